@@ -9,7 +9,7 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, open_input
 from pytest_jsonmatch.cli.options import RULES, add_options, share
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import names_in, open_side, short_names
+from pytest_jsonmatch.cli.records import open_side, short_names
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
 
@@ -116,7 +116,7 @@ def _as_text(content: bytes) -> str:
     """Return the strings and numbers of JSON; what is none, as it is."""
     from pytest_jsonmatch.engine.value.errors import JsonParseError
     from pytest_jsonmatch.reading.strict import parse_json
-    from pytest_jsonmatch.study.overlap import text_of
+    from pytest_jsonmatch.study.words import text_of
 
     try:
         return text_of(parse_json(content))

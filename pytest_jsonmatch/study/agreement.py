@@ -21,8 +21,8 @@ from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, Said, Sheet
-from pytest_jsonmatch.study.records import joined_documents
+from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Heading, Rows, Said, Sheet
+from pytest_jsonmatch.study.records import Gold, joined
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -90,19 +90,6 @@ class FieldAgreement:
 
 @final
 @dataclass(frozen=True, slots=True)
-class PairAgreement:
-    """How far two of the annotators agree, over all fields."""
-
-    one: str
-    other: str
-    documents: int
-    places: int
-    agreement: float | None
-    cohen: float | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class DisputedDocument:
     """A document that annotators disagree about.
 
@@ -130,7 +117,7 @@ class AnnotatorAgreement:
         alone: how many only one of them does; nothing is said of these.
         total: over all fields; what chance gives is counted field by field.
         fields: by path.
-        pairs: of every two annotators.
+        pairs: of every two annotators over all fields, by their names with a comma between.
         worst: the documents with the least agreement.
         confidence: of the intervals.
         batch_errors: comparisons that are left out, since a batch comparator failed.
@@ -141,7 +128,7 @@ class AnnotatorAgreement:
     alone: int
     total: FieldAgreement
     fields: Mapping[str, FieldAgreement]
-    pairs: tuple[PairAgreement, ...] = ()
+    pairs: Mapping[str, FieldAgreement]
     worst: tuple[DisputedDocument, ...] = ()
     confidence: float = 0.95
     batch_errors: int = 0
@@ -206,8 +193,8 @@ def agreement(
 
         options["schema"] = load_schema(schema)
     counted = _Counted(tuple(annotators), metric, options)
-    for document in joined_documents(list(annotators.values()), id_field):
-        counted.add(document.id, document.records)
+    for name, records in joined([Gold(name, side, id_field) for name, side in annotators.items()]):
+        counted.add(name, records)
     if not counted.documents:
         raise ConfigurationError(
             f"no document is described by two of {', '.join(annotators)}: do their ids agree?"
@@ -312,7 +299,6 @@ class _Counted:
         self.fields: dict[str, _Field] = {}
         self._metric, self._options = metric, options
         self._size = 1
-        self._together = [0] * len(self.pairs)
         self._worst: list[tuple[float, int, DisputedDocument]] = []
 
     def add(self, name: str | int, records: list[JsonValue]) -> None:
@@ -333,7 +319,6 @@ class _Counted:
         for number, (one, other) in enumerate(self.pairs):
             if records[one] is MISSING or records[other] is MISSING:
                 continue
-            self._together[number] += 1
             for result in self._compared(records[one], records[other]):
                 found = self.fields.get(result.path)
                 if found is None:
@@ -368,26 +353,19 @@ class _Counted:
             np.sum([each.apart for each in found.values()], axis=0),
             np.full(blocks, True),
         )
-        pairs = []
-        for at, (one, other) in enumerate(self.pairs):
-            agreed, places = (float(part) for part in total.agreed[:, at, 0])
-            pairs.append(
-                PairAgreement(
-                    self.annotators[one],
-                    self.annotators[other],
-                    self._together[at],
-                    int(places),
-                    agreed / places if places else None,
-                    _known(_beyond_chance(total.apart[:, at])[0]),
-                )
-            )
+        pairs = {
+            f"{self.annotators[one]}, {self.annotators[other]}": _Sums(
+                total.agreed[:, [at]], total.apart[:, [at]], total.there
+            ).estimated(confidence)
+            for at, (one, other) in enumerate(self.pairs)
+        }
         return AnnotatorAgreement(
             self.annotators,
             self.documents,
             self.alone,
             total.estimated(confidence),
             {path: each.estimated(confidence) for path, each in found.items()},
-            tuple(pairs),
+            pairs,
             tuple(each for _, _, each in sorted(self._worst, key=lambda item: item[:2], reverse=True)),
             confidence,
             self.batch_errors,
@@ -554,24 +532,14 @@ def agreement_sheet(found: AnnotatorAgreement) -> Sheet:
                 if (each := getattr(found.total, name)) is not None
             ]
         ),
-        Rows(columns, [_row(path, each) for path, each in by_alpha], "By field, the least alpha first"),
+        Heading("By field, the least alpha first"),
+        Rows(columns, [_row(path, each) for path, each in by_alpha]),
     ]
     if len(found.pairs) > 1:
-        blocks.append(
-            Rows(
-                [Column("annotators"), Column("documents"), Column("agreement"), Column("Cohen's kappa")],
-                [
-                    [
-                        f"{each.one}, {each.other}",
-                        count(each.documents),
-                        *map(score_text, (each.agreement, each.cohen)),
-                    ]
-                    for each in found.pairs
-                ],
-                "Two by two",
-                noun="pair",
-            )
-        )
+        rows = [_row(names, each)[:4] for names, each in found.pairs.items()]
+        columns = [Column("annotators"), *columns[1:4]]
+        blocks += [Heading("Two by two"), Rows(columns, rows, noun="pair")]
+    blocks.append(Heading("The documents with the least agreement" if found.worst else "All agree"))
     blocks.append(
         Rows(
             [Column("document"), Column("agreement"), Column("places"), Column("that differ", text=True)],
@@ -584,7 +552,6 @@ def agreement_sheet(found: AnnotatorAgreement) -> Sheet:
                 ]
                 for each in found.worst
             ],
-            "The documents with the least agreement",
             noun="document",
         )
     )

@@ -5,15 +5,11 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-import math
 import random
-import re
-import unicodedata
 from array import array
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -23,40 +19,39 @@ from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.sheets import Column, Figure, Figures, Heading, Rows, Said, Sheet
-from pytest_jsonmatch.study.records import Records
+from pytest_jsonmatch.study.records import Gold, record_at
+from pytest_jsonmatch.study.twins import Twins
+from pytest_jsonmatch.study.words import (
+    GRAM,
+    decoys_of,
+    grams_of,
+    hash_of,
+    hashes_of,
+    is_telling,
+    keys_of,
+    leaves_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.report.sheets import Block
-    from pytest_jsonmatch.study.records import Side
-
-    Keys = NDArray[np.uint64]
+    from pytest_jsonmatch.study.records import Record, Side
+    from pytest_jsonmatch.study.words import Keys
 
 FIGURES: Final = ("contaminated", "contaminated_share", "duplicates", "leaks")
 """What gates may look at."""
-_GRAM: Final = 8
-"""Of longer values, every so many words in a row are looked for."""
 _RARE: Final = 3
 """A value that more gold records have says nothing of one of them."""
-_DIGITS: Final = 4
-"""A single word with so many digits is looked for; of others two words and as many letters as follow."""
-_LETTERS: Final = 8
 _SAMPLE: Final = 500
-_DECOYS: Final = 1000
-_BANDS, _ROWS = 16, 4
-_LEAST_FEATURES: Final = 3
-_MOST_PAIRS: Final = 200_000
+"""Decoys are made of so many values of a field."""
 _LISTED: Final = 100
 _NAMED: Final = 5
 _SHOWN: Final = 40
 _SEED: Final = 20_240_602
-_WORD: Final = re.compile(r"\w+")
-_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_BASE: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @final
@@ -205,120 +200,35 @@ def overlap(
     """
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
-    records = Records(gold, id_field)
-    index = _Index()
-    for record in records:
-        index.add(record)
-    if not index.sizes:
+    golds = [Gold(name, side, id_field) for name, side in gold.items()]
+    twins, index = Twins(), _Index()
+    for record in chain.from_iterable(golds):
+        twins.add(index.add(record))
+    if not index.number:
         raise ConfigurationError("there is no gold record")
-    found = index.search(texts)
+    found = _Found(index)
+    found.look(texts)
     fields = found.by_field()
     suspects = sorted(each for each in found.suspects(fields) if each[0] <= 1 - confidence)
-    twins = _Twins(records, near, lambda one, other: _score(one, other, metric, options))
-    twins.link(np.array(index.bands, dtype=np.uint64).reshape(-1, _BANDS))
+
+    def score(one: Record, other: Record) -> float:
+        return compare_values(other.value, one.value, metric, options).score or 0.0
+
+    twins.link(lambda number: record_at(golds, number), score, near)
     return Overlap(
-        len(index.sizes),
+        index.number,
         found.texts,
         found.words,
         fields,
         len(suspects),
-        tuple(found.told(records, at, p) for p, at in suspects[:_LISTED]),
-        *twins.counted(),
-        tuple(twins.pairs[:_LISTED]),
+        tuple(found.told(record_at(golds, at), at, p) for p, at in suspects[:_LISTED]),
+        *twins.counts(lambda number: record_at(golds, number).gold),
+        tuple(
+            Duplicate(each.one.gold, each.one.id, each.other.gold, each.other.id, each.score)
+            for each in twins.pairs
+        ),
         twins.is_cut,
     )
-
-
-def _score(one: JsonValue, other: JsonValue, metric: str, options: Mapping[str, Any]) -> float:
-    return compare_values(other, one, metric, options).score or 0.0
-
-
-# -- words and keys ----------------------------------------------------------------------------------------
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text as they are compared: case, accents' forms and 1,000 do not matter.
-
-    >>> words_of("Total: 1,234.50 EUR")
-    ['total', '1234', '50', 'eur']
-    """
-    return _WORD.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text)).casefold())
-
-
-@lru_cache(maxsize=1 << 17)
-def _hash(word: str) -> int:
-    return int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "little")
-
-
-def _hashes(words: Sequence[str]) -> Keys:
-    return np.fromiter(map(_hash, words), dtype=np.uint64, count=len(words))
-
-
-def _grams(hashes: Keys, size: int) -> Keys:
-    """Return a key for every so many words in a row."""
-    keys = np.zeros(max(len(hashes) - size + 1, 0), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for at in range(size):
-            keys = keys * _BASE + hashes[at : at + len(keys)]
-    return keys
-
-
-def _keys(words: Sequence[str]) -> list[int]:
-    """Return what is looked for of a value."""
-    keys: list[int] = _grams(_hashes(words), min(len(words), _GRAM)).tolist()
-    return keys
-
-
-def _is_telling(words: Sequence[str]) -> bool:
-    if len(words) == 1:
-        return sum(map(str.isdigit, words[0])) >= _DIGITS
-    return sum(map(len, words)) >= _LETTERS
-
-
-def _leaves(record: JsonValue) -> Iterator[tuple[str, str]]:
-    """Yield the schema paths of strings and numbers with their texts."""
-    stack: list[tuple[str, Any]] = [("", record)]
-    while stack:
-        path, value = stack.pop()
-        if type(value) is dict:
-            stack += [(f"{path}.{key}" if path else key, each) for key, each in value.items()]
-        elif type(value) is list:
-            stack += [(f"{path}[]", each) for each in value]
-        elif value is not None and type(value) is not bool:
-            yield path, str(value)
-
-
-def text_of(value: JsonValue) -> str:
-    """Return the strings and numbers of a JSON value as one text.
-
-    >>> text_of({"role": "user", "tokens": [12, None]})
-    'user 12'
-    """
-    return " ".join(text for _, text in [*_leaves(value)][::-1])
-
-
-def _decoys(sample: Sequence[Sequence[str]], chooser: random.Random) -> set[tuple[str, ...]]:
-    """Return values that look like those of a sample: each part is that of another one at its place.
-
-    Parts are words; of a word with digits, its characters. What can't differ from the sample is left out.
-    """
-    alike: dict[tuple[int, ...], list[str]] = {}
-    for words in sample:
-        for at, word in enumerate(words):
-            alike.setdefault((len(words), at), []).append(word)
-            alike.setdefault((len(words), at, len(word)), []).append(word)
-    made = set()
-    for _ in range(_DECOYS):
-        words = chooser.choice(sample)
-        parts = []
-        for at, word in enumerate(words):
-            if any(map(str.isdigit, word)):
-                others = alike[len(words), at, len(word)]
-                parts.append("".join(chooser.choice(others)[place] for place in range(len(word))))
-            else:
-                parts.append(chooser.choice(alike[len(words), at]))
-        made.add(tuple(parts))
-    return made.difference(map(tuple, sample))
 
 
 # -- the index ---------------------------------------------------------------------------------------------
@@ -326,39 +236,37 @@ def _decoys(sample: Sequence[Sequence[str]], chooser: random.Random) -> set[tupl
 
 @final
 class _Index:
-    """The rare values of all gold records, as numbers."""
+    """The values of all gold records that may be rare, as numbers."""
 
     def __init__(self) -> None:
+        self.number = 0
+        """Of records."""
         self.paths: dict[str, int] = {}
-        self.sizes = array("i")
-        """Of each record, how many values were looked at."""
-        self.bands = array("Q")
-        self._samples: list[list[Sequence[str]]] = []
-        self._seen: list[int] = []
-        self._keys, self._owners = array("Q"), array("i")
+        self.keys, self.owners = array("Q"), array("i")
+        """What is looked for, and of which value."""
         self.records, self.fields = array("i"), array("i")
         """Of each value."""
+        self._samples: list[list[Sequence[str]]] = []
+        self._seen: list[int] = []
         self._chooser = random.Random(_SEED)  # noqa: S311 - no secret: the same sample each time
 
-    def add(self, record: JsonValue) -> None:
-        """Add a record."""
+    def add(self, record: Record) -> set[int]:
+        """Add a record; return all its values as numbers."""
         features: set[int] = set()
-        number = 0
-        for path, text in set(_leaves(record)):
+        for path, text in dict.fromkeys(leaves_of(record.value)):
             words = words_of(text)
-            keys = _keys(words) if words else []
-            features.update(key ^ _hash(path) for key in keys)
-            if not words or not _is_telling(words):
+            if not words:
                 continue
-            number += 1
-            field = self.paths.setdefault(path, len(self.paths))
-            self._sample(field, words[:_GRAM])
-            self._keys.extend(keys)
-            self._owners.extend([len(self.records)] * len(keys))
-            self.records.append(len(self.sizes))
-            self.fields.append(field)
-        self.bands.extend(_bands(features, len(self.sizes)))
-        self.sizes.append(number)
+            keys = keys_of(words).tolist()
+            features.update(key ^ hash_of(path) for key in keys)
+            if is_telling(words):
+                self._sample(self.paths.setdefault(path, len(self.paths)), words[:GRAM])
+                self.keys.extend(keys)
+                self.owners.extend([len(self.records)] * len(keys))
+                self.records.append(self.number)
+                self.fields.append(self.paths[path])
+        self.number += 1
+        return features
 
     def _sample(self, field: int, words: Sequence[str]) -> None:
         """Keep a fair sample of the values of a field (Vitter 1985)."""
@@ -372,94 +280,59 @@ class _Index:
         elif (place := self._chooser.randrange(self._seen[field])) < _SAMPLE:
             held[place] = words
 
-    def search(self, texts: Iterable[tuple[str, str]]) -> _Found:
-        """Look for all values, and for decoys, in texts."""
-        found = _Found(self, np.array(self._keys, dtype=np.uint64), np.array(self._owners, dtype=np.int64))
+    def decoys(self) -> Iterator[tuple[int, int]]:
+        """Yield keys of values that look like those of a field, each with the field."""
         for field, sample in enumerate(self._samples):
-            for words in sorted(_decoys(sample, self._chooser)):
-                found.add_decoy(_keys(words)[0], field)
-        found.look(texts)
-        return found
-
-
-def _bands(features: set[int], number: int) -> list[int]:
-    """Return what near duplicates have in common, most likely: MinHash in bands."""
-    if len(features) < _LEAST_FEATURES:
-        # (Different for every record: with so little in it, it may well be like another one by chance.)
-        return [_hash(f"record {number} {band}") for band in range(_BANDS)]
-    values = np.fromiter(features, dtype=np.uint64, count=len(features))
-    with np.errstate(over="ignore"):
-        mixed = (values ^ (values >> np.uint64(31))) * _MIX[:, None]
-        least = (mixed ^ (mixed >> np.uint64(29))).min(axis=1).reshape(_BANDS, _ROWS)
-        bands: list[int] = (least * _MIX[:_ROWS]).sum(axis=1, dtype=np.uint64).tolist()
-    return bands
-
-
-_MIX: Final = np.random.RandomState(_SEED).randint(1, 2**62, _BANDS * _ROWS).astype(np.uint64) * np.uint64(
-    2
-) + np.uint64(1)
-
-
-# -- searching ---------------------------------------------------------------------------------------------
+            for words in decoys_of(sample, self._chooser):
+                yield int(keys_of(words)[0]), field
 
 
 @final
 class _Found:
     """What of the index, and of the decoys, stands in texts."""
 
-    def __init__(self, index: _Index, keys: Keys, owners: NDArray[np.int64]) -> None:
+    def __init__(self, index: _Index) -> None:
         self.texts = self.words = 0
         self._index = index
+        keys, owners = np.array(index.keys, dtype=np.uint64), np.array(index.owners, dtype=np.int64)
         order = np.argsort(keys, kind="stable")
-        self._keys, starts = np.unique(keys[order], return_index=True)
-        self._ends = np.append(starts, len(keys))
-        self._owners = owners[order]
-        self._is_rare = np.diff(self._ends) <= _RARE
+        self._keys, starts, numbers = np.unique(keys[order], return_index=True, return_counts=True)
+        self._ends, self._owners = np.append(starts, len(keys)), owners[order]
+        self._is_rare = numbers <= _RARE
         self._records = np.array(index.records, dtype=np.int64)
         self._fields = np.array(index.fields, dtype=np.int64)
-        rare = self._owners[np.repeat(self._is_rare, np.diff(self._ends))]
+        rare = self._owners[np.repeat(self._is_rare, numbers)]
         self._grams = np.bincount(rare, minlength=len(self._records))
         """Of each value, how many of its keys are rare."""
         self._is_found = np.zeros(len(self._records), dtype=bool)
-        self._sizes = np.bincount(self._records[self._grams > 0], minlength=len(index.sizes))
-        """Of each record, how many rare values it has."""
         self._best: dict[int, tuple[int, str]] = {}
         """Of each record that has any value in a text, the most that one text has, and its name."""
-        self._decoys: dict[int, int] = {}
-
-    def add_decoy(self, key: int, field: int) -> None:
-        """Add a value that nobody has, unless somebody has it."""
-        at = int(np.searchsorted(self._keys, np.uint64(key)))
-        if at == len(self._keys) or self._keys[at] != key:
-            self._decoys.setdefault(key, field)
+        made = {key: field for key, field in index.decoys() if not len(_places(self._keys, _one(key)))}
+        self._decoys = np.array(sorted(made), dtype=np.uint64)
+        self._decoy_fields = np.array([made[key] for key in self._decoys.tolist()], dtype=np.int64)
+        self._is_decoy_found = np.zeros(len(made), dtype=bool)
 
     def look(self, texts: Iterable[tuple[str, str]]) -> None:
         """Read all texts."""
-        decoys = np.array(sorted(self._decoys), dtype=np.uint64)
-        self._decoy_hits: set[int] = set()
-        last, tail, here = "", _hashes(()), set[int]()
+        last, tail, here = "", hashes_of(()), set[int]()
         for name, text in texts:
             if name != last or not self.texts:
                 self._end(last, here)
-                last, tail, here = name, _hashes(()), set()
+                last, tail, here = name, hashes_of(()), set()
                 self.texts += 1
-            words = _hashes(words_of(text))
+            words = hashes_of(words_of(text))
             self.words += len(words)
             hashes = np.concatenate((tail, words))
-            tail = hashes[-_GRAM + 1 :]
-            grams = np.concatenate([_grams(hashes, size) for size in range(1, _GRAM + 1)])
+            tail = hashes[-GRAM + 1 :]
+            grams = np.concatenate([grams_of(hashes, size) for size in range(1, GRAM + 1)])
             places = _places(self._keys, grams)
             here.update(places[self._is_rare[places]].tolist())
-            self._decoy_hits.update(decoys[_places(decoys, grams)].tolist())
+            self._is_decoy_found[_places(self._decoys, grams)] = True
         self._end(last, here)
 
     def _end(self, name: str, here: set[int]) -> None:
-        """Take note of what one text has."""
-        if not here:
-            return
-        values = np.unique(
-            [owner for at in here for owner in self._owners[self._ends[at] : self._ends[at + 1]]]
-        )
+        """Take note of the values that one text has."""
+        values = np.array(sorted(self._owners_of(here)), dtype=np.int64)
         self._is_found[values] = True
         for record, number in Counter(self._records[values].tolist()).items():
             if number > self._best.get(record, (0, ""))[0]:
@@ -467,52 +340,53 @@ class _Found:
 
     def _owners_of(self, places: Iterable[int]) -> set[int]:
         """Return the values that have a key, by the places of keys."""
-        return {
-            owner for at in places for owner in self._owners[self._ends[at] : self._ends[at + 1]].tolist()
-        }
+        slices = (slice(self._ends[at], self._ends[at + 1]) for at in places)
+        return {owner for each in slices for owner in self._owners[each].tolist()}
 
     def by_field(self) -> dict[str, FieldOverlap]:
         """Return how many rare values fields have, how many were found, and how many decoys."""
         fields = len(self._index.paths)
         values = np.bincount(self._fields[self._grams > 0], minlength=fields)
-        hits = np.bincount(self._fields[self._is_found], minlength=fields)
-        made = Counter(self._decoys.values())
-        found = Counter(self._decoys[key] for key in self._decoy_hits)
+        found = np.bincount(self._fields[self._is_found], minlength=fields)
+        decoys = np.bincount(self._decoy_fields, minlength=fields)
+        wrongly = np.bincount(self._decoy_fields[self._is_decoy_found], minlength=fields)
         return {
-            path: FieldOverlap(int(values[at]), int(hits[at]), (found[at] + 1) / (made[at] + 1))
+            path: FieldOverlap(int(values[at]), int(found[at]), float((wrongly[at] + 1) / (decoys[at] + 1)))
             for path, at in sorted(self._index.paths.items())
             if values[at]
         }
 
     def suspects(self, fields: Mapping[str, FieldOverlap]) -> Iterator[tuple[float, int]]:
-        """Yield how likely it is that chance finds as much of a record, if any is found, and its number."""
+        """Yield how likely chance finds as much of a record, if any is found, and the record's number."""
         chances = np.array([fields[path].chance if path in fields else 1.0 for path in self._index.paths])
         for record in self._best:
-            own = slice(*np.searchsorted(self._records, (record, record + 1)))
-            grams = self._grams[own]
-            by_chance = np.minimum(chances[self._fields[own]] * grams, 1.0)[grams > 0]
+            own = self._values_of(record)
+            by_chance = np.minimum(chances[self._fields[own]] * self._grams[own], 1.0)
             p = _as_many(by_chance.tolist(), int(self._is_found[own].sum()))
-            yield min(1.0, p * len(self._index.sizes)), record
+            yield min(1.0, p * self._index.number), record
 
-    def told(self, records: Records, at: int, p: float) -> Contaminated:
+    def _values_of(self, record: int) -> NDArray[np.int64]:
+        """Return the numbers of a record's rare values."""
+        own = np.arange(*np.searchsorted(self._records, (record, record + 1)))
+        rare: NDArray[np.int64] = own[self._grams[own] > 0]
+        return rare
+
+    def told(self, record: Record, at: int, p: float) -> Contaminated:
         """Return a suspect with what was found of it."""
-        split, name, record = records.at(at)
         fields = []
-        for path, text in _leaves(record):
+        own = self._values_of(at)
+        found = set(own[self._is_found[own]].tolist())
+        for path, text in leaves_of(record.value):
             words = words_of(text)
-            if words and _is_telling(words):
-                places = _places(self._keys, np.array(_keys(words), dtype=np.uint64))
-                owners = {
-                    owner
-                    for place in places
-                    for owner in self._owners[self._ends[place] : self._ends[place + 1]]
-                }
-                if any(self._is_found[owner] and self._records[owner] == at for owner in owners):
-                    fields.append(f"{path}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}")
-        own = slice(*np.searchsorted(self._records, (at, at + 1)))
+            if is_telling(words) and found & self._owners_of(_places(self._keys, keys_of(words)).tolist()):
+                fields.append(f"{path}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}")
         number, text = self._best[at]
-        values, found = int(self._sizes[at]), int(self._is_found[own].sum())
-        return Contaminated(split, name, values, found, text, number, p, tuple(fields[:_NAMED]))
+        named = tuple(dict.fromkeys(fields))[:_NAMED]
+        return Contaminated(record.gold, record.id, len(own), len(found), text, number, p, named)
+
+
+def _one(key: int) -> Keys:
+    return np.array([key], dtype=np.uint64)
 
 
 def _places(keys: Keys, wanted: Keys) -> NDArray[np.intp]:
@@ -530,67 +404,14 @@ def _as_many(chances: Sequence[float], number: int) -> float:
     >>> _as_many([0.5, 0.5], 1), _as_many([0.1, 0.2, 0.5], 3)
     (0.75, 0.010000000000000002)
     """
-    fewer = [1.0] + [0.0] * (number - 1)
+    # From the end, so that small results keep their digits: exactly this many so far, and this many or more.
+    exactly = [1.0] + [0.0] * number
     for chance in chances:
+        exactly[number] += chance * exactly[number - 1]
         for at in range(number - 1, 0, -1):
-            fewer[at] += chance * (fewer[at - 1] - fewer[at])
-        fewer[0] *= 1 - chance
-    return max(1 - sum(fewer), math.prod(sorted(chances)[:number]))
-
-
-# -- near duplicates ---------------------------------------------------------------------------------------
-
-
-@final
-class _Twins:
-    """Gold records that are nearly the same."""
-
-    def __init__(self, records: Records, near: float, score: Callable[[JsonValue, JsonValue], float]) -> None:
-        self.pairs: list[Duplicate] = []
-        self.is_cut = False
-        self._records, self._near, self._score = records, near, score
-        self._first: dict[int, int] = {}
-        """Of each record that is like an earlier one: that one."""
-        self._tried: set[tuple[int, int]] = set()
-
-    def link(self, bands: Keys) -> None:
-        """Compare records that share a band with the first that has it."""
-        for band in bands.T:
-            order = np.argsort(band, kind="stable")
-            same = np.flatnonzero(band[order][1:] == band[order][:-1]) + 1
-            for at in same.tolist():
-                leader = order[at - 1]
-                self._compare(self._root(int(leader)), int(order[at]))
-
-    def _root(self, record: int) -> int:
-        while record in self._first:
-            record = self._first[record]
-        return record
-
-    def _compare(self, one: int, other: int) -> None:
-        if self._root(other) == one or (one, other) in self._tried:
-            return
-        if len(self._tried) == _MOST_PAIRS:
-            self.is_cut = True
-            return
-        self._tried.add((one, other))
-        (split, name, record), (other_split, other_name, other_record) = map(self._records.at, (one, other))
-        score = self._score(record, other_record)
-        if score >= self._near:
-            earlier, later = sorted((one, self._root(other)))
-            self._first[later] = earlier
-            if len(self.pairs) < _LISTED or split != other_split:
-                self.pairs.append(Duplicate(split, name, other_split, other_name, score))
-
-    def counted(self) -> tuple[int, int]:
-        """Return how many records are like an earlier one, and how many are like one of another split."""
-        groups: dict[int, Counter[str]] = {}
-        for record in self._first:
-            root = self._root(record)
-            for each in (record, root) if root not in groups else (record,):
-                groups.setdefault(root, Counter())[self._records.at(each)[0]] += 1
-        leaks = sum(sum(group.values()) for group in groups.values() if len(group) > 1)
-        return len(self._first), leaks
+            exactly[at] += chance * (exactly[at - 1] - exactly[at])
+        exactly[0] *= 1 - chance
+    return exactly[number]
 
 
 # -- the sheet ---------------------------------------------------------------------------------------------
@@ -642,7 +463,8 @@ def overlap_sheet(found: Overlap) -> Sheet:
                     path,
                     *map(count, (each.values, each.found)),
                     score_text(each.found / each.values, 3),
-                    _up_to(each),
+                    # Where nothing else can be made up, it is not known.
+                    "not known" if each.chance == 1.0 else score_text(each.chance, 3),
                 ]
                 for path, each in found.fields.items()
                 if found.texts
@@ -659,6 +481,6 @@ def overlap_sheet(found: Overlap) -> Sheet:
         ),
     ]
     if found.is_cut:
-        blocks.append(Said(f"Only {count(_MOST_PAIRS)} candidates for pairs were compared.", "open"))
+        blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
     kept = [block for block in blocks if not isinstance(block, Said) or block.text]
     return Sheet("jsonmatch overlap", f"overlap of {count(found.records, 'gold record')}{read}", kept)
