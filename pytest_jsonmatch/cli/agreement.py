@@ -41,14 +41,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    from pytest_jsonmatch.study.agreement import FIGURES, agreement, agreement_sheet
+    from pytest_jsonmatch.study.agreement import FIGURES, measure_agreement
+    from pytest_jsonmatch.study.agreementsheet import agreement_sheet
 
     gates = study_gates(options, FIGURES)
     with plugins(options):
         judge = bench_of(options)
         names = short_names(options.annotators)
         rules = {**rules_of(options), "judge": judge}
-        found = agreement(
+        found = measure_agreement(
             {name: open_side(written) for name, written in zip(names, options.annotators, strict=True)},
             metric=options.metric,
             id_field=options.id_field,

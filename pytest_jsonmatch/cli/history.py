@@ -34,8 +34,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    from pytest_jsonmatch.study.history import FIGURES, history, history_sheet
+    from pytest_jsonmatch.study.history import FIGURES, measure_history
+    from pytest_jsonmatch.study.historysheet import history_sheet
 
     gates = study_gates(options, FIGURES)
-    found = history(options.results, confidence=options.confidence)
+    found = measure_history(options.results, confidence=options.confidence)
     return finish(options, found, history_sheet(found), gates, on=f"{len(found.runs):,} runs")

@@ -27,6 +27,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "agreement": "how far annotators agree: percent, kappa, alpha, by field",
     "overlap": "gold records that stand in prompts or training text, and near duplicates",
     "history": "figures over many runs, and since when they have changed",
+    "confidence": "what confidences in answers are worth, and which answers may skip review",
+    "shift": "whether new records are still like the old ones, field by field",
     "schema": "eval schemas: infer, resolve, annotate, validate",
     "judge": "the judge of meaning: how far it agrees with people",
     "cases": "golden cases: the JSON Schema of the format, for editors",

@@ -63,12 +63,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    from pytest_jsonmatch.study.overlap import FIGURES, overlap, overlap_sheet
+    from pytest_jsonmatch.study.overlap import FIGURES, measure_overlap
+    from pytest_jsonmatch.study.overlapsheet import overlap_sheet
 
     gates = study_gates(options, FIGURES)
     names = short_names(options.gold)
     with plugins(options):
-        found = overlap(
+        found = measure_overlap(
             {name: open_side(written) for name, written in zip(names, options.gold, strict=True)},
             _texts(options.texts),
             id_field=options.id_field,

@@ -11,6 +11,7 @@ from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
     Cell,
+    Figure,
     Figures,
     Gates,
     Heading,
@@ -30,7 +31,7 @@ _WIDTH, _HEIGHT = 720, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 16, 34, _HEIGHT - 44
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
 _COLOURS: Final = 6
-_MOST_DOTS: Final = 60
+_MOST_DOTS: Final = 24
 _TICKS: Final = 5
 
 
@@ -45,8 +46,8 @@ def sheet_page(sheet: Sheet) -> str:
         found = _block(block)
         if found is None:
             continue
-        # A heading begins a section; gates stand by themselves.
-        if not sections or found[0] in {"heading", "gates"}:
+        # A heading begins a section, and so does a title.
+        if not sections or found[0] in {"heading", "gates"} or (isinstance(block, Rows) and block.title):
             sections.append([])
         sections[-1].append(found)
     return rendered(
@@ -66,7 +67,9 @@ def _block(block: Block) -> tuple[str, Any] | None:
     if isinstance(block, Said):
         return "said", Said(printable(block.text), block.tone)
     if isinstance(block, Figures):
-        return ("figures", block.figures) if block.figures else None
+        return (
+            ("figures", [Figure(*map(printable, each)) for each in block.figures]) if block.figures else None
+        )
     if isinstance(block, Gates):
         return ("gates", _gates(block)) if block.checks else None
     if isinstance(block, Rows):

@@ -85,12 +85,12 @@ class Column(NamedTuple):
     Args:
         title: above its cells.
         text: whether it holds text, which is set to the left and cut where room is short, and no figures.
-        spare: whether a narrow terminal may leave it out; of several the last goes first.
+        spare: whether a narrow terminal may leave it out: the greatest number goes first, 0 never.
     """
 
     title: str
     text: bool = False
-    spare: bool = False
+    spare: int = 0
 
 
 @final
@@ -183,9 +183,9 @@ class Sheet:
     <BLANKLINE>
     It is fine.
     <BLANKLINE>
-    field  auroc
-    total   0.91
-    date    0.70
+    field     auroc
+    total      0.91
+    date       0.70
     """
 
     command: str
@@ -237,10 +237,10 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     kept = list(range(len(block.columns)))
     while True:
         drawn = _drawn([block.columns[at] for at in kept], [[row[at] for at in kept] for row in shown], look)
-        spare = [at for at in kept[1:] if block.columns[at].spare]
-        if drawn.fits or not spare:
+        least_wanted = max(kept[1:], key=lambda at: block.columns[at].spare, default=0)
+        if drawn.fits or not block.columns[least_wanted].spare:
             break
-        kept.remove(spare[-1])
+        kept.remove(least_wanted)
     title = [look.title(look.printable(block.title))] if block.title else []
     return [*title, *(look.fitting(line) for line in drawn.lines), *more]
 
@@ -249,6 +249,7 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark
     cells = [[_cell(cell, look) for cell in column] for column in zip(*rows, strict=True)]
     first, *others = cells
     texts = [at for at, column in enumerate(columns[1:]) if column.text]
+    is_cut = False
     widths = [
         max(display_width(text) for text in (column.title, *(text for text, _ in each)))
         for column, each in zip(columns[1:], others, strict=True)
@@ -258,8 +259,10 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark
         fixed = sum(width for at, width in enumerate(widths) if at not in texts) + 2 * len(widths)
         # Names and texts share what figures leave.
         room = look.width - fixed - min(names, look.width // 3)
+        most = max(room // len(texts), _LEAST_TEXT)
+        is_cut = any(widths[at] > most for at in texts)
         for at in texts:
-            widths[at] = min(widths[at], max(room // len(texts), _LEAST_TEXT))
+            widths[at] = min(widths[at], most)
     drawn: list[StyledLine] = []
     for at, (column, each) in enumerate(zip(columns[1:], others, strict=True)):
         line: StyledLine = [(column.title, DIM), *each]
@@ -267,7 +270,8 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark
             line = [(pad(look.clip(text, widths[at]), widths[at]), markup) for text, markup in line]
         drawn.append(line)
     names_of = [Name(columns[0].title, DIM), *(Name(text, markup) for text, markup in first)]
-    return draw_table(names_of, drawn, look)
+    table = draw_table(names_of, drawn, look)
+    return table._replace(fits=table.fits and not is_cut)
 
 
 def _cell(cell: str | Cell | Spark, look: Look) -> tuple[str, Markup]:

@@ -7,22 +7,74 @@ they are first used: importing this package imports nothing else.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.agreement import (
+        AgreementStudy,
+        DisputedDocument,
+        FieldAgreement,
+        measure_agreement,
+    )
+    from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
+    from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
+    from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy, measure_history
+    from pytest_jsonmatch.study.overlap import (
+        Contaminated,
+        Duplicate,
+        FieldOverlap,
+        OverlapStudy,
+        measure_overlap,
+    )
+    from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
 
-_HOMES: Final[dict[str, tuple[str, ...]]] = {}
-"""By module of this package the public names that it has."""
-_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = [
+    "AgreementStudy",
+    "Bin",
+    "Change",
+    "Cheapest",
+    "ConfidenceStudy",
+    "Contaminated",
+    "DisputedDocument",
+    "Duplicate",
+    "Estimate",
+    "FieldAgreement",
+    "FieldConfidence",
+    "FieldOverlap",
+    "HistoryChange",
+    "HistoryRun",
+    "HistoryStudy",
+    "OverlapStudy",
+    "Promise",
+    "Risk",
+    "ShiftStudy",
+    "measure_agreement",
+    "measure_confidence",
+    "measure_history",
+    "measure_overlap",
+    "measure_shift",
+]
+
+_HOMES = {
+    "agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
+    "calibration": ("Bin", "Cheapest", "Estimate", "Promise", "Risk"),
+    "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
+    "history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
+    "overlap": ("Contaminated", "Duplicate", "FieldOverlap", "OverlapStudy", "measure_overlap"),
+    "shift": ("Change", "ShiftStudy", "measure_shift"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> object:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    # A type checker that sees it takes any misspelt name for an object.
+    def __getattr__(name: str) -> object:
+        home = _HOME_OF.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value: object = getattr(import_module(f"{__name__}.{home}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -20,8 +20,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end
-from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Heading, Rows, Said, Sheet
+from pytest_jsonmatch.study.calibration import Estimate
 from pytest_jsonmatch.study.records import Gold, joined
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.report.sheets import Block, Spark
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.study.records import Side
 
@@ -48,16 +46,6 @@ _ROOM: Final = 200_000
 """So many characters these values may have together."""
 _WORST: Final = 10
 _NAMED: Final = 5
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure, and where the true one lies."""
-
-    value: float
-    low: float
-    high: float
 
 
 @final
@@ -108,7 +96,7 @@ class DisputedDocument:
 
 @final
 @dataclass(frozen=True, slots=True)
-class AnnotatorAgreement:
+class AgreementStudy:
     """How far annotators agree.
 
     Args:
@@ -144,7 +132,7 @@ class AnnotatorAgreement:
         return {path: each.figures for path, each in self.fields.items()}
 
 
-def agreement(
+def measure_agreement(
     annotators: Mapping[str, Side],
     *,
     schema: SchemaSource | None = None,
@@ -152,7 +140,7 @@ def agreement(
     id_field: str | None = None,
     confidence: float = 0.95,
     **options: Any,
-) -> AnnotatorAgreement:
+) -> AgreementStudy:
     """Return how far annotators agree who have described the same documents.
 
     Every two of them are compared as `compare_json` does it, with its comparators, rules and pairs of array
@@ -181,7 +169,7 @@ def agreement(
     Alpha-Reliability; docs/agreement.md says what is computed.
 
     >>> one, two = [{"kind": "a"}, {"kind": "b"}] * 10, [{"kind": "a"}, {"kind": "b"}, {"kind": "b"}] * 6
-    >>> found = agreement({"ann": one[:18], "bob": two})
+    >>> found = measure_agreement({"ann": one[:18], "bob": two})
     >>> found.documents, found.fields["kind"].agreement.value, round(found.fields["kind"].cohen.value, 3)
     (18, 0.5, 0.0)
     """
@@ -344,7 +332,7 @@ class _Counted:
             if each.status in LEAVES:
                 yield each
 
-    def result(self, confidence: float) -> AnnotatorAgreement:
+    def result(self, confidence: float) -> AgreementStudy:
         """Return the figures."""
         blocks = -(-self.documents // self._size)
         found = {path: _sums(each, blocks, self.pairs) for path, each in sorted(self.fields.items())}
@@ -359,7 +347,7 @@ class _Counted:
             ).estimated(confidence)
             for at, (one, other) in enumerate(self.pairs)
         }
-        return AnnotatorAgreement(
+        return AgreementStudy(
             self.annotators,
             self.documents,
             self.alone,
@@ -500,89 +488,3 @@ def _of_numbers(weighted: Floats) -> tuple[Floats, Floats]:
     expected = weighted[_NUMBERS] * 2 * around / np.maximum(number - 1, 1)
     unit = expected[0] / max(weighted[_NUMBERS][0], 1) or 1.0
     return weighted[_SQUARES] / unit, expected / unit
-
-
-# -- the sheet ---------------------------------------------------------------------------------------------
-
-_NAMES: Final = {
-    "agreement": "agreement",
-    "cohen": "Cohen's kappa",
-    "fleiss": "Fleiss' kappa",
-    "alpha": "alpha, nominal",
-    "alpha_interval": "alpha, interval",
-}
-
-
-def agreement_sheet(found: AnnotatorAgreement) -> Sheet:
-    """Return what was found, for people."""
-    columns = [Column("field"), Column("places", spare=True), *map(Column, _NAMES.values())]
-    columns.insert(6, Column(f"its {found.confidence * 100:g} % interval", spare=True))
-    by_alpha = sorted(found.fields.items(), key=lambda item: (_rank(item[1]), item[0]))
-    names = " and ".join(found.annotators) if len(found.annotators) < 3 else ", ".join(found.annotators)
-    about = f"agreement of {names} on {count(found.documents, 'document')}"
-    blocks: list[Block] = [
-        Figures(
-            [
-                Figure(
-                    _NAMES[name],
-                    score_text(each.value),
-                    f"{found.confidence * 100:g} % interval {_ends(each)}",
-                )
-                for name in FIGURES
-                if (each := getattr(found.total, name)) is not None
-            ]
-        ),
-        Heading("By field, the least alpha first"),
-        Rows(columns, [_row(path, each) for path, each in by_alpha]),
-    ]
-    if len(found.pairs) > 1:
-        rows = [_row(names, each)[:4] for names, each in found.pairs.items()]
-        columns = [Column("annotators"), *columns[1:4]]
-        blocks += [Heading("Two by two"), Rows(columns, rows, noun="pair")]
-    blocks.append(Heading("The documents with the least agreement" if found.worst else "All agree"))
-    blocks.append(
-        Rows(
-            [Column("document"), Column("agreement"), Column("places"), Column("that differ", text=True)],
-            [
-                [
-                    str(each.id),
-                    score_text(each.agreement),
-                    count(each.differing),
-                    ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
-                ]
-                for each in found.worst
-            ],
-            noun="document",
-        )
-    )
-    if found.alone:
-        only = count(found.alone, "document")
-        blocks.append(Said(f"{only} described by one annotator only: not counted.", "open"))
-    if found.batch_errors:
-        failed = count(found.batch_errors, "comparison")
-        blocks.append(Said(f"{failed} left out: a batch comparator failed.", "bad"))
-    return Sheet("jsonmatch agreement", about, blocks)
-
-
-def _rank(found: FieldAgreement) -> float:
-    """Return where a field stands: by alpha; without one, where nothing varies, last."""
-    return found.alpha.value if found.alpha is not None else 2.0
-
-
-def _row(path: str, found: FieldAgreement) -> list[str | Cell | Spark]:
-    texts: list[str | Cell | Spark] = [path, count(found.places)]
-    for name in FIGURES:
-        each: Estimate | None = getattr(found, name)
-        tone = "bad" if each is not None and name == "alpha" and each.value < _TENTATIVE else ""
-        texts.append(Cell(score_text(None if each is None else each.value), tone))
-        if name == "alpha":
-            texts.append("–" if each is None else _ends(each))
-    return texts
-
-
-_TENTATIVE: Final = 0.667
-"""Below this alpha Krippendorff draws no conclusions, not even tentative ones."""
-
-
-def _ends(found: Estimate) -> str:
-    return f"{found.low:.2f} to {found.high:.2f}"

@@ -17,8 +17,6 @@ import numpy as np
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Column, Figure, Figures, Heading, Rows, Said, Sheet
 from pytest_jsonmatch.study.records import Gold, record_at
 from pytest_jsonmatch.study.twins import Twins
 from pytest_jsonmatch.study.words import (
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.report.sheets import Block
     from pytest_jsonmatch.study.records import Record, Side
     from pytest_jsonmatch.study.words import Keys
 
@@ -115,7 +112,7 @@ class Duplicate:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class OverlapStudy:
     """What gold records share with texts, and with each other.
 
     Args:
@@ -154,7 +151,7 @@ class Overlap:
         return {}
 
 
-def overlap(
+def measure_overlap(
     gold: Mapping[str, Side],
     texts: Iterable[tuple[str, str]] = (),
     *,
@@ -163,7 +160,7 @@ def overlap(
     confidence: float = 0.95,
     metric: str = defaults.METRIC,
     **options: Any,
-) -> Overlap:
+) -> OverlapStudy:
     """Return which gold records stand in texts, and which are nearly the same.
 
     Rare values are looked for: those of at most three records, of two words or more, or with four digits; of
@@ -194,7 +191,7 @@ def overlap(
 
     >>> gold = [{"id": n, "no": f"INV-{7919 * n}", "iban": f"DE {104729 * n}"} for n in range(1, 60)]
     >>> prompt = "For example: the invoice INV-55433 is paid to DE 733103."
-    >>> found = overlap({"test": gold}, [("prompt.md", prompt)], id_field="id")
+    >>> found = measure_overlap({"test": gold}, [("prompt.md", prompt)], id_field="id")
     >>> found.contaminated, found.worst[0].id, found.worst[0].is_whole
     (1, 7, True)
     """
@@ -215,7 +212,7 @@ def overlap(
         return compare_values(other.value, one.value, metric, options).score or 0.0
 
     twins.link(lambda number: record_at(golds, number), score, near)
-    return Overlap(
+    return OverlapStudy(
         index.number,
         found.texts,
         found.words,
@@ -412,75 +409,3 @@ def _as_many(chances: Sequence[float], number: int) -> float:
             exactly[at] += chance * (exactly[at - 1] - exactly[at])
         exactly[0] *= 1 - chance
     return exactly[number]
-
-
-# -- the sheet ---------------------------------------------------------------------------------------------
-
-
-def overlap_sheet(found: Overlap) -> Sheet:
-    """Return what was found, for people."""
-    read = f" and {count(found.texts, 'text')} of {count(found.words, 'word')}" if found.texts else ""
-    share = f"{score_text(found.contaminated / found.records)} of the records"
-    blocks: list[Block] = []
-    if found.texts:
-        blocks.append(Figures([Figure("contaminated", count(found.contaminated), share)]))
-    blocks += [
-        Figures(
-            [
-                Figure("near duplicates", count(found.duplicates), "records like an earlier one"),
-                Figure("leaks", count(found.leaks), "records like one of another split"),
-            ]
-        ),
-        Heading("Records that stand in the texts") if found.texts else Said(""),
-        Said("None does, beyond what chance explains." if found.texts and not found.contaminated else ""),
-        Rows(
-            [
-                Column("record"),
-                Column("rare values found"),
-                Column("in one text"),
-                Column("by chance"),
-                Column("text", text=True),
-                Column("such as", text=True),
-            ],
-            [
-                [
-                    f"{each.split}: {each.id}",
-                    f"{each.found} of {each.values}",
-                    "all" if each.is_whole else count(each.in_text),
-                    f"{each.p:.1g}",
-                    each.text,
-                    "; ".join(each.fields),
-                ]
-                for each in found.worst
-            ],
-            noun="record",
-        ),
-        Heading("Rare values by field") if found.texts else Said(""),
-        Rows(
-            [Column("field"), *map(Column, ("values", "found", "share", "by chance, up to"))],
-            [
-                [
-                    path,
-                    *map(count, (each.values, each.found)),
-                    score_text(each.found / each.values, 3),
-                    # Where nothing else can be made up, it is not known.
-                    "not known" if each.chance == 1.0 else score_text(each.chance, 3),
-                ]
-                for path, each in found.fields.items()
-                if found.texts
-            ],
-        ),
-        Heading("Gold records that are nearly the same") if found.pairs else Said(""),
-        Rows(
-            [Column("record"), Column("like", text=True), Column("score")],
-            [
-                [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
-                for each in found.pairs
-            ],
-            noun="pair",
-        ),
-    ]
-    if found.is_cut:
-        blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
-    kept = [block for block in blocks if not isinstance(block, Said) or block.text]
-    return Sheet("jsonmatch overlap", f"overlap of {count(found.records, 'gold record')}{read}", kept)

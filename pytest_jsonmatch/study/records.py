@@ -42,15 +42,16 @@ class Gold:
     def __init__(self, name: str, side: Side, id_field: str | None = None) -> None:
         self.name = name
         self._id_field = id_field
-        self._held: Any = side
+        given: Any = side
         self._places: Sequence[Any] = ()
         source = None if isinstance(side, Mapping) else Source(side, "gold")
         self._source = source if source is not None and source.path is not None else None
         if isinstance(side, Mapping):
             self._places = sorted(side)
         elif self._source is None:
-            self._held = side if isinstance(side, Sequence) else list(self._held)
-            self._places = range(len(self._held))
+            given = side if isinstance(side, Sequence) else list(given)
+            self._places = range(len(given))
+        self._held = given
 
     def __len__(self) -> int:
         return len(self._places)

@@ -73,6 +73,7 @@ from pytest_jsonmatch import (
     register_metric,
     register_transform,
     schema,
+    study,
     to_json_value,
 )
 from pytest_jsonmatch.schema import (
@@ -535,3 +536,18 @@ def sample_errors_are_also_of_pythons_kinds() -> None:
     assert all(issubclass(kind, JsonMatchError) for kind in everything)
     odd: type[UserWarning] = JsonMatchWarning
     assert issubclass(odd, UserWarning)
+
+
+def sample_confidence() -> None:
+    answers = [{"n": {"value": n % 4, "confidence": n % 10 / 10}} for n in range(40)]
+    found = study.measure_confidence(
+        answers, [{"n": 1}] * 40, max_error=0.1, cost={"wrong": 5, "review": 1}, confidence="inline"
+    )
+    assert_type(found, study.ConfidenceStudy)
+    assert_type(found.fields["n"], study.FieldConfidence)
+    assert_type(found.total.ece, study.Estimate | None)
+    assert_type(found.total.reliability, tuple[study.Bin, ...])
+    assert_type(found.total.risks, tuple[study.Risk, ...])
+    assert_type(found.total.at_error, study.Promise | None)
+    assert_type(found.total.cheapest, study.Cheapest | None)
+    assert_type(found.figures["auroc"], float | None)
