@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end
 from pytest_jsonmatch.study.calibration import Estimate
-from pytest_jsonmatch.study.records import Gold, joined
+from pytest_jsonmatch.study.records import joined, opened
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -181,8 +181,9 @@ def measure_agreement(
 
         options["schema"] = load_schema(schema)
     counted = _Counted(tuple(annotators), metric, options)
-    for name, records in joined([Gold(name, side, id_field) for name, side in annotators.items()]):
-        counted.add(name, records)
+    with opened(annotators, id_field) as golds:
+        for name, records in joined(golds):
+            counted.add(name, records)
     if not counted.documents:
         raise ConfigurationError(
             f"no document is described by two of {', '.join(annotators)}: do their ids agree?"

@@ -17,7 +17,7 @@ import numpy as np
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.study.records import Gold, record_at
+from pytest_jsonmatch.study.records import opened, record_at
 from pytest_jsonmatch.study.twins import Twins
 from pytest_jsonmatch.study.words import (
     GRAM,
@@ -197,33 +197,34 @@ def measure_overlap(
     """
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
-    golds = [Gold(name, side, id_field) for name, side in gold.items()]
     twins, index = Twins(), _Index()
-    for record in chain.from_iterable(golds):
-        twins.add(index.add(record))
-    if not index.number:
-        raise ConfigurationError("there is no gold record")
-    found = _Found(index)
-    found.look(texts)
-    fields = found.by_field()
-    suspects = sorted(each for each in found.suspects(fields) if each[0] <= 1 - confidence)
+    with opened(gold, id_field) as golds:
+        for record in chain.from_iterable(golds):
+            twins.add(index.add(record))
+        if not index.number:
+            raise ConfigurationError("there is no gold record")
+        found = _Found(index)
+        found.look(texts)
+        fields = found.by_field()
+        suspects = sorted(each for each in found.suspects(fields) if each[0] <= 1 - confidence)
+        worst = [found.told(record_at(golds, at), at, p) for p, at in suspects[:_LISTED]]
 
-    def score(one: Record, other: Record) -> float:
-        return compare_values(other.value, one.value, metric, options).score or 0.0
+        def score(one: Record, other: Record) -> float:
+            return compare_values(other.value, one.value, metric, options).score or 0.0
 
-    twins.link(lambda number: record_at(golds, number), score, near)
+        twins.link(lambda number: record_at(golds, number), score, near)
+        duplicates, leaks = twins.counts(lambda number: record_at(golds, number).gold)
+    pairs = [Duplicate(one.gold, one.id, other.gold, other.id, alike) for one, other, alike in twins.pairs]
     return OverlapStudy(
         index.number,
         found.texts,
         found.words,
         fields,
         len(suspects),
-        tuple(found.told(record_at(golds, at), at, p) for p, at in suspects[:_LISTED]),
-        *twins.counts(lambda number: record_at(golds, number).gold),
-        tuple(
-            Duplicate(each.one.gold, each.one.id, each.other.gold, each.other.id, each.score)
-            for each in twins.pairs
-        ),
+        tuple(worst),
+        duplicates,
+        leaks,
+        tuple(pairs),
         twins.is_cut,
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.records import Source, read_gold
+from pytest_jsonmatch.corpus.records import Place, Source, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -37,15 +38,21 @@ class Gold:
         side: a list of records or of JSON texts, the path of a JSON Lines file, or a mapping of ids to
             records; anything else that can be iterated is held as a list.
         id_field: the member that is a record's id, and is left out of it; None: its place, or its key.
+        files: closes the file in the end.
+
+    Raises:
+        ConfigurationError: it can't be read, or is no corpus.
     """
 
-    def __init__(self, name: str, side: Side, id_field: str | None = None) -> None:
+    def __init__(self, name: str, side: Side, id_field: str | None, files: ExitStack) -> None:
         self.name = name
         self._id_field = id_field
         given: Any = side
         self._places: Sequence[Any] = ()
         source = None if isinstance(side, Mapping) else Source(side, "gold")
         self._source = source if source is not None and source.path is not None else None
+        if self._source is not None:
+            files.enter_context(self._source.open())
         if isinstance(side, Mapping):
             self._places = sorted(side)
         elif self._source is None:
@@ -60,18 +67,17 @@ class Gold:
         """Yield all records.
 
         Raises:
-            ConfigurationError: it can't be read, or a record has no id.
+            ConfigurationError: a record has no id.
             GoldValidationError: a record is not JSON.
         """
         if self._source is None:
             yield from map(self.__getitem__, range(len(self)))
             return
         self._places = offsets = array("q")
-        with self._source.open():
-            for number, (where, line, offset) in enumerate(self._source):
-                offsets.append(offset or 0)
-                yield self._named(number, read_gold(line, number, where), where or "")
-        self._source.open()  # to be read again, record by record
+        self._source.move_to(Place())
+        for number, (where, line, offset) in enumerate(self._source):
+            offsets.append(offset or 0)
+            yield self._named(number, read_gold(line, number, where), where or "")
 
     def __getitem__(self, number: int) -> Record:
         place = self._places[number]
@@ -89,6 +95,13 @@ class Gold:
             raise ConfigurationError(f"{place} has no {self._id_field} that is a string or an integer")
         assert type(value) is dict  # noqa: S101 - for the type checker: it has an id
         return Record(self.name, found, {key: each for key, each in value.items() if key != self._id_field})
+
+
+@contextmanager
+def opened(sides: Mapping[str, Side], id_field: str | None = None) -> Iterator[list[Gold]]:
+    """Open several golds, given by name, and close their files at the end."""
+    with ExitStack() as files:
+        yield [Gold(name, side, id_field, files) for name, side in sides.items()]
 
 
 def record_at(golds: Sequence[Gold], number: int) -> Record:
