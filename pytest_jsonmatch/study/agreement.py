@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end
+from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end, plain_end
 from pytest_jsonmatch.study.calibration import Estimate
 from pytest_jsonmatch.study.records import joined, opened
 
@@ -336,15 +336,20 @@ class _Counted:
     def result(self, confidence: float) -> AgreementStudy:
         """Return the figures."""
         blocks = -(-self.documents // self._size)
-        found = {path: _sums(each, blocks, self.pairs) for path, each in sorted(self.fields.items())}
+        is_single = self._size == 1
+        found = {
+            path: _sums(each, blocks, self.pairs, is_single=is_single)
+            for path, each in sorted(self.fields.items())
+        }
         total = _Sums(
             np.sum([each.agreed for each in found.values()], axis=0),
             np.sum([each.apart for each in found.values()], axis=0),
             np.full(blocks, True),
+            is_single,
         )
         pairs = {
             f"{self.annotators[one]}, {self.annotators[other]}": _Sums(
-                total.agreed[:, [at]], total.apart[:, [at]], total.there
+                total.agreed[:, [at]], total.apart[:, [at]], total.there, is_single
             ).estimated(confidence)
             for at, (one, other) in enumerate(self.pairs)
         }
@@ -374,11 +379,13 @@ class _Sums:
         apart: how far values are apart, and how far chance alone would put them: for Cohen's kappa of every
             two annotators, and for those of `FIGURES` after it: (2, pairs + 3, 1 + blocks).
         there: which blocks have the field.
+        is_single: whether each block is one document.
     """
 
     agreed: Floats
     apart: Floats
     there: NDArray[np.bool_]
+    is_single: bool
 
     def estimated(self, confidence: float) -> FieldAgreement:
         """Return the figures with their intervals."""
@@ -388,8 +395,29 @@ class _Sums:
         has = self.agreed[1, :, 0] > 0
         rows = agreed / np.maximum(places, 1), kappas[:pairs][has].mean(axis=0), *kappas[pairs:]
         lows = 0.0, *[-1.0] * (len(rows) - 1)
-        estimates = [_estimate(row, self.there, low, confidence) for row, low in zip(rows, lows, strict=True)]
+        estimates = [
+            self._estimate(row, low, (1 - confidence) / 2) for row, low in zip(rows, lows, strict=True)
+        ]
         return FieldAgreement(int(places[0]), *estimates)
+
+    def _estimate(self, rows: Floats, low: float, alpha: float) -> Estimate | None:
+        """Return a figure and its interval, from its value over all documents and without each block."""
+        value = float(rows[0])
+        if np.isnan(value):
+            return None
+        left = rows[1:][self.there]
+        # The jackknife's pseudo-values: the figure is as good as their mean (`gate.intervals.influences`).
+        pseudo = len(left) * value - (len(left) - 1) * left
+        if np.isnan(pseudo).any():
+            return Estimate(value, low, 1.0)
+        # Of so many documents that they come in blocks no kind worth mention was not seen.
+        end = lower_end if self.is_single else _plain_end
+        least, most = end(pseudo, alpha, low), -end(-pseudo, alpha, -1.0)
+        return Estimate(value, float(min(value, least)), float(max(value, most)))
+
+
+def _plain_end(values: Floats, alpha: float, bound: float) -> float:
+    return max(bound, plain_end(values, alpha))
 
 
 def _beyond_chance(apart: Floats) -> Floats:
@@ -402,26 +430,7 @@ def _beyond_chance(apart: Floats) -> Floats:
 _NOTHING: Final = 1e-9
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def _estimate(rows: Floats, there: NDArray[np.bool_], low: float, confidence: float) -> Estimate | None:
-    """Return a figure and its interval, from its value over all documents and without each block."""
-    value = rows[0]
-    if np.isnan(value):
-        return None
-    left = rows[1:][there]
-    # The jackknife's pseudo-values: the figure is as good as their mean (`gate.intervals.influences`).
-    pseudo = len(left) * value - (len(left) - 1) * left
-    if np.isnan(pseudo).any():
-        return Estimate(float(value), low, 1.0)
-    alpha = (1 - confidence) / 2
-    ends = lower_end(pseudo, alpha, low), -lower_end(-pseudo, alpha, -1.0)
-    return Estimate(float(value), float(min(value, ends[0])), float(max(value, ends[1])))
-
-
-def _sums(counted: _Field, blocks: int, pairs: list[tuple[int, int]]) -> _Sums:
+def _sums(counted: _Field, blocks: int, pairs: list[tuple[int, int]], *, is_single: bool) -> _Sums:
     """Return the sums of a field from what was counted."""
     scores, graded = counted.chances()
     sums: dict[tuple[int, int], Floats] = {}
@@ -458,7 +467,7 @@ def _sums(counted: _Field, blocks: int, pairs: list[tuple[int, int]]) -> _Sums:
     seen = [*cohen[0], apart, apart, squares[0]]
     expected = [*cohen[1], places * (1 - both), places * alpha, squares[1]]
     has = np.isin(np.arange(blocks), list(counted.blocks))
-    return _Sums(agreed, np.array([seen, expected]), has)
+    return _Sums(agreed, np.array([seen, expected]), has, is_single)
 
 
 def _left_out(counts: Floats) -> Floats:

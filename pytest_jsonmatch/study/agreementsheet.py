@@ -33,7 +33,7 @@ def agreement_sheet(found: AgreementStudy) -> Sheet:
             [
                 Figure(
                     _NAMES[name],
-                    score_text(each.value),
+                    _text(each.value),
                     f"{found.confidence * 100:g} % interval {_ends(each)}",
                 )
                 for name in _NAMES
@@ -54,7 +54,7 @@ def agreement_sheet(found: AgreementStudy) -> Sheet:
             [
                 [
                     str(each.id),
-                    score_text(each.agreement),
+                    _text(each.agreement),
                     count(each.differing),
                     ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
                 ]
@@ -82,7 +82,7 @@ def _row(path: str, found: FieldAgreement) -> list[str | Cell | Spark]:
     for name in _NAMES:
         each: Estimate | None = getattr(found, name)
         tone = "bad" if each is not None and name == "alpha" and each.value < _TENTATIVE else ""
-        texts.append(Cell(score_text(None if each is None else each.value), tone))
+        texts.append(Cell(_text(None if each is None else each.value), tone))
         if name == "alpha":
             texts.append("–" if each is None else _ends(each))
     return texts
@@ -94,3 +94,8 @@ _TENTATIVE: Final = 0.667
 
 def _ends(found: Estimate) -> str:
     return f"{found.low:.2f} to {found.high:.2f}"
+
+
+def _text(value: float | None) -> str:
+    """Return a figure with no more than four decimals, and less than 1 if it is."""
+    return score_text(value if value is None or value == 1 else min(value, 0.9999))

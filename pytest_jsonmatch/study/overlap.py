@@ -292,13 +292,15 @@ class _Found:
     def __init__(self, index: _Index) -> None:
         self.texts = self.words = 0
         self._index = index
-        keys, owners = np.array(index.keys, dtype=np.uint64), np.array(index.owners, dtype=np.int64)
-        order = np.argsort(keys, kind="stable")
-        self._keys, starts, numbers = np.unique(keys[order], return_index=True, return_counts=True)
-        self._ends, self._owners = np.append(starts, len(keys)), owners[order]
+        order = np.argsort(np.frombuffer(index.keys, dtype=np.uint64), kind="stable")
+        keys = np.frombuffer(index.keys, dtype=np.uint64)[order]
+        self._owners = np.frombuffer(index.owners, dtype=np.int32)[order]
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+        self._keys, self._ends = keys[starts], np.append(starts, len(keys))
+        numbers = np.diff(self._ends)
         self._is_rare = numbers <= _RARE
-        self._records = np.array(index.records, dtype=np.int64)
-        self._fields = np.array(index.fields, dtype=np.int64)
+        self._records = np.frombuffer(index.records, dtype=np.int32)
+        self._fields = np.frombuffer(index.fields, dtype=np.int32)
         rare = self._owners[np.repeat(self._is_rare, numbers)]
         self._grams = np.bincount(rare, minlength=len(self._records))
         """Of each value, how many of its keys are rare."""

@@ -68,7 +68,7 @@ class Twins:
     ) -> None:
         """Compare the candidates; what scores at least `near` is nearly the same."""
         tried: set[tuple[int, int]] = set()
-        for band in np.array(self._bands, dtype=np.uint64).reshape(-1, _BANDS).T:
+        for band in np.frombuffer(self._bands, dtype=np.uint64).reshape(-1, _BANDS).T:
             order = np.argsort(band, kind="stable")
             for at in np.flatnonzero(band[order][1:] == band[order][:-1]).tolist():
                 one, other = self._root(int(order[at])), self._root(int(order[at + 1]))

@@ -70,12 +70,11 @@ def is_telling(words: Sequence[str]) -> bool:
     >>> is_telling(["berlin"]), is_telling(["5512"]), is_telling(["acme", "gmbh"])
     (False, True, True)
     """
-    if len(words) == 1:
-        return sum(map(str.isdigit, words[0])) >= _DIGITS
-    return sum(map(len, words)) >= _LETTERS
+    digits = sum(letter.isdigit() for word in words for letter in word)
+    return digits >= _DIGITS or (len(words) > 1 and sum(map(len, words)) >= _LETTERS)
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def hash_of(word: str) -> int:
     """Return a number of 64 bits that is the same in every process."""
     return int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "little")

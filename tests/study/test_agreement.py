@@ -13,11 +13,14 @@ from pytest_jsonmatch import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.study import measure_agreement
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, example C: 4 observers, 12 units, values missing.
-FOUR_OBSERVERS = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")
-# Fleiss 1971, as many textbooks reprint it: how many of 14 raters put each of 10 subjects into 5 categories.
-FLEISS = (
-    "0 0 0 0 14, 0 2 6 4 2, 0 0 3 5 6, 0 3 9 2 0, 2 2 8 1 1, 7 7 0 0 0, 3 2 6 3 0, 2 5 3 2 2, 6 5 2 1 0, 0 2 2 3 7"
+FOUR_OBSERVERS = (
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
 )
+# Fleiss 1971, as many textbooks reprint it: how many of 14 raters put each of 10 subjects into 5 categories.
+FLEISS = "0 0 0 0 14, 0 2 6 4 2, 0 0 3 5 6, 0 3 9 2 0, 2 2 8 1 1, 7 7 0 0 0, 3 2 6 3 0, 2 5 3 2 2, 6 5 2 1 0, 0 2 2 3 7"
 
 
 def observers(rows):
@@ -70,7 +73,10 @@ def test_comparators_say_what_agrees():
     ann = [{"shop": f"Shop {at}", "total": 100 + at} for at in range(20)]
     bob = [{"shop": f"SHOP {at}", "total": 100.4 + at} for at in range(20)]
     assert measure_agreement({"ann": ann, "bob": bob}).total.agreement.value == 0.0
-    rules = {"shop": {"transform": ["lowercase"]}, "total": {"compare": {"numeric": {"tolerance": {"abs": 0.5}}}}}
+    rules = {
+        "shop": {"transform": ["lowercase"]},
+        "total": {"compare": {"numeric": {"tolerance": {"abs": 0.5}}}},
+    }
     found = measure_agreement({"ann": ann, "bob": bob}, fields=rules)
     assert found.total.agreement.value == found.fields["shop"].alpha.value == 1.0
 
@@ -131,7 +137,10 @@ def test_documents_find_each_other_by_id(write, folder):
     ("sides", "told"),
     [
         ({"ann": [{"k": 1}]}, "agreement is between two annotators or more; there is one"),
-        ({"ann": {"a": {}}, "bob": {"b": {}}}, "no document is described by two of ann, bob: do their ids agree?"),
+        (
+            {"ann": {"a": {}}, "bob": {"b": {}}},
+            "no document is described by two of ann, bob: do their ids agree?",
+        ),
         ({"ann": [], "bob": []}, "no document is described by two of ann, bob: do their ids agree?"),
         ({"ann": "no.jsonl", "bob": []}, "gold 'no.jsonl' can't be read: no such file or directory"),
         ({"ann": 7, "bob": []}, "gold is a int; it is a list or an iterator of records, or the path of"),
@@ -153,11 +162,11 @@ def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
         measure_agreement({"bob": ["{"], "ann": ["{}"]})
 
 
-@pytest.mark.parametrize(("number", "least"), [(60, 0.93), (400, 0.93)])
-def test_intervals_hold_as_often_as_they_say(number, least):
+@pytest.mark.parametrize("number", [40, pytest.param(400, marks=pytest.mark.full)])
+def test_intervals_hold_as_often_as_they_say(number):
     """Two annotators who say the truth in nine of ten cases, else anything: kappa is 0.81 of what is left."""
     held = 0
-    runs = 150
+    runs = 120
     numbers = random.Random(11)
     for _ in range(runs):
         sides = {"ann": [], "bob": []}
@@ -168,7 +177,7 @@ def test_intervals_hold_as_often_as_they_say(number, least):
         alpha = measure_agreement(sides).fields["k"].alpha
         held += alpha.low <= 0.81 <= alpha.high
     # With 95 % there are fewer than this in less than one of a hundred such tests; with 90 %, in most.
-    assert held / runs >= least - 0.02
+    assert held / runs >= 0.91
 
 
 def test_memory_does_not_grow_with_documents():
@@ -203,7 +212,10 @@ def test_memory_does_not_grow_with_documents():
 def golds(write):
     numbers = random.Random(4)
     ann = [{"id": f"d{at}", "kind": numbers.choice("abc"), "total": at} for at in range(40)]
-    bob = [{**record, "kind": numbers.choice("abc") if at % 4 == 0 else record["kind"]} for at, record in enumerate(ann)]
+    bob = [
+        {**record, "kind": numbers.choice("abc") if at % 4 == 0 else record["kind"]}
+        for at, record in enumerate(ann)
+    ]
     write(ann_jsonl=ann, bob_jsonl=bob[::-1], cem_json=ann[:30])
 
 
@@ -219,7 +231,11 @@ def test_the_command(golds, command, folder):
     assert lines[-1].split()[:2] == ["PASSED", "alpha"]
     assert "By field, the least alpha first" in (folder / "a.html").read_text()
     found = json.loads((folder / "a.json").read_text())
-    assert (found["study"], found["documents"], found["fields"]["total"]["agreement"][0]) == ("agreement", 40, 1.0)
+    assert (found["study"], found["documents"], found["fields"]["total"]["agreement"][0]) == (
+        "agreement",
+        40,
+        1.0,
+    )
 
 
 def test_a_gate_on_a_field(golds, command):
