@@ -23,8 +23,10 @@ _NAMES: Final = {
 
 def agreement_sheet(found: AgreementStudy) -> Sheet:
     """Return what was found, for people."""
-    columns = [Column("field"), Column("places", spare=True), *map(Column, _NAMES.values())]
-    columns.insert(6, Column(f"its {found.confidence * 100:g} % interval", spare=True))
+    interval = f"its {found.confidence * 100:g} % interval"
+    titles = "agreement", "Cohen", "Fleiss", "alpha", interval, "alpha of numbers"
+    columns = [Column("field"), Column("places", spare=True)]
+    columns += [Column(title, spare=title == interval) for title in titles]
     by_alpha = sorted(found.fields.items(), key=lambda item: (_rank(item[1]), item[0]))
     names = " and ".join(found.annotators) if len(found.annotators) < 3 else ", ".join(found.annotators)
     about = f"agreement of {names} on {count(found.documents, 'document')}"
