@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 FIGURES: Final = ("drops", "gains")
 """What gates may look at: how many changes are shown, of all figures, or of a field."""
-TOTALS: Final = (*OF_CASES, "pass_rate")
 _LEAST_Z: Final = 2.2
 """Sums of fewer standard deviations prove nothing at any level that is tried: no test is needed."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.sheets import Cell, Chart, Column, Heading, Rows, Said, Series, Sheet, Spark
-from pytest_jsonmatch.study.history import TOTALS
+from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def history_sheet(found: HistoryStudy) -> Sheet:
     ]
     blocks: list[Block] = [
         *_change_blocks(found),
-        Rows(columns, [_row(found, name, is_field=False) for name in TOTALS], noun="figure"),
+        Rows(columns, [_row(found, name, is_field=False) for name in (*FIGURES, "pass_rate")], noun="figure"),
         _chart("Figures by run", found, ["score", "pass_rate"], is_field=False),
         Heading("Fields"),
         Rows([Column("field"), *columns[1:]], [_row(found, path, is_field=True) for path in moved]),

@@ -562,7 +562,7 @@ def sample_agreement() -> None:
 
 
 def sample_overlap() -> None:
-    found = study.measure_overlap({"test": [{"k": 1}]}, [("prompt.md", "text")], near=0.8)
+    found = study.measure_overlap({"test": [{"k": "no 4711"}]}, [("prompt.md", "text")], near=0.8)
     assert_type(found, study.OverlapStudy)
     assert_type(found.worst, tuple[study.Contaminated, ...])
     assert_type(found.pairs, tuple[study.Duplicate, ...])
@@ -570,7 +570,8 @@ def sample_overlap() -> None:
 
 
 def sample_history() -> None:
-    found = study.measure_history([Path("one.json"), "two.json"])
-    assert_type(found, study.HistoryStudy)
+    with pytest.raises(ConfigurationError):
+        assert_type(study.measure_history([Path("one.json"), "two.json"]), study.HistoryStudy)
+    found = study.HistoryStudy((), ())
     assert_type(found.runs, tuple[study.HistoryRun, ...])
     assert_type(found.changes, tuple[study.HistoryChange, ...])
