@@ -149,6 +149,7 @@ class Profile:
             value, path, is_sample = waiting.pop()
             found = self._field(path)
             if found is None:
+                self.left_out += 1
                 continue
             found.places += 1
             if is_sample:
@@ -171,7 +172,6 @@ class Profile:
         found = self.fields.get(path)
         if found is None:
             if len(self.fields) >= _MOST_FIELDS:
-                self.left_out += 1
                 return None
             found = self.fields[path] = FieldProfile()
         return found

@@ -575,3 +575,10 @@ def sample_history() -> None:
     found = study.HistoryStudy((), ())
     assert_type(found.runs, tuple[study.HistoryRun, ...])
     assert_type(found.changes, tuple[study.HistoryChange, ...])
+
+
+def sample_shift() -> None:
+    found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster=None)
+    assert_type(found, study.ShiftStudy)
+    assert_type(found.shown, tuple[study.Change, ...])
+    assert_type(found.unseen, Mapping[str, int])
