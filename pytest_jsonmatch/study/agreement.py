@@ -44,6 +44,8 @@ _VALUES: Final = 250
 """So many distinct values of a field count for what chance alone would give."""
 _ROOM: Final = 200_000
 """So many characters these values may have together."""
+_LARGEST: Final = 1e150
+"""Squares of larger numbers are beyond what can be added up."""
 _WORST: Final = 10
 _NAMED: Final = 5
 
@@ -185,9 +187,10 @@ def measure_agreement(
         for name, records in joined(golds):
             counted.add(name, records)
     if not counted.documents:
-        raise ConfigurationError(
-            f"no document is described by two of {', '.join(annotators)}: do their ids agree?"
-        )
+        names = ", ".join(annotators)
+        raise ConfigurationError(f"no document is described by two of {names}: do their ids agree?")
+    if not counted.fields:
+        raise ConfigurationError("there is nothing to compare: no annotator has a value anywhere")
     return counted.result(confidence)
 
 
@@ -221,7 +224,7 @@ class _Field:
             code = self._code(value)
             if code is not None:
                 found[(*cell, side, code)] += 1
-        if all(type(value) in NUMBERS for value in sides):
+        if all(type(value) in NUMBERS and abs(value) < _LARGEST for value in sides):
             self._add_numbers(found, cell, *map(float, sides))
 
     def _add_numbers(

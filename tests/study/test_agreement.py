@@ -124,6 +124,11 @@ def test_a_field_that_does_not_vary_has_no_kappa():
     assert (found.agreement.value, found.cohen, found.fleiss, found.alpha) == (1.0, None, None, None)
 
 
+def test_numbers_of_any_size():
+    found = measure_agreement({name: [{"n": 10**400}, {"n": 1}] for name in ("ann", "bob")}).fields["n"]
+    assert (found.alpha.value, found.alpha_interval) == (1.0, None)
+
+
 def test_documents_find_each_other_by_id(write, folder):
     write(
         ann_jsonl=[{"id": at, "k": at % 3} for at in range(300)],
@@ -142,13 +147,18 @@ def test_documents_find_each_other_by_id(write, folder):
             "no document is described by two of ann, bob: do their ids agree?",
         ),
         ({"ann": [], "bob": []}, "no document is described by two of ann, bob: do their ids agree?"),
+        (
+            {"ann": [{}], "bob": [{}], "metric": "pairwise_f1"},
+            "there is nothing to compare: no annotator has a",
+        ),
         ({"ann": "no.jsonl", "bob": []}, "gold 'no.jsonl' can't be read: no such file or directory"),
         ({"ann": 7, "bob": []}, "gold is a int; it is a list or an iterator of records, or the path of"),
     ],
 )
 def test_sides_that_cannot_be(folder, sides, told):
+    options = {"metric": sides.pop("metric")} if "metric" in sides else {}
     with pytest.raises(ConfigurationError) as error:
-        measure_agreement(sides)
+        measure_agreement(sides, **options)
     assert str(error.value).startswith(told)
 
 
