@@ -32,8 +32,6 @@ HEAVY = {
 LATE = {
     "engine/align/audit.py",
     "engine/align/large.py",
-    "engine/align/owners.py",
-    "engine/align/related.py",
     "engine/compare/tables.py",
     "study/agreement.py",
     "study/calibration.py",

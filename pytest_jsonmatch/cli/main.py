@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.cli.arguments import BAD, Parser
+from pytest_jsonmatch.cli.arguments import BAD, Parser, Run
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_jsonmatch.cli.arguments import Run
 
 COMMANDS: Final[Mapping[str, str]] = {
     "init": "write a small suite of golden cases to start from",
@@ -76,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
             return run(options)
     except (JsonMatchError, OSError) as error:
-        return _tell(options.command, _in_a_line(error))
+        _write(f"{options.command}: {_in_a_line(error)}")
+        return BAD
     except KeyboardInterrupt:
         return _INTERRUPTED
 
@@ -122,11 +119,6 @@ def _show_warning(
         _write(f"{command}: warning: {message}")
     else:
         usually(message, category, *place)
-
-
-def _tell(command: str, line: str) -> int:
-    _write(f"{command}: {line}")
-    return BAD
 
 
 def _write(line: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,6 @@ from pytest_jsonmatch.cli.inputs import (
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
 _LINES: Final = {".jsonl", ".ndjson"}
@@ -222,7 +221,8 @@ def _folders(actual: Path, expected: Path) -> Sides:
     if not names:
         raise CommandError(f"{expected} has no JSON files (*.json)")
     there = set(names_in(actual, (".json", ".txt")))
-    found = [name if name in there else _other(name) for name in names]
+    # A model's output is not always JSON.
+    found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in names]
     matched = [name if name in there else None for name in found]
     if not any(matched):
         raise CommandError(f"no file of {expected} has one of the same name in {actual}")
@@ -241,11 +241,6 @@ def names_in(folder: Path, suffixes: tuple[str, ...] | None) -> list[str]:
     paths = [path.relative_to(folder) for path in found]
     shown = (path for path in paths if not any(part.startswith(".") for part in path.parts))
     return sorted(path.as_posix() for path in shown if (folder / path).is_file())
-
-
-def _other(name: str) -> str:
-    """Return the other name that an answer may have: a model's output is not always JSON."""
-    return str(Path(name).with_suffix(".txt").as_posix())
 
 
 # -- files -------------------------------------------------------------------------------------------------

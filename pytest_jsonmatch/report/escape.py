@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final
 
 _SHORT_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
@@ -113,7 +110,7 @@ def clip(text: str, width: int, *, unicode: bool = True) -> str:
     >>> clip("completed successfully", 10)
     'completed…'
     """
-    return _cut(text, width, unicode, lambda room: (room, 0))
+    return _cut(text, width, unicode, 1.0)
 
 
 def clip_start(text: str, width: int, *, unicode: bool = True) -> str:
@@ -122,7 +119,7 @@ def clip_start(text: str, width: int, *, unicode: bool = True) -> str:
     >>> clip_start("completed successfully", 10)
     '…cessfully'
     """
-    return _cut(text, width, unicode, lambda room: (0, room))
+    return _cut(text, width, unicode, 0.0)
 
 
 def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
@@ -131,15 +128,11 @@ def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
     >>> clip_middle("customer.addresses[].postal_code", 21)
     'customer.a…ostal_code'
     """
-    return _cut(text, width, unicode, lambda room: (room // 2, room))
+    return _cut(text, width, unicode, 0.5)
 
 
-def _cut(text: str, width: int, unicode: bool, split: Callable[[int], tuple[int, int]]) -> str:
-    """Return text cut so that head and tail, and a mark between them, fit.
-
-    `split` says how many columns the head may have at most, and then the two together; a tail without room of
-    its own is none.
-    """
+def _cut(text: str, width: int, unicode: bool, share: float) -> str:
+    """Return text cut so that a head, which gets `share` of the room, a mark and a tail fit."""
     reach = width * _POINTS_PER_COLUMN + 1
     if len(text) <= 2 * reach:
         front = back = _atoms(text, not unicode)
@@ -147,9 +140,9 @@ def _cut(text: str, width: int, unicode: bool, split: Callable[[int], tuple[int,
             return "".join(front)
     else:
         front, back = _atoms(text[:reach], not unicode), _atoms(text[-reach:], not unicode)
-    most, together = split(width - len(mark(unicode)))
-    head = _fit(front, most)
-    tail = _fit(back[::-1], together - _columns_of(head))[::-1]
+    room = width - len(mark(unicode))
+    head = _fit(front, int(room * share))
+    tail = _fit(back[::-1], room - _columns_of(head) if share < 1 else 0)[::-1]
     return "".join(head) + mark(unicode)[: max(width, 0)] + "".join(tail)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import Final, TypeVar, final
 
 from pytest_jsonmatch.report.escape import (
     clip,
@@ -16,12 +17,7 @@ from pytest_jsonmatch.report.escape import (
     printable,
 )
 from pytest_jsonmatch.report.figures import change_text, count, score_text
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 
 T = TypeVar("T")
 

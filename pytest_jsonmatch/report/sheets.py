@@ -259,10 +259,12 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark
         fixed = sum(width for at, width in enumerate(widths) if at not in texts) + 2 * len(widths)
         # Names and texts share what figures leave.
         room = look.width - fixed - min(names, look.width // 3)
-        most = max(room // len(texts), _LEAST_TEXT)
-        is_cut = any(widths[at] > most for at in texts)
-        for at in texts:
+        # What short texts do not need is there for long ones.
+        for left, at in enumerate(sorted(texts, key=widths.__getitem__)):
+            most = max(room // (len(texts) - left), _LEAST_TEXT)
+            is_cut = is_cut or widths[at] > most
             widths[at] = min(widths[at], most)
+            room -= widths[at]
     drawn: list[StyledLine] = []
     for at, (column, each) in enumerate(zip(columns[1:], others, strict=True)):
         line: StyledLine = [(column.title, DIM), *each]

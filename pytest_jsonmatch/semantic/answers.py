@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
@@ -10,8 +11,6 @@ from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.semantic.judging import JudgeError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST_REASON: Final = 300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_che
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, error_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 ERROR_KINDS: Final = (

@@ -5,17 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.semantic.judging import JudgeError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_jsonmatch.semantic.judging import JudgeItem
+from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem
 
 PROMPT_VERSION: Final = "1"
 """Of `INSTRUCTIONS` and of how pairs are written; verdicts in a cache are kept apart by it."""

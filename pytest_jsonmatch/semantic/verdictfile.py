@@ -10,6 +10,7 @@ import hashlib
 import os
 import tempfile
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,8 +29,6 @@ from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
 from pytest_jsonmatch.semantic.prompts import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from filelock import BaseFileLock
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
