@@ -345,8 +345,11 @@ def _limited(comparison: Comparison, each: Measured) -> BelowLimit:
 
 
 def _measured(comparison: Comparison) -> Iterator[Measured]:
-    means = {path: figures.mean_score for path, figures in comparison.fields.items()}
-    return measured(dict(comparison.threshold), partial(getattr, comparison), lambda: means)
+    return measured(
+        dict(comparison.threshold),
+        partial(getattr, comparison),
+        lambda: {path: figures.mean_score for path, figures in comparison.fields.items()},
+    )
 
 
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
