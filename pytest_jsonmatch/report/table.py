@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import PLAIN, Markup, StyledLine
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.report.look import Look
 
 LEAST_NAME: Final = 8
 """So many columns are kept for the names, whatever else there is."""
