@@ -117,7 +117,7 @@ def test_an_unknown_command(tmp_path):
         (["cases", "--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs"]),
         # (Result files are held against their schema.)
         (
-            "report r.json --markdown".split(),
+            ["report", "r.json", "--markdown"],
             ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "shtab"],
         ),
         (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "pytest", "jsonschema_rs"]),
