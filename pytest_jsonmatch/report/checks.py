@@ -87,8 +87,9 @@ def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLi
     for check, subject in zip(checks, subjects, strict=True):
         word, markup = _WORDS[check.passed]
         value, _, slack = check_figures(check, unicode=look.unicode)
-        note = f" ({check.note})" if check.note else ""
-        figures = f"{value}  slack {slack}{note}" if slack else check.note
+        said = look.printable(check.note)
+        note = f" ({said})" if said else ""
+        figures = f"{value}  slack {slack}{note}" if slack else said
         lines.append([(f"  {word:7}", markup), (f"  {pad(subject, longest)}  {figures}".rstrip(), PLAIN)])
     return lines
 

@@ -10,10 +10,18 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES, json_type
+from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT
+from pytest_jsonmatch.schema.keywords import (
+    conditional_schemas,
+    enum_of,
+    named_schemas,
+    no_schema,
+    schemas_of,
+    types_of,
+)
 from pytest_jsonmatch.schema.rules import DECISIVE, RULE_KEYS, own_rules
 
 if TYPE_CHECKING:
@@ -222,9 +230,9 @@ class Reader:
         if "$ref" in schema:
             parts.append(self.source(self.documents.target(schema)))
         if "allOf" in schema:
-            parts.extend(map(self.source, _schemas(schema, "allOf")))
+            parts.extend(map(self.source, schemas_of(schema, "allOf")))
         parts.extend(
-            self.any_of(map(self.source, _schemas(schema, union)))
+            self.any_of(map(self.source, schemas_of(schema, union)))
             for union in ("anyOf", "oneOf")
             if union in schema
         )
@@ -236,7 +244,7 @@ class Reader:
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in schema:
                 raise ConfigurationError(f"{keyword} is not supported; write $ref")
-        flat = Flat(rules=own_rules(schema), types=_types(schema), enum=_enum(schema))
+        flat = Flat(rules=own_rules(schema), types=types_of(schema), enum=enum_of(schema))
         if flat.enum is not None and not flat.types:
             flat.types = frozenset("integer" if type(each) is int else json_type(each) for each in flat.enum)
         if schema.get("nullable") is True:
@@ -254,13 +262,13 @@ class Reader:
         listed = {
             # A member with the schema `false` is not allowed, so it is not listed.
             name: self.source(member)
-            for name, member in _named_schemas(schema, "properties").items()
+            for name, member in named_schemas(schema, "properties").items()
             if member is not False
         }
-        for part in _conditional(schema):
+        for part in conditional_schemas(schema):
             for name, place in (self.flat(self.source(part)).properties or {}).items():
                 listed.setdefault(name, place)
-        rest = [*map(self.source, _named_schemas(schema, "patternProperties").values())]
+        rest = [*map(self.source, named_schemas(schema, "patternProperties").values())]
         keyword = "additionalProperties" if "additionalProperties" in schema else "unevaluatedProperties"
         additional = schema.get(keyword)
         if isinstance(additional, dict) and additional:
@@ -268,7 +276,7 @@ class Reader:
         elif isinstance(additional, (bool, dict)):
             flat.additional = additional is not False
         elif additional is not None:
-            raise _no_schema(keyword, additional)
+            raise no_schema(keyword, additional)
         if rest:
             flat.rest = self.any_of(rest)
         if listed or (flat.additional is False and not rest):
@@ -277,15 +285,15 @@ class Reader:
     def _read_elements(self, flat: Flat, schema: dict[str, Any]) -> None:
         elements: list[Any] = []
         if "prefixItems" in schema:
-            elements.extend(_schemas(schema, "prefixItems"))
+            elements.extend(schemas_of(schema, "prefixItems"))
         items = schema.get("items")
         if isinstance(items, list):
-            elements.extend(_schemas(schema, "items"))
+            elements.extend(schemas_of(schema, "items"))
             items = schema.get("additionalItems")
         if isinstance(items, dict):
             elements.append(items)
         elif items is not None and not isinstance(items, bool):
-            raise _no_schema("items", items)
+            raise no_schema("items", items)
         # The elements of a tuple share one path, `[]`: the first schema that accepts one holds for it.
         if elements:
             flat.items = self.any_of(map(self.source, elements))
@@ -480,65 +488,3 @@ def _shared(united: Flat, flats: list[Flat]) -> Flat:
     if len(said) == 1:
         united.notes = said[0].notes
     return united
-
-
-# Reading keywords.
-
-
-def _types(schema: dict[str, Any]) -> frozenset[str]:
-    written = schema.get("type")
-    if written is None:
-        return _ANY
-    names = [written] if isinstance(written, str) else written
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise ConfigurationError(
-            f"type is {written!r}; it is a name or a list of names: {', '.join(SCHEMA_TYPES)}"
-        )
-    for name in names:
-        if name not in SCHEMA_TYPES:
-            raise ConfigurationError(f"unknown type {name!r}{did_you_mean(name, SCHEMA_TYPES)}")
-    return frozenset(names)
-
-
-def _enum(schema: dict[str, Any]) -> list[Any] | None:
-    if "const" in schema:
-        return [schema["const"]]
-    values = schema.get("enum")
-    if values is not None and not isinstance(values, list):
-        raise ConfigurationError(f"enum is {values!r}; it is a list of values")
-    return values
-
-
-def _schemas(schema: dict[str, Any], keyword: str) -> list[Schema]:
-    parts = schema[keyword]
-    if not isinstance(parts, list) or not parts:
-        raise ConfigurationError(f"{keyword} is {parts!r}; it is a list of schemas")
-    for part in parts:
-        if not isinstance(part, (dict, bool)):
-            raise _no_schema(f"one of {keyword}", part)
-    return parts
-
-
-def _named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
-    parts = schema.get(keyword)
-    if parts is None:
-        return {}
-    if not isinstance(parts, dict):
-        raise ConfigurationError(f"{keyword} is {parts!r}; it maps names to schemas")
-    for name, part in parts.items():
-        if not isinstance(part, (dict, bool)):
-            raise _no_schema(f"{keyword}[{name!r}]", part)
-    return parts
-
-
-def _conditional(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that hold for some values only; the members that they list are allowed."""
-    parts = [schema.get("then"), schema.get("else")]
-    for keyword in ("dependentSchemas", "dependencies"):
-        if isinstance(depending := schema.get(keyword), dict):
-            parts.extend(depending.values())
-    return [part for part in parts if isinstance(part, dict)]
-
-
-def _no_schema(what: str, value: object) -> ConfigurationError:
-    return ConfigurationError(f"{what} is {value!r}; a schema is an object, or true or false")

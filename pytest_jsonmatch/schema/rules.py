@@ -15,6 +15,8 @@ _PREFIX: Final = "x-eval-"
 OVERRIDE: Final = "x-override-evaluator"
 RULE_KEYS: Final = frozenset({OVERRIDE, *(_PREFIX + word for word in FIELD_WORDS)})
 """The keys of a schema that are rules."""
+_AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
+"""Rules that are kept as they are written; plans read them once more."""
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result, whatever the schema says below it."""
 
@@ -38,8 +40,8 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
         word = "compare" if key == OVERRIDE else key.removeprefix(_PREFIX)
         if word in rules:
             raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")
-        said = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
-        rules[word] = said if key == OVERRIDE or word == "transform" else value
+        read = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
+        rules[word] = value if word in _AS_WRITTEN and key != OVERRIDE else read
     return rules
 
 

@@ -200,7 +200,7 @@ def test_a_users_function_that_returns_no_score_is_an_error():
 
 def test_a_users_comparator_sees_nulls_and_is_asked_about_equal_values():
     comparator = user_comparator("mine", lambda *_: 0.0)
-    assert comparator == Comparator("mine", comparator.bind, null_aware=True, reflexive=False)
+    assert comparator == Comparator("mine", comparator.make, null_aware=True, reflexive=False)
 
 
 def test_a_users_comparator_must_be_callable():

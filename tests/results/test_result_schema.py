@@ -240,6 +240,7 @@ def test_without_what_is_required_nothing_is_valid_and_nothing_is_read() -> None
 
 RUN = ("cases", 0, "runs", 0)
 COMPARED = (*RUN, "comparisons", 0)
+PAIRED = (*COMPARED, "audit", 0, "pairs", 0)
 
 
 @pytest.mark.parametrize(
@@ -266,6 +267,13 @@ COMPARED = (*RUN, "comparisons", 0)
         ((*COMPARED, "spent", "input_tokens"), 2**53 + 1),
         ((*COMPARED, "spent", "model"), ""),
         (("corpus", "records"), -1),
+        ((*PAIRED, "expected"), -1),
+        ((*PAIRED, "f1"), 1.5),
+        ((*PAIRED, "score"), -0.5),
+        ((*PAIRED, "margin"), -0.5),
+        ((*PAIRED, "next_actual"), {"index": 1.5, "score": 0.5}),
+        ((*PAIRED, "next_expected"), {"index": 1, "score": None}),
+        ((*PAIRED, "next_expected"), []),
     ],
 )
 def test_numbers_out_of_bounds_are_neither_valid_nor_read(path: tuple[Any, ...], value: Any) -> None:

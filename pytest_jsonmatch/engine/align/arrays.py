@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
@@ -43,6 +44,15 @@ def pair_by_key(element: PlanNode, key: str, expected: list[JsonValue], actual: 
         if partner is not None:
             pairs.append((index, partner))
     return pairs
+
+
+def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
+    """Return the member by which the elements of two arrays pair; None: by position."""
+    if isinstance(node.align, str):
+        return None
+    kind, key = node.align
+    objects = all(type(item) is dict for item in chain(expected, actual))
+    return None if kind == "if_objects" and not objects else key
 
 
 def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:

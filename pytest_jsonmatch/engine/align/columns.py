@@ -48,8 +48,6 @@ class _Some(NamedTuple):
 class Columns:
     """Makes the grid of all pairs of values at one node, and of all that is below."""
 
-    __slots__ = ("_aligner", "_body", "_count_actual", "_deepest", "_empties", "_nulls_absent", "_top")
-
     def __init__(self, aligner: Context, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
         options = aligner.plan.options
         self._aligner = aligner
@@ -291,7 +289,7 @@ class Columns:
     def _inner(self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid | None:
         """Return the grid of all elements of nested arrays; None where it would not fit the memory limit."""
         if len(expected) * len(actual) > _MANY_CELLS:
-            from pytest_jsonmatch.engine.align.related import related_grid
+            from pytest_jsonmatch.engine.align.large import related_grid
 
             related = related_grid(self._aligner, element, expected, actual)
             if related is not None:

@@ -103,13 +103,9 @@ class Grid(ABC):
     def _solve(self, block: Any) -> Pairs:
         """Return the pairs of the greatest total worth."""
 
-    @abstractmethod
-    def _put(self, block: Any, pair: tuple[int, int], worth: float) -> None:
-        """Set what a pair is worth in a block."""
-
-    @abstractmethod
-    def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> Pairs:
-        """Return pairs to make exact beside those that were chosen."""
+    def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> Pairs:  # noqa: ARG002 - of a body
+        """Return pairs to make exact beside those that were chosen: none, where a walk is costly."""
+        return []
 
     # -- filling -------------------------------------------------------------------------------------------
 
@@ -257,24 +253,24 @@ class Grid(ABC):
             fresh = [pair for pair in pairs if pair not in known]
             if not fresh:
                 break
-            for pair in (*fresh, *self._promising(block, known)):
-                if pair not in known:
-                    cell = known[pair] = yield from self.measure(rows[pair[0]], columns[pair[1]])
-                    self._put(block, pair, self.worth(cell))
+            for at, to in (*fresh, *self._promising(block, known)):
+                if (at, to) not in known:
+                    cell = known[at, to] = yield from self.measure(rows[at], columns[to])
+                    block[at][to] = self.worth(cell)
             pairs = self._solve(block)
         score = sum([known[pair].score for pair in pairs])
         questions = [question for pair in pairs for question in known[pair].questions]
         ahead = pairs
         for _ in range(self.aligner.solutions_ahead if questions else 0):
             # Otherwise elements that only answers tell apart would take a round each.
-            for pair in ahead:
-                if known[pair].questions:
-                    self._put(block, pair, 0.0)
+            for at, to in ahead:
+                if known[at, to].questions:
+                    block[at][to] = 0.0
             ahead = self._solve(block)
-            for pair in ahead:
-                if pair not in known:
-                    known[pair] = yield from self.measure(rows[pair[0]], columns[pair[1]])
-                questions += known[pair].questions
+            for at, to in ahead:
+                if (at, to) not in known:
+                    known[at, to] = yield from self.measure(rows[at], columns[to])
+                questions += known[at, to].questions
         return Pairing(pairs, score, tuple(questions))
 
     def keep(self, row: int, column: int) -> None:

@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -53,7 +53,9 @@ class Canon:
             kinds = {type(value) for side in sides for value in side}
             if kinds == {str}:
                 return [list(side) for side in sides]
-            if kinds == {dict} and all(map(_compared_as_is, _children(element, chain(*sides)))):
+            if kinds == {dict} and all(
+                _compared_as_is(element.children[key]) for key in set(chain.from_iterable(chain(*sides)))
+            ):
                 return self._of_equal(element, sides)
         return [[self.key(element, value) for value in side] for side in sides]
 
@@ -145,7 +147,8 @@ class Canon:
         if kinds == {str}:
             return sorted(places, key=values.__getitem__)
         objects = [values[at] for at in places]
-        if kinds == {dict} and _are_flat(objects):
+        inside = chain.from_iterable(map(dict.values, objects)) if kinds == {dict} else ()
+        if kinds == {dict} and CONTAINERS.isdisjoint(map(type, inside)):
             keys = Counter(chain.from_iterable(objects))
             if element.branches is None and not any(element.children[key].skip for key in keys):
                 # (Members that most objects have tell most of them apart.)
@@ -231,16 +234,6 @@ class _Form:
     """Stands for all containers that are equal under the plan."""
 
     __slots__ = ()
-
-
-def _children(element: PlanNode, values: Iterable[dict[str, JsonValue]]) -> list[PlanNode]:
-    """Return the nodes of all members of some objects."""
-    return [element.children[key] for key in set(chain.from_iterable(values))]
-
-
-def _are_flat(objects: Sequence[dict[str, JsonValue]]) -> bool:
-    """Tell whether objects have scalars only."""
-    return CONTAINERS.isdisjoint(map(type, chain.from_iterable(map(dict.values, objects))))
 
 
 def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:

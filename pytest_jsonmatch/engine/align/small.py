@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
-    from pytest_jsonmatch.engine.align.context import Cell, Context
+    from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Nested
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -131,16 +131,6 @@ class ListGrid(Grid):
 
     def _solve(self, block: list[list[float]]) -> list[tuple[int, int]]:
         return [(at, to) for at, to in enumerate(assign_lists(block)) if to >= 0 and block[at][to] > 0.0]
-
-    def _put(self, block: list[list[float]], pair: tuple[int, int], worth: float) -> None:
-        block[pair[0]][pair[1]] = worth
-
-    def _promising(
-        self,
-        block: list[list[float]],  # noqa: ARG002 - a walk is costly: only chosen pairs are measured
-        known: dict[tuple[int, int], Cell],  # noqa: ARG002
-    ) -> list[tuple[int, int]]:
-        return []
 
 
 def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[dict[int, float]]:

@@ -9,9 +9,9 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
-from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, shown
+from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
 from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -37,8 +37,7 @@ _FEW_PAIRS: Final = 400
 # levenshtein
 
 
-def _bind_levenshtein(params: Params) -> Scoring:
-    check_names("comparator 'levenshtein'", params)
+def _make_levenshtein(_params: Params) -> Scoring:
     from rapidfuzz.distance.Levenshtein import normalized_similarity
 
     def levenshtein(expected: JsonValue, actual: JsonValue) -> float:
@@ -92,7 +91,7 @@ def _is_long(value: JsonValue) -> bool:
     return type(value) is str and len(value) > _SHORT
 
 
-LEVENSHTEIN: Final = Comparator("levenshtein", _bind_levenshtein)
+LEVENSHTEIN: Final = Comparator("levenshtein", _make_levenshtein, ())
 """1 - edit distance / length of the longer string, in code points; two empty strings score 1 (source 3)."""
 
 
@@ -108,8 +107,7 @@ def tokens(text: str) -> frozenset[Hashable]:
     return frozenset(text.lower().split())
 
 
-def _bind_jaccard(params: Params) -> Scoring:
-    check_names("comparator 'jaccard'", params, ["tokenizer"])
+def _make_jaccard(params: Params) -> Scoring:
     tokenizer = params.get("tokenizer")
     if tokenizer is not None and not callable(tokenizer):
         raise ConfigurationError(
@@ -131,7 +129,7 @@ def _bind_jaccard(params: Params) -> Scoring:
 _NO_TOKEN: Final = frozenset({object()})
 
 
-JACCARD: Final = Comparator("jaccard", _bind_jaccard)
+JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
 """Shared tokens / all tokens, of the lower-cased, white-space-split sets; no token on both sides scores 1
 (source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
 
@@ -143,7 +141,7 @@ def _normalized_key(value: JsonValue) -> Hashable:
     return normalize_text(value) if type(value) is str else json_key(map_strings(value, normalize_text))
 
 
-NORMALIZED_TEXT: Final = without_params("normalized_text", equality_of(_normalized_key))
+NORMALIZED_TEXT: Final = Comparator("normalized_text", lambda _: equality_of(_normalized_key), ())
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
 removed) and its case (full case folding); keys and numbers as they are (source 2)."""
 
@@ -177,7 +175,7 @@ def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) 
     return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
 
 
-CONTAINS: Final = without_params("contains", Scoring(_contains, _contains_table))
+CONTAINS: Final = Comparator("contains", lambda _: Scoring(_contains, _contains_table), ())
 """1 if actual contains expected: a string within a string; a value among an array's elements, or every
 element of an expected array; the members of an object. Other values: JSON equality."""
 
@@ -185,10 +183,9 @@ element of an expected array; the members of an object. Other values: JSON equal
 # regex
 
 
-def _bind_regex(params: Params) -> Scoring:
-    owner = "comparator 'regex'"
-    check_names(owner, params, ["timeout"])
-    timeout = number_parameter(owner, "timeout", params.get("timeout", 1.0), above_zero=True)
+def _make_regex(params: Params) -> Scoring:
+    given = params.get("timeout", 1.0)
+    timeout = number_parameter("comparator 'regex'", "timeout", given, above_zero=True)
     compiled = lru_cache(maxsize=1024)(_compile)
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
@@ -214,7 +211,7 @@ def _compile(pattern: str) -> regex.Pattern[str]:
         raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
 
 
-REGEX: Final = Comparator("regex", _bind_regex, reflexive=False)
+REGEX: Final = Comparator("regex", _make_regex, ("timeout",), reflexive=False)
 """Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. `timeout`:
 seconds per match, default 1. Raises ValueError for a bad pattern and TimeoutError for one that takes too
 long. A pattern against what is no string scores 0."""
