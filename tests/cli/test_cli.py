@@ -115,6 +115,11 @@ def test_an_unknown_command(tmp_path):
     [
         (["--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs"]),
         (["cases", "--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs"]),
+        # (Result files are held against their schema.)
+        (
+            ["report", "r.json", "--markdown"],
+            ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "shtab"],
+        ),
         (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "pytest", "jsonschema_rs"]),
         # (A result file is held against its schema.)
         (["report", "r.json", "--markdown"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest"]),
