@@ -121,8 +121,6 @@ def test_an_unknown_command(tmp_path):
             ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "shtab"],
         ),
         (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "pytest", "jsonschema_rs"]),
-        # (A result file is held against its schema.)
-        (["report", "r.json", "--markdown"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest"]),
         *(
             (
                 [*command.split()],
