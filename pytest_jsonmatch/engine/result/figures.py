@@ -211,11 +211,11 @@ def aggregates(
             numbers[_EXPECTED_LEAVES] += own
             if node.plan.options.extra == "count":
                 numbers[_ACTUAL_LEAVES] += other
-            expected, actual = finding.weights
+            expected, actual = finding.own_weights
             numbers[_SCORES] += finding.score
             numbers[_WEIGHTED] += finding.score * node.weight
-            numbers[_EXPECTED] += expected
-            numbers[_ACTUAL] += actual
+            numbers[_EXPECTED] += expected * node.weight
+            numbers[_ACTUAL] += actual * node.weight
     return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
 
 
