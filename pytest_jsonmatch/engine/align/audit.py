@@ -309,7 +309,7 @@ class _Audit:
 def _refuse_dear(node: PlanNode, value: JsonValue) -> None:
     """Raise for a value whose comparator, whatever scalar of its type it meets, has no fast form."""
     # (An integer is compared by another comparator with a number that has a fraction.)
-    bounds = [node.explicit] if node.explicit else [node.default_for(value, other) for other in (value, 0.5)]
+    bounds = [node.explicit] if node.explicit else [node.types.find(value, other) for other in (value, 0.5)]
     for bound in bounds:
         if bound is not None and (bound.table is None or bound.preload is not None):
             raise _NotComputedError(f"the comparator {bound.comparator.name!r} may be dear")

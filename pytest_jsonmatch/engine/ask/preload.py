@@ -134,7 +134,7 @@ def _below(
 
 def _shown_to(node: PlanNode) -> Show | None:
     """Return what wants to see the strings at a node; None if nothing does."""
-    bound = node.explicit or node.default_for("", "")
+    bound = node.explicit or node.types.find("", "")
     return None if bound is None else bound.preload
 
 

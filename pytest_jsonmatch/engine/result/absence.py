@@ -157,11 +157,11 @@ def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:
         found[place] = before._replace(places=before.places - is_right, fabricated=before.fabricated - 1)
 
 
-def by_path(presence: Mapping[PlanNode, Presence], limit: int = 200) -> dict[str, Presence]:
-    """Return the same by path as text, cut after `limit` levels."""
+def by_path(presence: Mapping[PlanNode, Presence]) -> dict[str, Presence]:
+    """Return the same by path as text, cut after 200 levels."""
     found: dict[str, Presence] = {}
     for node, each in presence.items():
-        merge_presence(found, {node.short_path(limit): each})
+        merge_presence(found, {node.short_path: each})
     return found
 
 

@@ -211,27 +211,27 @@ class MatchResult:
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 
-    def array_counts(self, limit: int = 200) -> dict[str, tuple[int, int, int]]:
+    def array_counts(self) -> dict[str, tuple[int, int, int]]:
         """Count pairs, elements only in expected and elements only in actual of aligned arrays.
 
         Returns:
-            The three numbers by schema path, paths cut after `limit` levels.
+            The three numbers by schema path, paths cut after 200 levels.
         """
         counts: dict[str, tuple[int, int, int]] = {}
         for each in self._outcome.alignments:
-            path, paired = each.node.short_path(limit), len(each.pairs)
+            path, paired = each.node.short_path, len(each.pairs)
             pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
             only_expected += len(each.expected) - paired
             only_actual += len(each.actual) - paired
             counts[path] = pairs + paired, only_expected, only_actual
         return counts
 
-    def presence(self, limit: int = 200) -> dict[str, Presence]:
-        """Return what stands at members of objects, by schema path, paths cut after `limit` levels.
+    def presence(self) -> dict[str, Presence]:
+        """Return what stands at members of objects, by schema path, paths cut after 200 levels.
 
         Runs are made of these: `fabrication_rate` depends on what other records have.
         """
-        return by_path(presence_of(self._outcome.seen, self._outcome.findings), limit)
+        return by_path(presence_of(self._outcome.seen, self._outcome.findings))
 
     @property
     def counts(self) -> dict[str, int]:
