@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
+    from pytest_jsonmatch.engine.score.outcome import Finding, Seen
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """Where `FieldAggregation` counts a status."""
@@ -174,11 +174,6 @@ class FieldTable(Mapping[str, FieldAggregation]):
 
     def __repr__(self) -> str:
         return f"FieldTable({len(self)} paths)"
-
-
-def aggregates_of(outcome: Outcome) -> dict[PlanNode, FieldAggregation]:
-    """Sum an outcome up by plan node, that is by schema path."""
-    return aggregates(plain_matches(outcome.seen, outcome.findings), outcome.findings)
 
 
 def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int]:
