@@ -60,13 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(parser, "ACTUAL", told)
     add(parser, "EXPECTED", "the gold records, likewise")
     told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--gate", "--validate", id_field=told)
-    add(
-        parser,
-        "--cluster NAME",
-        "the member of gold records that says what they belong to, such as a document: records of one "
-        "cluster are not independent",
-    )
+    add_options(parser, *RULES, "--gate", "--validate", "--cluster", id_field=told)
     add(
         parser,
         "--by [NAME=]PATH",

@@ -105,6 +105,14 @@ _OPTIONS: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
         {"choices": ("report", "off")},
     ),
     "--id-field": ("--id-field NAME", "", {}),
+    "--cluster": (
+        "--cluster NAME",
+        (
+            "the member of gold records that says what they belong to, such as a document: records of one "
+            "cluster are not independent"
+        ),
+        {},
+    ),
     "--by": ("--by TAG", "figures by the values of a tag, such as source", _MANY),
     "--confidence": (
         "--confidence SHARE",
@@ -123,6 +131,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
         "as --color never",
         {"dest": "color", "action": "store_const", "const": "never"},
     ),
+    "--html": ("--html FILE", "write a page of HTML, too", {"type": Path}),
     "--output": (
         "-o --output FILE",
         "write to a file, in one step, and not to standard output",

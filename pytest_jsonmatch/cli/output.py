@@ -37,7 +37,7 @@ def check_form(form: Form) -> None:
     >>> check_form("text")
     """
     if form == "html":
-        from pytest_jsonmatch.report.html import check_installed
+        from pytest_jsonmatch.report.pages import check_installed
 
         check_installed()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options, share
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.studies import show_sheet
 from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
 from pytest_jsonmatch.gate.power import (
     MOST,
@@ -23,12 +23,9 @@ from pytest_jsonmatch.gate.power import (
     sample_of,
 )
 from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.report.planning import Curve, plan_lines, plan_page
-from pytest_jsonmatch.results.atomic import write_file
+from pytest_jsonmatch.report.planning import Curve, plan_sheet
 from pytest_jsonmatch.results.file import read_results
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch plan main.json --drop 0.02
@@ -51,8 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     told = "in how many runs the drop is to be proven (default: 0.8)"
     add(parser, "--power SHARE", told, type=share, default=0.8)
     add_options(parser, "--confidence")
-    add(parser, "--html FILE", "write the plan as a page, too", type=Path)
-    add_options(parser, "--color", "--output")
+    add_options(parser, "--color", "--output", html="write the plan as a page, too")
     parser.set_defaults(run=_run)
 
 
@@ -70,11 +66,7 @@ def _run(options: Namespace) -> int:
         curves.append(_of_precision(sample, options))
     if not curves:
         curves.append(_of_run(sample, options))
-    about = _about(sample, options)
-    if options.html is not None:
-        write_file(options.html, plan_page(about, curves).encode())
-    look = look_of(options)
-    write_output(as_text(plan_lines(about, curves, look), look), options.output)
+    show_sheet(plan_sheet(_about(sample, options), curves), options)
     return FINE
 
 

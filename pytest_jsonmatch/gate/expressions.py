@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 SHARES: Final[Mapping[str, str]] = {
     "score": "the mean score of the cases",
@@ -155,6 +155,17 @@ def parse_gate(text: str) -> Gate:
     return _Reader(text).read()
 
 
+def parse_study_gate(text: str, figures: Collection[str]) -> Gate:
+    """Read a gate on what a study found: on one of its figures, in total or of fields.
+
+    Raises GateError, which says what is wrong with it and where.
+
+    >>> parse_study_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
+    'fields["total"].auroc'
+    """
+    return _Reader(text).read_of_study(figures)
+
+
 @final
 class _Reader:
     def __init__(self, text: str) -> None:
@@ -225,6 +236,21 @@ class _Reader:
         is_proven = self._is_proven(word, comparison)
         self._next("end", "nothing more")
         return Gate(self.text.strip(), word, comparison, limit, cases, field, is_micro, is_proven, tag)
+
+    def read_of_study(self, figures: Collection[str]) -> Gate:
+        field = None
+        wanted = f"a figure such as {min(figures)}"
+        word, position = self._next("name", wanted)
+        if word == "fields":
+            field, place = self._subscript(word, "a path pattern")
+            self._check_pattern(field, place)
+            word, position = self._next("name", wanted)
+        if word not in figures:
+            self._fail(position, f"unknown figure {word!r}{did_you_mean(word, figures)}")
+        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
+        number, _ = self._next("number", "a number")
+        self._next("end", "nothing more")
+        return Gate(self.text.strip(), word, comparison, float(number), field=field)
 
     def _is_proven(self, figure: str, comparison: str) -> bool:
         kind, word, position = self.tokens[self.at]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures, count
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.gate.session import Check, Checks
-    from pytest_jsonmatch.report.look import Look
 
 FEW_CASES: Final = "few cases, wide interval"
 """What is said of an interval that rests on few cases that differ."""
@@ -87,8 +87,9 @@ def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLi
     for check, subject in zip(checks, subjects, strict=True):
         word, markup = _WORDS[check.passed]
         value, _, slack = check_figures(check, unicode=look.unicode)
-        note = f" ({check.note})" if check.note else ""
-        figures = f"{value}  slack {slack}{note}" if slack else check.note
+        said = look.printable(check.note)
+        note = f" ({said})" if said else ""
+        figures = f"{value}  slack {slack}{note}" if slack else said
         lines.append([(f"  {word:7}", markup), (f"  {pad(subject, longest)}  {figures}".rstrip(), PLAIN)])
     return lines
 

@@ -47,7 +47,7 @@ def prepare(session: Session) -> None:
         session.config.pluginmanager.register(session.stopper, "jsonmatch-stopper")
     if settings.html is not None:
         from pytest_jsonmatch.engine.value.errors import ConfigurationError
-        from pytest_jsonmatch.report.html import check_installed
+        from pytest_jsonmatch.report.pages import check_installed
 
         try:
             check_installed()
