@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.profiles import FieldProfile, Profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from pytest_jsonmatch.study.profiles import Kinds, Reservoir
+from pytest_jsonmatch.study.profiles import FieldProfile, Kinds, Profile, Reservoir
 
 FIGURES: Final = ("shifted", "effect", "unseen")
 """What gates may name."""
