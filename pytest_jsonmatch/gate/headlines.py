@@ -148,12 +148,13 @@ def _field_scores(results: ResultSet) -> dict[str, dict[str, list[float]]]:
     """Return by field, and then by case, the mean score of each run that has the field."""
     found: dict[str, dict[str, list[float]]] = {}
     for case in results.cases:
-        for path, scores in _of_case(case).items():
+        for path, scores in scores_by_field(case).items():
             found.setdefault(path, {})[case.id] = scores
     return found
 
 
-def _of_case(case: Case) -> dict[str, list[float]]:
+def scores_by_field(case: Case) -> dict[str, list[float]]:
+    """Return by field the mean score of each run of a case that has the field."""
     found: dict[str, list[float]] = {}
     for run in case.runs:
         sums: dict[str, list[float]] = {}

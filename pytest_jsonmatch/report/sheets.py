@@ -11,7 +11,7 @@ from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
-from pytest_jsonmatch.report.table import Name, Table, draw_table
+from pytest_jsonmatch.report.table import LEAST_NAME, Name, Table, draw_table
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -247,7 +247,8 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark
         for column, each in zip(columns[1:], others, strict=True)
     ]
     if texts:
-        names = max(display_width(text) for text, _ in first)
+        titled = (columns[0].title, *(text for text, _ in first))
+        names = max(LEAST_NAME, *map(display_width, titled))
         fixed = sum(width for at, width in enumerate(widths) if at not in texts) + 2 * len(widths)
         # Names and texts share what figures leave.
         room = look.width - fixed - min(names, look.width // 3)
