@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count, score_text
@@ -9,8 +10,6 @@ from pytest_jsonmatch.report.sheets import Cell, Chart, Column, Heading, Rows, S
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.report.sheets import Block
     from pytest_jsonmatch.study.history import HistoryRun, HistoryStudy
 

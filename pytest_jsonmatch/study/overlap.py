@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
@@ -32,8 +33,6 @@ from pytest_jsonmatch.study.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.study.records import Record, Side

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
@@ -14,8 +15,6 @@ import numpy as np
 from pytest_jsonmatch.study.words import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_jsonmatch.study.records import Record
 
 _BANDS, _ROWS = 16, 4

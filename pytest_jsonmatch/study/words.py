@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +16,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
