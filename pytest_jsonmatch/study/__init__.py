@@ -19,14 +19,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
     from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy, measure_history
-    from pytest_jsonmatch.study.overlap import (
-        Contaminated,
-        Duplicate,
-        FieldOverlap,
-        OverlapStudy,
-        measure_overlap,
-    )
+    from pytest_jsonmatch.study.overlap import Contaminated, FieldOverlap, OverlapStudy, measure_overlap
     from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
+    from pytest_jsonmatch.study.twins import Duplicate
 
 __all__ = [
     "AgreementStudy",
@@ -60,8 +55,9 @@ _HOMES = {
     "calibration": ("Bin", "Cheapest", "Estimate", "Promise", "Risk"),
     "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
-    "overlap": ("Contaminated", "Duplicate", "FieldOverlap", "OverlapStudy", "measure_overlap"),
+    "overlap": ("Contaminated", "FieldOverlap", "OverlapStudy", "measure_overlap"),
     "shift": ("Change", "ShiftStudy", "measure_shift"),
+    "twins": ("Duplicate",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

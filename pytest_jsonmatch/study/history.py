@@ -174,9 +174,8 @@ class _Read:
         means = {
             path: each.mean_score for path, each in sorted(fields.items()) if each.mean_score is not None
         }
-        figures = {name: results.mean(name) for name in OF_CASES} | {
-            "pass_rate": results.pass_rate,
-        }
+        figures = {str(figure): results.mean(figure) for figure in OF_CASES}
+        figures["pass_rate"] = results.pass_rate
         run = HistoryRun(name, results.created, results.commit, results.number, figures, means)
         # Of a corpus that keeps its worst records these are others each time: they prove nothing.
         cases = () if results.is_partial else results.scored
