@@ -238,16 +238,18 @@ def compare_corpus(
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
     (0.5, 0.5, 1, 1)
     """
-    from pytest_jsonmatch.corpus.evaluate import Evaluation, evaluate_corpus
+    from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
 
     if options.get("judge_triage"):
         raise ConfigurationError(
             "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
-    asked = Evaluation(
+    run = evaluate_corpus(
         actual,
         expected,
+        plan_for=prepare,
+        judge_of=lambda plan: _sendable(_bench(plan, judge), executor),
         metric=metric,
         options=options if schema is None else {**options, "schema": schema},
         id_field=id_field,
@@ -261,7 +263,6 @@ def compare_corpus(
         tags=tags,
         validate=take_validate({"validate": validate, "schema": schema})[0],
     )
-    run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
     for pattern in run.unmatched_rules:
         text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)

@@ -35,11 +35,11 @@ from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import pair_lines
+from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.results.comparison import Comparison
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
 
 EXAMPLES: Final = """\

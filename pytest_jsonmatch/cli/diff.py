@@ -17,10 +17,10 @@ from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, StyledLine
 from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.verdict import Change
-    from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch diff yesterday.json today.json

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
 from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -16,7 +17,6 @@ from pytest_jsonmatch.reading.strict import parse_json
 if TYPE_CHECKING:
     from io import BufferedReader
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 STDIN: Final = "-"
 

@@ -19,6 +19,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "evaluate": "score a corpus of answers against gold records",
     "report": "show a result file: as text, as a page of HTML, as Markdown",
     "diff": "compare result files, of corpora or of pytest runs",
+    "audit": "find gold that is likely wrong, and breaks that a suite would not notice",
     "plan": "how many cases it takes to prove a drop, or to know a figure well",
     "agreement": "how far annotators agree: percent, kappa, alpha, by field",
     "overlap": "gold records that stand in prompts or training text, and near duplicates",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options, share
@@ -25,9 +25,7 @@ from pytest_jsonmatch.gate.power import (
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.planning import Curve, plan_sheet
 from pytest_jsonmatch.results.file import read_results
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch plan main.json --drop 0.02

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
@@ -19,9 +19,7 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.file import from_text, read_results, schema_text
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch report results.json

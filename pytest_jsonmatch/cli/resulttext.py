@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_jsonmatch.gate.headlines import headlines, micro_headlines
 from pytest_jsonmatch.gate.repeats import repeats
@@ -19,9 +19,7 @@ from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note, worst_fields
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 _WORST: Final = 10
 """How many records of a corpus, and cases that compared nothing, are named."""

@@ -21,6 +21,15 @@ def is_json_file(path: str) -> bool:
     return path.lower().endswith(".json")
 
 
+def is_lines_file(path: str) -> bool:
+    """Tell by its name whether a file holds a JSON value in each line.
+
+    >>> is_lines_file("gold.jsonl"), is_lines_file("gold.json")
+    (True, False)
+    """
+    return path.lower().endswith((".jsonl", ".ndjson"))
+
+
 def parse(data: bytes, name: str, *, is_json: bool, limit: int) -> JsonValue:
     """Return the value of a YAML or JSON file.
 

@@ -14,8 +14,8 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
-from pytest_jsonmatch.golden.edit import edit, identical, merge
+from pytest_jsonmatch.golden.datafiles import is_json_file, is_lines_file, parse
+from pytest_jsonmatch.golden.edit import edit, edit_lines, identical, merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
@@ -381,7 +381,10 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         return
     before = b"null\n" if update.before is None else update.before
     try:
-        edited = edit(before, update.name, changes, is_json=is_json_file(str(update.path)))
+        if is_lines_file(str(update.path)):
+            edited = edit_lines(before, update.name, changes)
+        else:
+            edited = edit(before, update.name, changes, is_json=is_json_file(str(update.path)))
     except JsonMatchError as error:
         update.refuse(str(error))
         return
@@ -397,9 +400,16 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
 
 
 def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
-    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid."""
+    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid.
+
+    The first step into JSON Lines is the line, counted from 0.
+    """
+    is_json = is_json_file(str(path))
     try:
-        value = parse(data, str(path), is_json=is_json_file(str(path)), limit=UNLIMITED)
+        if is_lines_file(str(path)):
+            (line, *below), is_json = trail, True
+            data, trail = data.split(b"\n")[int(line)], tuple(below)
+        value = parse(data, str(path), is_json=is_json, limit=UNLIMITED)
         for step in trail:
             value = value[step]
     except (JsonMatchError, LookupError, TypeError):

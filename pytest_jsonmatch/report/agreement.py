@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 from pytest_jsonmatch.report.valuetext import Space, value_lines
@@ -14,7 +15,6 @@ from pytest_jsonmatch.report.valuetext import Space, value_lines
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
-    from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.semantic.judging import JudgeItem
 
 _MAX_SHOWN: Final = 5

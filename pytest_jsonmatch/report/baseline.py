@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import baseline_changes, baseline_extent, gone, made_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.headlines import RunChange
-    from pytest_jsonmatch.report.look import Look
 
 MARKUPS: Final = {"worse": RED, "better": GREEN, "no worse": GREEN}
 """The colours of what is proven, by its kind."""

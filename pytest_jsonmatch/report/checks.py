@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures, count
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.gate.session import Check, Checks
-    from pytest_jsonmatch.report.look import Look
 
 FEW_CASES: Final = "few cases, wide interval"
 """What is said of an interval that rests on few cases that differ."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine, score_markup
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.containers import ContainerResult
-    from pytest_jsonmatch.report.look import Look
 
 _TITLES: Final = ("objects and arrays", "", "precision", "recall", "F1")
 

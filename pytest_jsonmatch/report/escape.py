@@ -104,35 +104,14 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
     return fill + text if right else text + fill
 
 
-def clip(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text` printable in at most `width` columns, cut at its end.
+def clip(text: str, width: int, *, unicode: bool = True, head: float = 1.0) -> str:
+    """Return `text` printable in at most `width` columns; what is cut off is where the mark stands.
 
-    >>> clip("completed successfully", 10)
-    'completed…'
+    `head` is the share of the room that the start of the text gets: 1 cuts at the end, 0 at the start.
+
+    >>> clip("completed successfully", 10), clip("completed successfully", 10, head=0)
+    ('completed…', '…cessfully')
     """
-    return _cut(text, width, unicode, 1.0)
-
-
-def clip_start(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text` printable in at most `width` columns, cut at its start.
-
-    >>> clip_start("completed successfully", 10)
-    '…cessfully'
-    """
-    return _cut(text, width, unicode, 0.0)
-
-
-def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text` printable in at most `width` columns, cut in its middle.
-
-    >>> clip_middle("customer.addresses[].postal_code", 21)
-    'customer.a…ostal_code'
-    """
-    return _cut(text, width, unicode, 0.5)
-
-
-def _cut(text: str, width: int, unicode: bool, share: float) -> str:
-    """Return text cut so that a head, which gets `share` of the room, a mark and a tail fit."""
     reach = width * _POINTS_PER_COLUMN + 1
     if len(text) <= 2 * reach:
         front = back = _atoms(text, not unicode)
@@ -141,9 +120,18 @@ def _cut(text: str, width: int, unicode: bool, share: float) -> str:
     else:
         front, back = _atoms(text[:reach], not unicode), _atoms(text[-reach:], not unicode)
     room = width - len(mark(unicode))
-    head = _fit(front, int(room * share))
-    tail = _fit(back[::-1], room - _columns_of(head) if share < 1 else 0)[::-1]
-    return "".join(head) + mark(unicode)[: max(width, 0)] + "".join(tail)
+    shown = _fit(front, int(room * head))
+    tail = _fit(back[::-1], room - _columns_of(shown) if head < 1 else 0)[::-1]
+    return "".join(shown) + mark(unicode)[: max(width, 0)] + "".join(tail)
+
+
+def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
+    """Return `text` printable in at most `width` columns, cut in its middle.
+
+    >>> clip_middle("customer.addresses[].postal_code", 21)
+    'customer.a…ostal_code'
+    """
+    return clip(text, width, unicode=unicode, head=0.5)
 
 
 def fold(text: str, width: int, rows: int, *, unicode: bool = True) -> list[str]:

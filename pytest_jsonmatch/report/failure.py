@@ -193,7 +193,7 @@ def _fields(
     rows = [_row(entry, volume, space, locate) for entry in entries]
     whole = space.look.width + _INDENT
     columns = (
-        max(len(row.score[0][0]) for row in rows) if are_scored else 0,
+        max(len(row.score[0]) for row in rows) if are_scored else 0,
         _column((display_width(row.path) for row in rows), int(whole * _PATH_COLUMN)),
         _column(
             (line_width(row.values[0]) for row in rows if len(row.values) == 1),
@@ -252,23 +252,13 @@ def _entries(fields: list[FieldResult], limit: int) -> tuple[list[_Entry], int]:
     return entries, left
 
 
-def _path(field: FieldResult, volume: _Volume, space: Space) -> str:
-    path = field.short_path(_PATH_LEVELS)
-    if volume.lines < maxsize:
-        return space.look.middle(path, space.look.width - 24)
-    if path.endswith("…"):  # never the data's own: a key that is not a plain word is quoted
-        return space.look.printable(path[:-1]) + space.look.mark
-    return space.look.printable(path)
-
-
 class _Row(NamedTuple):
-    """An entry as text: score, path, expected → actual, why it is not right, and where it is written."""
+    """An entry as text: score, path, expected → actual; why it is not right, and where it is written."""
 
-    score: StyledLine
+    score: tuple[str, Markup]
     path: str
     values: list[StyledLine]
-    note: str
-    place: str
+    tail: StyledLine
 
 
 def _row(
@@ -277,14 +267,19 @@ def _row(
     field, score = entry
     if field.status == "batch_error":
         score = None  # nobody has said what it is worth: it is in no figure
-    figure = "" if entry.score is None else space.look.score(score)
-    place = locate(field) if locate is not None else None
+    look, path = space.look, field.short_path(_PATH_LEVELS)
+    if volume.lines < maxsize:
+        path = look.middle(path, look.width - 24)
+    else:  # "…" at the end is never the data's own: a key that is not a plain word is quoted
+        path = look.printable(path.removesuffix("…")) + (look.mark if path.endswith("…") else "")
+    place = None if locate is None else locate(field)
+    tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
+    figure = "" if entry.score is None else look.score(score)
     return _Row(
-        score=[(figure, score_markup(score))],
-        path=_path(field, volume, space),
-        values=_values(field, space),
-        note=_note(field, space),
-        place="" if place is None else space.look.printable(place),
+        (figure, score_markup(score)),
+        path,
+        _values(field, space),
+        [part for note in tail if note[0] for part in (("  ", PLAIN), note)],
     )
 
 
@@ -312,12 +307,9 @@ def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[Styled
     room = space.look.width + _INDENT
     lead: StyledLine = [("  ", PLAIN)]
     if figure:
-        text, markup = row.score[0]
-        lead += [(pad(text, figure), markup), ("  ", PLAIN)]
+        lead += [(pad(row.score[0], figure), row.score[1]), ("  ", PLAIN)]
     lead.append((pad(row.path, path), BOLD))
-    tail: StyledLine = []
-    for text, markup in ((row.note, PLAIN), (row.place, DIM)):
-        tail += [("  ", PLAIN), (text, markup)] if text else []
+    tail = row.tail
     if len(row.values) == 1:
         (values,) = row.values
         below: StyledLine = [(" " * _INDENT, PLAIN), *values, *tail]

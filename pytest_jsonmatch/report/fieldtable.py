@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count as count_up
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+from typing import Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import blended, counts_extra, segments_of
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.results.comparison import Comparison
 
 
 @final

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pytest_jsonmatch.results.model import Answers
+from pytest_jsonmatch.results.model import Answers
 
 _MAX_DIGITS: Final = 6
 _MANY: Final = 100

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
 from pytest_jsonmatch.report.table import Name, draw_table
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Comparison
 
 _MAX_ROWS: Final = 30
 _MAX_LABEL: Final = 16

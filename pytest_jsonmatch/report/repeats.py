@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import DIM, PLAIN, StyledLine, score_markup
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.repeats import Repeats
-    from pytest_jsonmatch.report.look import Look
 
 _MAX_CASES: Final = 20
 _MAX_FIELDS: Final = 10

@@ -27,12 +27,12 @@ from pytest_jsonmatch.report.figures import answers_note, compare_figures, count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import Answers
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.repeats import Repeats
-    from pytest_jsonmatch.results.comparison import Comparison
 
 _NARROW: Final = 0.01
 _MIN_WIDTH: Final = 20
@@ -345,8 +345,11 @@ def _limited(comparison: Comparison, each: Measured) -> BelowLimit:
 
 
 def _measured(comparison: Comparison) -> Iterator[Measured]:
-    means = {path: figures.mean_score for path, figures in comparison.fields.items()}
-    return measured(dict(comparison.threshold), partial(getattr, comparison), lambda: means)
+    return measured(
+        dict(comparison.threshold),
+        partial(getattr, comparison),
+        lambda: {path: figures.mean_score for path, figures in comparison.fields.items()},
+    )
 
 
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:

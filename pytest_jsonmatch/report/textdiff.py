@@ -75,27 +75,17 @@ def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
 
 def _tidy(raw: list[Span]) -> list[Span]:
     """Join neighbours, and short equal islands into the changes around them; "-" before "+"."""
-    changes: list[tuple[str, str, str]] = []  # shared text, then what expected and actual have after it
-    shared = removed = added = ""
-    for kind, text in raw:
-        if not text:
-            continue
-        if kind == "=":
-            if removed or added:
-                changes.append((shared, removed, added))
-                shared = removed = added = ""
-            shared += text
-        elif kind == "-":
-            removed += text
-        else:
-            added += text
-    changes.append((shared, removed, added))
-    joined = [changes[0]]
-    for later in changes[1:]:
-        before = joined[-1]
-        if len(later[0]) < _MIN_ISLAND and (later[1] or later[2]):
-            joined[-1] = (before[0], before[1] + later[0] + later[1], before[2] + later[0] + later[2])
-        else:
-            joined.append(later)
     kinds: tuple[Kind, ...] = ("=", "-", "+")
+    changes = [["", "", ""]]  # shared text, then what expected and actual have after it
+    for kind, text in raw:
+        if kind == "=" and text and any(changes[-1][1:]):
+            changes.append(["", "", ""])
+        changes[-1][kinds.index(kind)] += text
+    joined = changes[:1]
+    for shared, removed, added in changes[1:]:
+        if len(shared) < _MIN_ISLAND and (removed or added):
+            joined[-1][1] += shared + removed
+            joined[-1][2] += shared + added
+        else:
+            joined.append([shared, removed, added])
     return [(kind, text) for change in joined for kind, text in zip(kinds, change, strict=True) if text]

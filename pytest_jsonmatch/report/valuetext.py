@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import display_width
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, StyledLine, line_width
 from pytest_jsonmatch.report.textdiff import Span, spans
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.report.look import Look
 
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
@@ -98,7 +96,7 @@ def _cut(text: str, shared: int, room: int, space: Space) -> str:
         return whole
     if shared <= reach // 2:
         return space.look.clip(text, reach)
-    before = space.look.start(text[:shared], reach // 3)
+    before = space.look.clip(text[:shared], reach // 3, head=0)
     return before + space.look.clip(text[shared:], reach - display_width(before))
 
 
@@ -155,8 +153,7 @@ def _assemble(found: list[Span], context: int | None, look: Look) -> StyledLine:
             before, after, markup = _MARKS[kind]
             line += [(before, markup), (_middle(quoted, context, look), markup), (after, markup)]
         elif context is not None and index in {0, len(found) - 1}:
-            cut = look.clip if index else look.start
-            line.append((cut(quoted, context), PLAIN))
+            line.append((look.clip(quoted, context, head=1 if index else 0), PLAIN))
         else:
             line.append((_middle(quoted, context, look), PLAIN))
     line.append(('"', PLAIN))

@@ -78,9 +78,9 @@ def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
     return fitted
 
 
-_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
-_SINGLE: Final = ("items", "additionalProperties")
+_DEFINITIONS: Final = ("$defs", "definitions")
+_NAMED: Final = ("properties", "patternProperties", *_DEFINITIONS)
+_PARTS: Final = (*_NAMED, "items", "additionalProperties", "allOf", "anyOf", "oneOf", "prefixItems")
 
 
 def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
@@ -114,21 +114,16 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(node, dict) or id(node) in seen:
             continue
         seen.add(id(node))
-        if "x-eval-compare" in node or OVERRIDE in node or node.get("x-eval-skip"):
-            # It is one result, and nothing below is compared; but definitions may be used elsewhere.
-            below: tuple[str, ...] = ("$defs", "definitions")
-        else:
-            below = _NAMED
-            comparator = _default_of(node)
-            if comparator is not None:
-                node["x-eval-compare"] = comparator
-            waiting.extend(node[key] for key in _SINGLE if key in node)
-            for key in (*_LISTS, "items"):
-                if isinstance(part := node.get(key), list):
-                    waiting.extend(part)
-        for key in below:
-            if isinstance(part := node.get(key), dict):
+        # Such a place is one result, and nothing below is compared; but definitions may be used elsewhere.
+        is_decided = "x-eval-compare" in node or OVERRIDE in node or bool(node.get("x-eval-skip"))
+        if not is_decided and (comparator := _default_of(node)) is not None:
+            node["x-eval-compare"] = comparator
+        for key in _DEFINITIONS if is_decided else _PARTS:
+            part = node.get(key)
+            if isinstance(part, dict) and key in _NAMED:
                 waiting.extend(part.values())
+            else:
+                waiting.extend(part if isinstance(part, list) else [part])
     return schema
 
 

@@ -10,7 +10,6 @@ from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
-from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.budget import Budget
 from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import (
@@ -30,6 +29,7 @@ from pytest_jsonmatch.semantic.prompts import (
     named,
     prompt_version,
     question,
+    read_answer,
 )
 from pytest_jsonmatch.semantic.settings import Structured, check_setting, read_settings
 

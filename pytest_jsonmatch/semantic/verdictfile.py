@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchWarning,
@@ -31,7 +32,6 @@ from pytest_jsonmatch.semantic.prompts import value_text
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST_VALUE: Final = 1_000_000
 _REQUIRED: Final = ("path", "expected", "actual", "equivalent", "model", "prompt")
