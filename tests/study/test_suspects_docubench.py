@@ -29,13 +29,12 @@ def answer(system, label):
 
 
 def test_docubench():
-    compare = None
-    auditor = Auditor(SYSTEMS, lambda actual, expected: compare(actual, expected))
+    auditor = Auditor(SYSTEMS)
     for at, label in enumerate(LABELS):
         gold = json.loads(label.read_text(encoding="utf-8"))
         schema = DATA / "schemas" / label.name
         compare = comparing("leaf_f1", schema, {"arrays": "unordered", "nulls": "absent"})
-        auditor.add((label.stem, at), gold, [answer(system, label) for system in SYSTEMS])
+        auditor.add((label.stem, at), gold, [answer(system, label) for system in SYSTEMS], compare)
     audit = auditor.result()
     assert len({each.record for each in audit.found}) == 18
     assert len(audit.found) == 78
