@@ -95,9 +95,9 @@ def _run(options: Namespace) -> int:
         raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")
     gates = study_gates(options, {"suspects", "suspect_records", "agreement"})
     if options.review:
-        from pytest_jsonmatch.cli.reviewing import check_terminal
+        from pytest_jsonmatch.cli.reviewing import check_review
 
-        check_terminal()
+        check_review(Path(options.gold))
     from pytest_jsonmatch.report.figures import count
     from pytest_jsonmatch.study.auditsheet import gold_sheet
 

@@ -116,6 +116,10 @@ def test_of_as_many_as_have_to_agree(answers, write, command):
             "--review asks on the terminal, and there is none; leave it out to see the list",
         ),
         (
+            "audit gold.txt --answers a.jsonl b.jsonl --review",
+            "--review writes into GOLD: a .jsonl, .ndjson or .json file, or a folder of .json files",
+        ),
+        (
             "audit gold.jsonl --mutate golden",
             "--mutate breaks the answers that cases expect: leave out GOLD and --answers",
         ),
