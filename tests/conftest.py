@@ -9,8 +9,15 @@ from collections.abc import Callable
 from importlib import import_module
 
 import pytest
+from hypothesis import settings
 
 import pytest_jsonmatch
+
+# The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
+# as does `tests/fuzz/run.py`.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("new", derandomize=False)
+settings.load_profile("new" if os.environ.get("FULL") else "same")
 
 # A run of pytester in this process forgets every module that was imported in it: the next run would get some of our
 # modules twice, and C extensions, which cannot be imported twice, would know only the first. So all that a run may

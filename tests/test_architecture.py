@@ -32,11 +32,14 @@ HEAVY = {
 LATE = {
     "engine/align/audit.py",
     "engine/align/large.py",
-    "engine/align/owners.py",
-    "engine/align/related.py",
     "engine/compare/tables.py",
+    "study/agreement.py",
     "study/calibration.py",
+    "study/history.py",
+    "study/overlap.py",
     "study/tally.py",
+    "study/twins.py",
+    "study/words.py",
 }
 
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.options import STDOUT, add_options, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.gate.expressions import parse_study_gate
+from pytest_jsonmatch.gate.studies import check_study_gate
+from pytest_jsonmatch.report.pages import check_installed
+from pytest_jsonmatch.report.sheetpage import sheet_page
+from pytest_jsonmatch.report.sheets import Gates, Sheet, sheet_lines
+from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Collection, Mapping, Sequence
-    from typing import Any, ClassVar
-
     from pytest_jsonmatch.gate.expressions import Gate
-    from pytest_jsonmatch.report.sheets import Sheet
 
 
 class Study(Protocol):
@@ -35,7 +40,7 @@ class Study(Protocol):
 
 def add_study_options(parser: ArgumentParser) -> None:
     """Add the options that all studies take."""
-    parser.add_argument("--json", metavar="FILE", help="write what was found as JSON, too; - for stdout")
+    add(parser, "--json FILE", "write what was found as JSON, too; - for stdout")
     add_options(
         parser, "--gate", "--html", "--color", "--no-color", "--output", verbose="show all rows of tables"
     )
@@ -52,21 +57,11 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
         CommandError: a gate can't be read, or two outputs go to one place.
         ConfigurationError: a page is wanted, and jinja2 is not installed.
     """
-    from pytest_jsonmatch.gate.expressions import GateError, parse_study_gate
-
     if options.html is not None:
-        from pytest_jsonmatch.report.pages import check_installed
-
         check_installed()
     if options.json == STDOUT and options.output is None:
         raise CommandError("--json - and the report both go to standard output: name a file for one of them")
-    found = []
-    for text in options.gates:
-        try:
-            found.append(parse_study_gate(text, figures))
-        except GateError as error:
-            raise CommandError(f"--gate {text!r}: {error.reason}") from None
-    return found
+    return gates_of(options.gates, partial(parse_study_gate, figures=figures))
 
 
 def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:
@@ -79,9 +74,6 @@ def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate]
         gates: as `study_gates` returns them.
         on: what the gates are held against, such as "1,200 answers".
     """
-    from pytest_jsonmatch.gate.studies import check_study_gate
-    from pytest_jsonmatch.report.sheets import Gates
-
     checks = [check_study_gate(gate, study.figures, study.by_field) for gate in gates]
     if options.json is not None:
         found = {"study": sheet.command.removeprefix("jsonmatch "), "version": 1, **asdict(study)}
@@ -92,12 +84,7 @@ def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate]
 
 def show_sheet(sheet: Sheet, options: Namespace) -> None:
     """Write a sheet as text, and as a page if `--html` names one."""
-    from pytest_jsonmatch.report.sheets import sheet_lines
-
     if options.html is not None:
-        from pytest_jsonmatch.report.sheetpage import sheet_page
-        from pytest_jsonmatch.results.atomic import write_file
-
         write_file(options.html, sheet_page(sheet).encode("utf-8", "backslashreplace"))
     look = look_of(options)
     write_output(as_text(sheet_lines(sheet, look), look), options.output)

@@ -137,6 +137,8 @@ class GoldenFile(pytest.Module):
     rules: CaseRules
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
+    _fail: Callable[[], None] | None = None
+    """Raises what is wrong with the file, if it is not valid."""
     _names: dict[str, Any]
     """The module's namespace."""
     _tests: list[str]
@@ -180,8 +182,10 @@ class GoldenFile(pytest.Module):
         return items
 
     def check_configuration(self, item: pytest.Function) -> None:
-        """Raise what is wrong with how a case is compared, from the line that says it."""
+        """Raise what is wrong with the file, or with how a case is compared, from the line that says it."""
         __tracebackhide__ = True
+        if self._fail is not None:
+            self._fail()
         case = self.cases.get(item.originalname)
         if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
             return
@@ -259,13 +263,12 @@ class GoldenFile(pytest.Module):
         return module
 
     def _failing_module(self, error: GoldenFileError) -> ModuleType:
-        """Return the module of a file that is not valid: its one test fails and says why."""
+        """Return the module of a file that is not valid: its one test is an error and says why."""
         _hide_nul(self.path)
         module = self._empty_module()
-        names = self._names
-        names[_RUN] = raiser(str(error), path=str(self.path), line=error.line, name=FILE_ERROR)
+        self._fail = raiser(str(error), path=str(self.path), line=error.line, name=FILE_ERROR)
         code = _standing_in(_run_nothing.__code__, self.path, error.line)
-        names[FILE_ERROR] = FunctionType(_named(code, FILE_ERROR, error.line), names)
+        self._names[FILE_ERROR] = FunctionType(_named(code, FILE_ERROR, error.line), self._names)
         return module
 
     def _empty_module(self) -> ModuleType:
@@ -424,9 +427,8 @@ def _run_without_answer(jsonmatch_case: GoldenCase) -> None:  # pragma: no cover
 _WITHOUT_ANSWER: Final = inspect.Signature.from_callable(_run_without_answer)
 
 
-def _run_nothing() -> None:  # pragma: no cover - see above
-    __tracebackhide__ = True
-    __jsonmatch_run__()  # type: ignore[name-defined]  # noqa: F821 - _RUN
+def _run_nothing() -> None:  # pragma: no cover - an invalid file fails before
+    """Stand in for the cases of a file that is not valid."""
 
 
 def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:

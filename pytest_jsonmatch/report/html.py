@@ -7,29 +7,25 @@ file, and only what is in view is there.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, named
 from pytest_jsonmatch.report.escape import clip
-from pytest_jsonmatch.report.fieldtable import absence_note
+from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
 from pytest_jsonmatch.report.spent import TITLE, spent_table
-from pytest_jsonmatch.report.view import Source, extent, gone
-from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.report.fieldtable import Section
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import Case, CaseRun
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
@@ -40,7 +36,6 @@ _ROOM: Final = 8_000_000
 """How many characters the details of all cases take, worst cases first, and whole documents, and inputs with
 raw answers; a page has to open."""
 _UNJUDGED: Final = "scored"
-_TITLES: Final = {"f1": "F1"}
 
 _UNKNOWN: Final = Source()
 
@@ -77,7 +72,7 @@ def _texts(view: RunView) -> dict[str, Any]:
     on = _plain(extent(results))
     runs = sum(len(case.runs) for case in results.cases)
     made = results.created.replace("T", " ")
-    about = [on, count(runs, "run") if runs > len(results.cases) else "", made, _commit(results.commit)]
+    about = [on, count(runs, "run") if runs > len(results.cases) else "", made, commit_text(results.commit)]
     versions = ", ".join(f"{_plain(name)} {_plain(text)}" for name, text in results.versions.items())
     return {
         "title": _plain(view.title),
@@ -117,11 +112,6 @@ def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
     return clip(text, limit)
 
 
-def _commit(commit: str) -> str:
-    changed = " with changes" if commit.endswith("+") else ""
-    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
-
-
 def _is_judged(view: RunView) -> bool:
     return view.results.corpus is not None or view.is_judged
 
@@ -159,7 +149,7 @@ def _spent(view: RunView) -> dict[str, object] | None:
 
 
 def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
-    made = ", ".join(filter(None, [diff.before.created[:10], _commit(diff.before.commit)]))
+    made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
     about = f"{f'of {made}, ' if made else ''}{count(len(diff.cases), 'case')} in both"
     refused = [f"{each.case}: {each.difference}" for each in diff.mismatches]
     groups = ("not scored as before", refused), ("new", diff.new), (gone(diff), diff.vanished)
@@ -173,16 +163,15 @@ def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
         "name": _plain(view.baseline),
         "about": _plain(about),
         "words": [{"kind": kind, "word": word, "text": _plain(text)} for kind, word, text in words],
-        "groups": [_group(title, names) for title, names in groups if names],
-    }
-
-
-def _group(title: str, names: Sequence[str]) -> dict[str, object]:
-    more = len(names) - _MAX_NAMES
-    return {
-        "title": f"{count(len(names), 'case')} {title}",
-        "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
-        "more": f"and {count(more)} more" if more > 0 else "",
+        "groups": [
+            {
+                "title": f"{count(len(names), 'case')} {title}",
+                "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
+                "more": f"and {count(len(names) - _MAX_NAMES)} more" if len(names) > _MAX_NAMES else "",
+            }
+            for title, names in groups
+            if names
+        ],
     }
 
 
@@ -346,4 +335,4 @@ def _figures(*figures: float) -> dict[str, float | None]:
 def _limits(threshold: Mapping[str, Any]) -> Iterator[str]:
     for name, limit in threshold.items():
         pairs: Iterable[tuple[str, Any]] = limit.items() if isinstance(limit, dict) else [(name, limit)]
-        yield from (f"{_TITLES.get(each, each)} ≥ {least}" for each, least in pairs)
+        yield from (f"{TITLES_OF.get(each, each)} ≥ {least}" for each, least in pairs)

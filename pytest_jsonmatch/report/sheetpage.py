@@ -132,10 +132,6 @@ def _spark(spark: Spark) -> dict[str, object]:
 def _chart(chart: Chart) -> dict[str, object]:
     every = [x for series in chart.series for x, y in series.points if y is not None]
     first, last = min(every), max(every)
-    if chart.bars:
-        # The bars at both ends have room too.
-        step = (last - first) / max(len(set(every)) - 1, 1) or 1.0
-        first, last = first - step / 2, last + step / 2
     span = last - first or 1.0
     top = highest(chart)
 
@@ -148,7 +144,6 @@ def _chart(chart: Chart) -> dict[str, object]:
     coloured = [series for series in chart.series if not series.is_guide]
     kinds = ["guide" if each.is_guide else f"s{coloured.index(each) % _COLOURS}" for each in chart.series]
     ticks = chart.ticks or [(x, place_text(x)) for x in _round_numbers(first, last)]
-    wide = len(coloured) * len(set(every)) if chart.bars else 1
     return {
         "title": printable(chart.title),
         "x": printable(chart.x),
@@ -165,12 +160,7 @@ def _chart(chart: Chart) -> dict[str, object]:
         "x_ticks": list(_labels(ticks, across)),
         "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top)],
         "marks": [(across(x), printable(text)) for x, text in chart.marks],
-        "lines": [
-            _series(each, kind, across, up)
-            if each.is_guide or not chart.bars
-            else _bars(each, kind, across, up, coloured.index(each), len(coloured), (_RIGHT - _LEFT) / wide)
-            for kind, each in zip(kinds, chart.series, strict=True)
-        ],
+        "lines": [_series(each, kind, across, up) for kind, each in zip(kinds, chart.series, strict=True)],
     }
 
 
@@ -179,28 +169,11 @@ def _series(series: Series, kind: str, across: Any, up: Any) -> dict[str, object
     known = [(x, y) for x, y in series.points if y is not None]
     # Where points stand close together, dots would hide the line.
     dots = known if len(known) <= _MOST_DOTS and not series.is_guide else []
-    band = [(across(x), up(high)) for x, _, high in series.band]
-    band += [(across(x), up(low)) for x, low, _ in reversed(series.band)]
     return {
         "kind": kind,
-        "band": _joined(band),
         "polylines": list(_polylines(places)),
         "dots": [(across(x), up(y), f"{place_text(x)}: {y:.4g}") for x, y in dots],
-        "bars": [],
     }
-
-
-def _bars(
-    series: Series, kind: str, across: Any, up: Any, place: int, of: int, room: float
-) -> dict[str, object]:
-    width = round(room * 0.8, 1)
-    left = -width * of / 2 + place * width
-    bars = [
-        (round(across(x) + left, 1), up(y), width, f"{place_text(x)}: {y:.4g}")
-        for x, y in series.points
-        if y is not None
-    ]
-    return {"kind": kind, "band": "", "polylines": [], "dots": [], "bars": bars}
 
 
 def _polylines(places: Sequence[tuple[float, float | None]]) -> Iterator[str]:
@@ -210,12 +183,8 @@ def _polylines(places: Sequence[tuple[float, float | None]]) -> Iterator[str]:
         if y is not None:
             run.append((x, y))
         elif run:
-            yield _joined(run)
+            yield " ".join(f"{x:g},{y:g}" for x, y in run)
             run = []
-
-
-def _joined(places: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:g},{y:g}" for x, y in places)
 
 
 def _labels(ticks: Sequence[tuple[float, str]], across: Any) -> Iterator[tuple[float, str, str]]:

@@ -120,26 +120,23 @@ class Series(NamedTuple):
         name: in the legend.
         points: places from left to right; y None is a gap.
         is_guide: whether it is only there to compare with, as a diagonal is: dashed, and not in terminals.
-        band: of some places the least and the greatest that the value may be: (x, low, high).
     """
 
     name: str
     points: Sequence[tuple[float, float | None]]
     is_guide: bool = False
-    band: Sequence[tuple[float, float, float]] = ()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of lines, or of bars.
+    """A chart of lines.
 
     Args:
         title: above it; empty below a heading that says it.
         x: what goes from left to right.
         y: what goes up.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
-        bars: whether a page draws points as bars, which suits counts and shares of classes.
         ticks: places at the bottom with their labels; none for round numbers.
         marks: places at which a vertical line stands, with what it says.
         only_on_page: whether terminals leave it out.
@@ -149,7 +146,6 @@ class Chart:
     x: str
     y: str
     series: Sequence[Series]
-    bars: bool = False
     ticks: Sequence[tuple[float, str]] = ()
     marks: Sequence[tuple[float, str]] = ()
     only_on_page: bool = False
@@ -337,7 +333,6 @@ def highest(chart: Chart) -> float:
     1.0
     """
     values = [y for series in chart.series for _, y in series.points if y is not None]
-    values += [high for series in chart.series for _, _, high in series.band]
     most = max(values, default=1.0)
     return 1.0 if 0.5 < most <= 1 else most * 1.1 or 1.0
 

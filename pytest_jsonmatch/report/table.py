@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.styled import PLAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import PLAIN, Markup, StyledLine
 
 LEAST_NAME: Final = 8
 """So many columns are kept for the names, whatever else there is."""

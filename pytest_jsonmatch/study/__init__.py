@@ -10,22 +10,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.study.agreement import (
+        AgreementStudy,
+        DisputedDocument,
+        FieldAgreement,
+        measure_agreement,
+    )
     from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
+    from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy, measure_history
     from pytest_jsonmatch.study.mutate import Hole, Mutation, SuiteAudit, find_holes, mutations
+    from pytest_jsonmatch.study.overlap import (
+        Contaminated,
+        Duplicate,
+        FieldOverlap,
+        OverlapStudy,
+        measure_overlap,
+    )
     from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
     from pytest_jsonmatch.study.suspects import GoldAudit, Suspect, audit_gold
 
 __all__ = [
+    "AgreementStudy",
     "Bin",
     "Change",
     "Cheapest",
     "ConfidenceStudy",
+    "Contaminated",
+    "DisputedDocument",
+    "Duplicate",
     "Estimate",
+    "FieldAgreement",
     "FieldConfidence",
+    "FieldOverlap",
     "GoldAudit",
+    "HistoryChange",
+    "HistoryRun",
+    "HistoryStudy",
     "Hole",
     "Mutation",
+    "OverlapStudy",
     "Promise",
     "Risk",
     "ShiftStudy",
@@ -33,15 +57,21 @@ __all__ = [
     "Suspect",
     "audit_gold",
     "find_holes",
+    "measure_agreement",
     "measure_confidence",
+    "measure_history",
+    "measure_overlap",
     "measure_shift",
     "mutations",
 ]
 
 _HOMES = {
+    "agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
     "calibration": ("Bin", "Cheapest", "Estimate", "Promise", "Risk"),
     "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
+    "history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
+    "overlap": ("Contaminated", "Duplicate", "FieldOverlap", "OverlapStudy", "measure_overlap"),
     "shift": ("Change", "ShiftStudy", "measure_shift"),
     "suspects": ("GoldAudit", "Suspect", "audit_gold"),
 }

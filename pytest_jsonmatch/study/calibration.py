@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import betainc
 from scipy.stats import beta, t
 
+from pytest_jsonmatch.study.tally import GROUPS, Tally
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from pytest_jsonmatch.study.tally import Outcomes
 
 SURE: Final = 0.95
 """How sure intervals and promises are."""
@@ -95,6 +95,60 @@ class Cheapest:
     cost: float
     cost_of_review: float
     cost_of_none: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Counts of values by confidence.
+
+    Args:
+        values: the V confidences, rising.
+        means: of each the mean of the confidences that were cut to it.
+        wrong: a row for each group, with as many columns as confidences: how many values were wrong.
+        right: the same of those that were right.
+        squares: of each group the sum of squared differences between confidence and outcome.
+        clusters: how many clusters the values come from.
+    """
+
+    values: NDArray[np.float64]
+    means: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+    right: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    clusters: int
+
+    @classmethod
+    def of(cls, tally: Tally) -> Outcomes:
+        """Return what was counted."""
+        order = np.argsort(np.fromiter(tally.values, float))
+        places = np.fromiter(tally.values.values(), int)[order]
+        counts = np.array(tally.counts, float).reshape(-1, 2, GROUPS)[places]
+        wrong, right = counts[:, 0].T, counts[:, 1].T
+        means = np.array(tally.sums)[places] / (wrong + right).sum(0)
+        clusters = int.from_bytes(tally.seen, "little").bit_count()
+        values = np.fromiter(tally.values, float)[order]
+        return cls(values, means, wrong, right, np.array(tally.squares), clusters)
+
+    @property
+    def number(self) -> int:
+        """How many values there are."""
+        return int(self.wrong.sum() + self.right.sum())
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which groups have values."""
+        used: NDArray[np.bool_] = (self.wrong + self.right).sum(1) > 0
+        return used
+
+    def half(self, remainder: int) -> Outcomes:
+        """Return the half with even groups (0) or with odd ones (1); its clusters are half of all."""
+        rows = slice(remainder, None, 2)
+        wrong, right = self.wrong[rows], self.right[rows]
+        share = (wrong.sum() + right.sum()) / max(self.number, 1)
+        return Outcomes(
+            self.values, self.means, wrong, right, self.squares[rows], round(self.clusters * float(share))
+        )
 
 
 # -- figures -----------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.confidences import INLINE, split_by
 from pytest_jsonmatch.study.scored import Scored
+from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult
     from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
     from pytest_jsonmatch.study.confidences import ConfidenceSource
-    from pytest_jsonmatch.study.tally import Tally
 
 FIGURES: Final = (
     *("auroc", "brier", "ece", "accuracy", "mean_confidence", "without_confidence", "coverage_at_error"),
@@ -194,23 +194,12 @@ def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: f
 
 
 @final
-class _Field:
-    """A field's values while records come."""
-
-    def __init__(self) -> None:
-        self.tally: Tally | None = None
-        self.values = 0
-        self.without = 0
-        self.right = 0
-
-
-@final
 class _Counting:
     """Counts values as records come."""
 
     def __init__(self, correct: float) -> None:
-        self.total = _Field()
-        self.fields: dict[str, _Field] = {}
+        self.total = Tally()
+        self.fields: dict[str, Tally] = {}
         self.failed = 0
         """Values that a batch comparator failed on."""
         self._correct = correct
@@ -225,8 +214,6 @@ class _Counting:
 
     def _cluster(self, name: str) -> int:
         """Return the number of a record's cluster; the first ones have a group each, later ones any."""
-        from pytest_jsonmatch.study.tally import GROUPS
-
         known = self._named.get(name) if name else None
         if known is not None:
             return known
@@ -239,8 +226,6 @@ class _Counting:
         return number
 
     def add(self, record: RecordResult, sure: Mapping[str, float]) -> None:
-        from pytest_jsonmatch.study.tally import Tally
-
         cluster = self._cluster(record.cluster)
         group = self._groups[cluster]
         for result in record.field_results:
@@ -255,31 +240,33 @@ class _Counting:
                     value for path, value in sure.items() if path.startswith((f"{place}.", f"{place}["))
                 )
                 confidence = min(inside, default=None)
-            of_field = self.fields.setdefault(result.path, _Field())
-            for each in (of_field, self.total):
+            for each in (self.fields.setdefault(result.path, Tally()), self.total):
                 if confidence is None:
                     each.without += 1
-                    continue
-                if each.tally is None:
-                    each.tally = Tally()
-                right = result.score >= self._correct
-                each.tally.add(confidence, right, group, cluster)
-                each.values += 1
-                each.right += right
+                else:
+                    each.add(confidence, result.score >= self._correct, group, cluster)
 
 
-def _figures(of: _Field, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
-    if of.tally is None:
+def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
+    if not of.values:
         return FieldConfidence(0, of.without)
-    from pytest_jsonmatch.study.calibration import auroc, brier, calibration, cheapest, promise, risks
+    from pytest_jsonmatch.study.calibration import (
+        Outcomes,
+        auroc,
+        brier,
+        calibration,
+        cheapest,
+        promise,
+        risks,
+    )
 
-    outcomes = of.tally.sorted()
+    outcomes = Outcomes.of(of)
     ece, bins = calibration(outcomes)
     return FieldConfidence(
-        of.values,
+        outcomes.number,
         of.without,
-        accuracy=of.right / of.values,
-        mean_confidence=sum(of.tally.sums) / of.values,
+        accuracy=float(outcomes.right.sum()) / outcomes.number,
+        mean_confidence=sum(of.sums) / outcomes.number,
         auroc=auroc(outcomes),
         brier=brier(outcomes),
         ece=ece,

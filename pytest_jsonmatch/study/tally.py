@@ -1,16 +1,11 @@
-"""Confidences and what became of them, in bounded memory. It imports numpy: import it in functions."""
+"""Confidences and what became of them, counted in bounded memory."""
 
 from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, Final, final
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from typing import Final, final
 
 GROUPS: Final = 40
 """Clusters are dealt out to so many groups: a figure's interval goes by how much it differs between these.
@@ -40,18 +35,12 @@ class Tally:
     """A bit for each cluster that has a value here."""
     digits: int | None = None
 
+    without: int = 0
+    """How many values had no confidence."""
+
     def add(self, confidence: float, right: bool, group: int, cluster: int) -> None:
         """Count a value."""
-        value = confidence if self.digits is None else _cut(confidence, self.digits)
-        place = self.values.get(value)
-        if place is None:
-            if len(self.values) >= _MOST_VALUES:
-                self._coarsen()
-                value = _cut(confidence, self.digits or 1)
-            place = self.values.setdefault(value, len(self.values))
-            if place == len(self.sums):
-                self.sums.append(0.0)
-                self.counts.frombytes(bytes(2 * GROUPS * self.counts.itemsize))
+        place = self._place(confidence)
         self.counts[(2 * place + right) * GROUPS + group] += 1
         self.sums[place] += confidence
         self.squares[group] += (confidence - right) ** 2
@@ -60,35 +49,27 @@ class Tally:
             self.seen += bytes(byte + 1 - len(self.seen))
         self.seen[byte] |= 1 << bit
 
+    def _place(self, confidence: float) -> int:
+        value = confidence if self.digits is None else _cut(confidence, self.digits)
+        place = self.values.get(value)
+        if place is not None:
+            return place
+        if len(self.values) >= _MOST_VALUES:
+            self._coarsen()
+            return self._place(confidence)
+        self.sums.append(0.0)
+        self.counts.extend([0] * (2 * GROUPS))
+        return self.values.setdefault(value, len(self.values))
+
     def _coarsen(self) -> None:
         self.digits = 2 if self.digits is None else 1
-        counts, sums = self._shaped(), np.frombuffer(self.sums).copy()
-        merged: dict[float, int] = {}
-        places = [
-            merged.setdefault(_cut(value, self.digits), len(merged))
-            for value in sorted(self.values, key=self.values.__getitem__)
-        ]
-        new_counts = np.zeros((len(merged), 2, GROUPS), counts.dtype)
-        new_sums = np.zeros(len(merged))
-        np.add.at(new_counts, places, counts)
-        np.add.at(new_sums, places, sums)
-        self.values = merged
-        self.counts, self.sums = array("L", new_counts.tobytes()), array("d", new_sums.tobytes())
-
-    def _shaped(self) -> NDArray[Any]:
-        return np.frombuffer(self.counts, np.dtype("L")).reshape(-1, 2, GROUPS).copy()
-
-    def sorted(self) -> Outcomes:
-        """Return what was counted, by rising confidence."""
-        order = np.argsort(np.fromiter(self.values, float))
-        places = np.fromiter(self.values.values(), int)[order]
-        counts = self._shaped()[places].astype(float)
-        wrong, right = counts[:, 0].T, counts[:, 1].T
-        number = (wrong + right).sum(0)
-        means = np.frombuffer(self.sums).copy()[places] / number
-        squares = np.frombuffer(self.squares).copy()
-        clusters = int.from_bytes(self.seen, "little").bit_count()
-        return Outcomes(np.fromiter(self.values, float)[order], means, wrong, right, squares, clusters)
+        values, counts, sums = self.values, self.counts, self.sums
+        self.values, self.counts, self.sums = {}, array("L"), array("d")
+        for value, old in values.items():
+            new = self._place(value)
+            self.sums[new] += sums[old]
+            for at in range(2 * GROUPS):
+                self.counts[2 * GROUPS * new + at] += counts[2 * GROUPS * old + at]
 
 
 def _cut(confidence: float, digits: int) -> float:
@@ -104,50 +85,3 @@ def _cut(confidence: float, digits: int) -> float:
     # The decimal below, told apart from a double just under it.
     scale = 10.0**unit
     return floor(round(confidence * scale, 6)) / scale
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """Counts of values by confidence.
-
-    Args:
-        values: the V confidences, rising.
-        means: of each the mean of the confidences that were cut to it.
-        wrong: a row for each group, with as many columns as confidences: how many values were wrong.
-        right: the same of those that were right.
-        squares: of each group the sum of squared differences between confidence and outcome.
-        clusters: how many clusters the values come from.
-    """
-
-    values: NDArray[np.float64]
-    means: NDArray[np.float64]
-    wrong: NDArray[np.float64]
-    right: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    clusters: int
-
-    @property
-    def number(self) -> int:
-        """How many values there are."""
-        return int(self.wrong.sum() + self.right.sum())
-
-    @property
-    def wrong_number(self) -> int:
-        """How many of them are wrong."""
-        return int(self.wrong.sum())
-
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """Which groups have values."""
-        used: NDArray[np.bool_] = (self.wrong + self.right).sum(1) > 0
-        return used
-
-    def half(self, remainder: int) -> Outcomes:
-        """Return the half with even groups (0) or with odd ones (1); its clusters are half of all."""
-        rows = slice(remainder, None, 2)
-        wrong, right = self.wrong[rows], self.right[rows]
-        share = (wrong.sum() + right.sum()) / max(self.number, 1)
-        return Outcomes(
-            self.values, self.means, wrong, right, self.squares[rows], round(self.clusters * float(share))
-        )

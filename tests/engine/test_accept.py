@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_json, register_comparator
@@ -27,6 +29,12 @@ def test_a_value_is_accepted_with_a_reason(accept, actual, reason):
     for given in ({"accept": {"v": accept}}, {"fields": {"v": {"accept": accept}}}):
         result = compare_json({"v": actual}, {"v": "Acme Corp"}, **given)
         assert (result.score, statuses(result)) == (1.0, [("v", "match", reason)])
+
+
+def test_a_unit_whose_array_matches_needs_no_reason():
+    accept = {"v": {"values": ["", [1, 2]], "type": "array"}}
+    result = compare_json({"v": ["A"]}, {"v": ["a"]}, metric="field_match_normalized", accept=accept)
+    assert (result.score, statuses(result)) == (1.0, [("v", "match", None)])
 
 
 @pytest.mark.parametrize(
@@ -145,3 +153,24 @@ def test_a_mistake_is_told_with_its_place(accept, message):
     with pytest.raises(ConfigurationError) as error:
         compare_json({}, {}, accept={"v": accept})
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("accepted", [{"optional": True}, {"range": [0, 1]}, [1]])
+def test_what_is_accepted_at_every_level_costs_no_recursion(accepted):
+    actual, expected = 1, 2
+    for _ in range(sys.getrecursionlimit() + 10):
+        actual, expected = {"a": actual}, {"a": expected}
+    result = compare_json(actual, expected, accept={"**": accepted})
+    assert result.score == (0.0 if accepted == {"optional": True} else 1.0)
+
+
+@pytest.mark.parametrize(
+    ("actual", "score"), [({"v": "y"}, 1.0), ({"v": "z"}, 0.0), ({"v": 3}, 0.0), ({"v": "x"}, 1.0)]
+)
+def test_an_alternative_of_a_schema_accepts_by_its_own_words(actual, score):
+    alternatives = [{"type": "string", "x-eval-accept": ["y"]}, {"type": "integer"}]
+    schema = {"type": "object", "properties": {"v": {"anyOf": alternatives}}}
+    assert compare_json(actual, {"v": "x"}, schema=schema).score == score
+    listed = {"type": "object", "properties": {"v": {"type": "array", "items": {"anyOf": alternatives}}}}
+    pair = {"v": [actual["v"], 5]}, {"v": [5, "x"]}
+    assert compare_json(*pair, schema=listed, arrays="unordered").score == (1 + score) / 2

@@ -447,21 +447,21 @@ def test_many_errors_are_cut():
     assert (len(lines), lines[-1]) == (11, "and 20 more")
 
 
-def test_each_broken_file_is_one_failing_test_and_the_others_run(pytester, write, workers):
+def test_each_broken_file_is_one_error_and_the_others_run(pytester, write, workers):
     write("a.golden.yaml", "cases:\n- expected: {}\n  actual: {}\n")
     write("b.golden.yaml", "cases:\n  - id: x\n    expected: 1\n  - id: x\n    expected: 1\n")
     write("c.golden.yaml", "a: 1\n---\nb: 1\n")
     write("d.golden.yaml", "")
     (pytester.path / "e.golden.yaml").write_bytes(b"a: \xff")
     write("f.golden.yaml", "a:\n\tb")
-    outcome = pytester.runpytest("-rf", *workers)
-    outcome.assert_outcomes(passed=1, failed=5)
+    outcome = pytester.runpytest(*workers)
+    outcome.assert_outcomes(passed=1, errors=5)
     for line in [
-        "FAILED b.golden.yaml::(file error) - AssertionError: b.golden.yaml:4:5: *",
-        "FAILED c.golden.yaml::(file error) - AssertionError: c.golden.yaml:2:1: *",
-        "FAILED d.golden.yaml::(file error) - AssertionError: d.golden.yaml:1:1: *",
-        "FAILED e.golden.yaml::(file error) - AssertionError: e.golden.yaml:1:4: *",
-        "FAILED f.golden.yaml::(file error) - AssertionError: f.golden.yaml:2:1: *",
+        "ERROR b.golden.yaml::(file error) - AssertionError: b.golden.yaml:4:5: *",
+        "ERROR c.golden.yaml::(file error) - AssertionError: c.golden.yaml:2:1: *",
+        "ERROR d.golden.yaml::(file error) - AssertionError: d.golden.yaml:1:1: *",
+        "ERROR e.golden.yaml::(file error) - AssertionError: e.golden.yaml:1:4: *",
+        "ERROR f.golden.yaml::(file error) - AssertionError: f.golden.yaml:2:1: *",
     ]:
         outcome.stdout.fnmatch_lines([line])
     outcome.stdout.fnmatch_lines(
@@ -487,7 +487,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("parser", ["libyaml", "pure"])
-def test_hostile_files_are_failures_in_their_place_and_end_nothing(pytester, write, parser, monkeypatch):
+def test_hostile_files_are_errors_in_their_place_and_end_nothing(pytester, write, parser, monkeypatch):
     if parser == "pure":
         monkeypatch.delattr("yaml.CSafeLoader", raising=False)
     for name, (text, _) in HOSTILE.items():
@@ -501,29 +501,29 @@ def test_hostile_files_are_failures_in_their_place_and_end_nothing(pytester, wri
         places["surrogate"] = "1:11"
     monkeypatch.setenv("COLUMNS", "200")
     outcome = pytester.runpytest()
-    outcome.assert_outcomes(passed=1, failed=len(places))
-    assert [line.partition(": ")[0] for line in outcome.outlines if line.startswith("FAILED")] == [
-        f"FAILED {name}.golden.yaml::(file error) - AssertionError" for name in sorted(places)
+    outcome.assert_outcomes(passed=1, errors=len(places))
+    assert [line.partition(": ")[0] for line in outcome.outlines if line.startswith("ERROR ")] == [
+        f"ERROR {name}.golden.yaml::(file error) - AssertionError" for name in sorted(places)
     ]
     for name, place in places.items():
         outcome.stdout.fnmatch_lines(
-            [f"FAILED {name}.golden.yaml::(file error) - AssertionError: {name}.golden.yaml:{place}:*"]
+            [f"ERROR {name}.golden.yaml::(file error) - AssertionError: {name}.golden.yaml:{place}:*"]
         )
 
 
 def test_a_broken_file_can_be_run_by_its_name(pytester, write):
     write("b.golden.yaml", "nothing: here\n")
-    pytester.runpytest("b.golden.yaml::(file error)").assert_outcomes(failed=1)
+    pytester.runpytest("b.golden.yaml::(file error)").assert_outcomes(errors=1)
 
 
-def test_a_file_that_cannot_be_read_is_its_own_failure(pytester, write):
+def test_a_file_that_cannot_be_read_is_its_own_error(pytester, write):
     pytester.makeconftest(
         "def pytest_collectstart(collector):\n    if collector.name == 'gone.golden.yaml':\n        collector.path.unlink()\n"
     )
     write("gone.golden.yaml", "expected: {}\nactual: {}\n")
     write("a.golden.yaml", "expected: {}\nactual: {}\n")
     outcome = pytester.runpytest()
-    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.assert_outcomes(passed=1, errors=1)
     outcome.stdout.fnmatch_lines(["E *gone.golden.yaml:1:1: the file can't be read: *"])
 
 

@@ -77,7 +77,7 @@ def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester
     write("b.golden.yaml", "actual: {}\nexpected: {}\n")
     pytester.makeini(INI)
     outcome = pytester.runpytest("--strict-markers")
-    outcome.assert_outcomes(passed=1, failed=1)
+    outcome.assert_outcomes(passed=1, errors=1)
     outcome.stdout.fnmatch_lines(
         [">*- slo", "E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *"]
     )
@@ -86,7 +86,7 @@ def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester
 def test_an_unknown_mark_is_an_error_of_the_file_where_warnings_are_errors(pytester, write):
     write("a.golden.yaml", "marks: [slo]\nactual: {}\nexpected: {}\n")
     outcome = pytester.runpytest("-W", "error::pytest.PytestUnknownMarkWarning")
-    outcome.assert_outcomes(failed=1)
+    outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(
         ["> *marks: [[]slo]", "E *AssertionError: a.golden.yaml:1:9: Unknown pytest.mark.slo*"]
     )
@@ -95,5 +95,5 @@ def test_an_unknown_mark_is_an_error_of_the_file_where_warnings_are_errors(pytes
 def test_a_mark_that_pytest_does_not_take(pytester, write):
     write("a.golden.yaml", "marks: [_private]\nactual: {}\nexpected: {}\n")
     outcome = pytester.runpytest()
-    outcome.assert_outcomes(failed=1)
+    outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(["E *AssertionError: a.golden.yaml:1:9: the mark '_private': *"])

@@ -165,7 +165,7 @@ def test_all_writes_new_ones_and_failed_ones(pytester, write, read):
 def test_a_case_without_expected_is_an_error_unless_it_is_about_to_get_it(pytester, write, arguments):
     write("a.golden.yaml", FRESH)
     result = pytester.runpytest(*arguments)
-    result.assert_outcomes(failed=1)
+    result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*a.golden.yaml:2:5: the case has no `expected`*"])
 
 

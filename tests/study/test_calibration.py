@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import beta, mannwhitneyu
 
-from pytest_jsonmatch.study.calibration import auroc, brier, calibration, cheapest, needed, promise, risks
-from pytest_jsonmatch.study.tally import GROUPS, Outcomes, Tally
+from pytest_jsonmatch.study.calibration import (
+    Outcomes,
+    auroc,
+    brier,
+    calibration,
+    cheapest,
+    needed,
+    promise,
+    risks,
+)
+from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 
 def counted(confidences, right, clusters=None):
@@ -16,7 +25,7 @@ def counted(confidences, right, clusters=None):
     for at, (confidence, is_right) in enumerate(zip(confidences, right, strict=True)):
         cluster = at if clusters is None else int(clusters[at])
         tally.add(float(confidence), bool(is_right), cluster % GROUPS, cluster)
-    return tally.sorted()
+    return Outcomes.of(tally)
 
 
 def drawn(confidences, wrong, clusters, random):

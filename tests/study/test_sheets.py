@@ -101,14 +101,14 @@ def test_a_chart_in_a_terminal_has_at_most_twelve_bars():
     assert lines[-1] == "     1   1.00  " + "█" * 40
 
 
-def test_gaps_marks_bands_and_guides_on_a_page():
+def test_gaps_marks_and_guides_on_a_page():
     found = page(
         Chart(
             "A & B",
             "run",
             "f1",
             [
-                Series("a", [(0, 0.5), (1, None), (2, 0.7), (3, 0.8)], band=[(0, 0.4, 0.6), (3, 0.7, 0.9)]),
+                Series("a", [(0, 0.5), (1, None), (2, 0.7), (3, 0.8)]),
                 Series("goal", [(0, 1), (3, 1)], is_guide=True),
             ],
             marks=[(2, "change")],
@@ -117,18 +117,9 @@ def test_gaps_marks_bands_and_guides_on_a_page():
     )
     # One line on each side of the gap, and the guide.
     assert found.count("<polyline") == 3
-    assert found.count("<polygon") == 1
     assert '<line class="mark"' in found
     assert "A &amp; B" in found
     assert [each in found for each in (">first<", ">last<", ">change<")] == [True] * 3
-
-
-def test_bars_side_by_side():
-    found = page(
-        Chart("", "x", "n", [Series("new", [(0, 1), (1, 2)]), Series("old", [(0, 2), (1, 2)])], bars=True)
-    )
-    places = [float(each) for each in re.findall(r'<rect class="s\d" x="([\d.]+)"', found)]
-    assert len(set(places)) == 4
 
 
 @pytest.mark.parametrize("hostile", ["</script><b>", "\x1b[31m", "a\u202eb"])

@@ -553,6 +553,30 @@ def sample_confidence() -> None:
     assert_type(found.figures["auroc"], float | None)
 
 
+def sample_agreement() -> None:
+    found = study.measure_agreement({"ann": [{"k": 1}], "bob": iter([{"k": 2}])}, confidence=0.9)
+    assert_type(found, study.AgreementStudy)
+    assert_type(found.fields["k"], study.FieldAgreement)
+    assert_type(found.total.alpha, study.Estimate | None)
+    assert_type(found.worst, tuple[study.DisputedDocument, ...])
+
+
+def sample_overlap() -> None:
+    found = study.measure_overlap({"test": [{"k": "no 4711"}]}, [("prompt.md", "text")], near=0.8)
+    assert_type(found, study.OverlapStudy)
+    assert_type(found.worst, tuple[study.Contaminated, ...])
+    assert_type(found.pairs, tuple[study.Duplicate, ...])
+    assert_type(found.fields["k"], study.FieldOverlap)
+
+
+def sample_history() -> None:
+    with pytest.raises(ConfigurationError):
+        assert_type(study.measure_history([Path("one.json"), "two.json"]), study.HistoryStudy)
+    found = study.HistoryStudy((), ())
+    assert_type(found.runs, tuple[study.HistoryRun, ...])
+    assert_type(found.changes, tuple[study.HistoryChange, ...])
+
+
 def sample_shift() -> None:
     found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster=None)
     assert_type(found, study.ShiftStudy)

@@ -6,7 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, json_type, to_json_value
+from pytest_jsonmatch.engine.plan.written import read_flag
+from pytest_jsonmatch.engine.value.convert import (
+    CONTAINERS,
+    NUMBERS,
+    SCHEMA_TYPES,
+    fits_types,
+    json_type,
+    to_json_value,
+)
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean, error_text
 
 if TYPE_CHECKING:
@@ -138,12 +146,6 @@ def _values(where: str, values: Any) -> tuple[Alternative, ...]:
         raise ConfigurationError(f"{where} must hold JSON values: {error}") from error
 
 
-def _flag(where: str, value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise ConfigurationError(f"{where} is {value!r}; it is true or false")
-
-
 def _regex(where: str, value: Any) -> Accept:
     import regex
 
@@ -185,33 +187,27 @@ def _number(value: Any) -> int | float | Decimal | None:
     return value if type(value) in NUMBERS and value - value == 0 else None
 
 
-_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
-
-
 def _type(where: str, value: Any) -> Accept:
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not names or not all(name in _TYPES for name in names):
-        known = ", ".join(_TYPES)
+    if not isinstance(names, (list, tuple)) or not names or not all(name in SCHEMA_TYPES for name in names):
+        known = ", ".join(SCHEMA_TYPES)
         raise ConfigurationError(f"{where} is {value!r}; it is a JSON type, or a list of them: {known}")
 
     def holds(actual: JsonValue) -> bool:
-        number = _number(actual)
-        if number is not None and "integer" in names and number == int(number):
-            return True
         # (NaN and infinities are no JSON numbers.)
-        return json_type(actual) in names and (type(actual) not in NUMBERS or number is not None)
+        return fits_types(actual, names) and (type(actual) not in NUMBERS or _number(actual) is not None)
 
     return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))
 
 
 def _any(where: str, value: Any) -> Accept:
     anything = Predicate("any value", lambda _actual: True)
-    return Accept(predicates=(anything,) if _flag(where, value) else ())
+    return Accept(predicates=(anything,) if read_flag(where, value) else ())
 
 
 _WORDS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
     "values": lambda where, value: Accept(_values(where, value)),
-    "optional": lambda where, value: Accept(optional=_flag(where, value)),
+    "optional": lambda where, value: Accept(optional=read_flag(where, value)),
     "regex": _regex,
     "range": _range,
     "type": _type,

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Segment
 
-# Longer paths are made each time, so that depth costs linear memory.
-_KEPT_PATH_DEPTH: Final = 64
+_SHORT: Final = 200
+"""How many levels a short path shows. Longer paths are made each time, so that depth costs linear memory."""
 BARE: Final = -1
 """The step to the node of the same place at which nothing is accepted but what is expected."""
 
@@ -67,6 +67,8 @@ class PlanNode:
         self.segment = segment
         self.children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
+        self.shown: PlanNode = self if parent is None or self.depth <= _SHORT else parent.shown
+        """The node that a short path leads to."""
         self.unlisted = unlisted
         """The schema says nothing of a member here, and the metric does not take that."""
         self.is_bare = bare
@@ -172,13 +174,14 @@ class PlanNode:
         if name != "path":
             raise AttributeError(name)
         text = format_path(self.segments())
-        if self.depth <= _KEPT_PATH_DEPTH:
+        if self.depth <= _SHORT:
             self.path = text
         return text
 
-    def short_path(self, limit: int) -> str:
-        """Return the schema path, cut after `limit` levels."""
-        return self.path if self.depth <= limit else format_path(self.segments(), limit)
+    @property
+    def short_path(self) -> str:
+        """The schema path, cut after 200 levels."""
+        return self.path if self.depth <= _SHORT else f"{self.shown.path}…"
 
     def segments(self) -> tuple[Segment, ...]:
         """Return the segments of the schema path."""
@@ -224,17 +227,13 @@ class PlanNode:
         transform = self._transform
         return lambda expected, actual: score(transform(expected), transform(actual))
 
-    def default_for(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
-        """Return the comparator of two values' type, where nothing more particular is said."""
-        return self.types.find(expected, actual)
-
     def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
         """Return the name and parameters of the comparator that two values of one type meet here."""
         bound = self.explicit or self.types.find(expected, actual)
         return (None, {}) if bound is None else (bound.comparator.name, bound.params)
 
     def __repr__(self) -> str:
-        return f"<PlanNode {self.short_path(20)}>"
+        return f"<PlanNode {self.short_path}>"
 
     def __reduce__(self) -> Any:
         steps: list[Segment] = []

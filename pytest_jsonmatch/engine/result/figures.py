@@ -164,11 +164,11 @@ class FieldTable(Mapping[str, FieldAggregation]):
     def __len__(self) -> int:
         return len(self._by_node)
 
-    def short(self, limit: int = 200) -> dict[str, FieldAggregation]:
-        """Return the table with paths cut after `limit` levels; paths that are then equal are merged."""
+    def short(self) -> dict[str, FieldAggregation]:
+        """Return the table with paths cut after 200 levels; paths that are then equal are merged."""
         table: dict[str, FieldAggregation] = {}
         for node, aggregate in self._by_node.items():
-            path = node.short_path(limit)
+            path = node.short_path
             table[path] = table[path].merge(aggregate) if path in table else aggregate
         return table
 

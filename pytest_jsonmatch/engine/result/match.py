@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
 from pytest_jsonmatch.engine.result.absence import by_path, presence_of
-from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
+from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
     aggregates_of,
@@ -54,18 +55,6 @@ class MatchResult:
     1
     """
 
-    __slots__ = (
-        "_alignments",
-        "_audits",
-        "_containers",
-        "_documents",
-        "_outcome",
-        "_per_field",
-        "_plan",
-        "_validity",
-        "_warnings",
-    )
-
     def __init__(
         self,
         plan: Plan,
@@ -80,9 +69,6 @@ class MatchResult:
         self._outcome = outcome
         self._warnings = warnings
         self._validity = validity
-        self._per_field: FieldTable | None = None
-        self._containers: list[ContainerResult] | None = None
-        self._alignments: list[ArrayAlignment] | None = None
         self._audits: dict[float, tuple[ArrayAudit, ...]] = {}
 
     @property
@@ -139,19 +125,15 @@ class MatchResult:
         """Every result, in the order of the document."""
         return FieldResults(self._written().findings)
 
-    @property
+    @cached_property
     def per_field(self) -> FieldTable:
         """Aggregates keyed by schema path (`items[].price`)."""
-        if self._per_field is None:
-            self._per_field = FieldTable(aggregates_of(self._outcome))
-        return self._per_field
+        return FieldTable(aggregates_of(self._outcome))
 
-    @property
+    @cached_property
     def containers(self) -> Sequence[ContainerResult]:
         """Precision, recall and F1 of every object and array, in the document's order, the root first."""
-        if self._containers is None:
-            self._containers = containers_of(self._written().findings)
-        return self._containers
+        return containers_of(self._written().findings)
 
     def container(self, path: str) -> ContainerResult:
         """Return the figures of the object or array at an instance path of expected, else of actual.
@@ -171,12 +153,10 @@ class MatchResult:
                     return each
         raise KeyError(path)
 
-    @property
+    @cached_property
     def alignments(self) -> Sequence[ArrayAlignment]:
         """How arrays not compared by position were aligned: pairs of indices, each with its F1."""
-        if self._alignments is None:
-            self._alignments = list(self.each_alignment())
-        return self._alignments
+        return list(self.each_alignment())
 
     def each_alignment(self) -> Iterator[ArrayAlignment]:
         """Yield `alignments` one by one, each made when it is asked for.
@@ -185,8 +165,6 @@ class MatchResult:
         >>> next(compare_json([2, 1], [1, 3], metric="pairwise_f1").each_alignment()).pairs
         ((0, 1, 1.0),)
         """
-        if self._alignments is not None:
-            return iter(self._alignments)
         outcome = self._written()
         return alignments_of(outcome.alignments, outcome.findings)
 
@@ -228,32 +206,32 @@ class MatchResult:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
             plan, approximate = self._plan, self.alignment_gap is not None
-            arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
+            arrays = unordered_arrays(self._written().alignments, self.each_alignment())
             audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 
-    def array_counts(self, limit: int = 200) -> dict[str, tuple[int, int, int]]:
+    def array_counts(self) -> dict[str, tuple[int, int, int]]:
         """Count pairs, elements only in expected and elements only in actual of aligned arrays.
 
         Returns:
-            The three numbers by schema path, paths cut after `limit` levels.
+            The three numbers by schema path, paths cut after 200 levels.
         """
         counts: dict[str, tuple[int, int, int]] = {}
         for each in self._outcome.alignments:
-            path, paired = each.node.short_path(limit), len(each.pairs)
+            path, paired = each.node.short_path, len(each.pairs)
             pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
-            only_expected += each.expected_size - paired
-            only_actual += each.actual_size - paired
+            only_expected += len(each.expected) - paired
+            only_actual += len(each.actual) - paired
             counts[path] = pairs + paired, only_expected, only_actual
         return counts
 
-    def presence(self, limit: int = 200) -> dict[str, Presence]:
-        """Return what stands at members of objects, by schema path, paths cut after `limit` levels.
+    def presence(self) -> dict[str, Presence]:
+        """Return what stands at members of objects, by schema path, paths cut after 200 levels.
 
         Runs are made of these: `fabrication_rate` depends on what other records have.
         """
-        return by_path(presence_of(self._outcome.seen, self._outcome.findings), limit)
+        return by_path(presence_of(self._outcome.seen, self._outcome.findings))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.align.context import Pairs
+    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
@@ -64,7 +64,7 @@ class Detail(NamedTuple):
     leaves: tuple[int, int] | None = None
     """Leaves of each side, unless they are the 1 or 0 that the status implies."""
     weights: tuple[float, float] | None = None
-    """The same, each leaf times its weight."""
+    """The same, each leaf times what it weighs where the finding's own place weighs 1."""
     differences: tuple[Finding, ...] = ()
     """What differs below a unit."""
     error: str | None = None
@@ -110,18 +110,22 @@ class Finding(NamedTuple):
     @property
     def weights(self) -> tuple[float, float]:
         """Return the same, each leaf times its weight."""
-        detail = self.detail
-        if detail is not None and detail.weights is not None:
-            return detail.weights
-        expected, actual = LEAVES.get(self.status, (0, 0))
-        return expected * self.node.weight, actual * self.node.weight
+        return self._weights_at(self.node.weight)
+
+    def _weights_at(self, weight: float) -> tuple[float, float]:
+        weights = None if self.detail is None else self.detail.weights
+        expected, actual = LEAVES.get(self.status, (0, 0)) if weights is None else weights
+        return expected * weight, actual * weight
 
     @property
     def sums(self) -> Sums:
         """Return what it adds to every figure."""
-        expected, actual = self.weights
-        perfect = self.score == 1.0 or not (expected or actual)
-        return Sums(self.score * self.node.weight, expected, actual, perfect)
+        return self.sums_at(self.node.weight)
+
+    def sums_at(self, weight: float) -> Sums:
+        """Return what it adds where its place has some weight."""
+        expected, actual = self._weights_at(weight)
+        return Sums(self.score * weight, expected, actual, self.score == 1.0 or not (expected or actual))
 
     @property
     def is_not_asked(self) -> bool:
@@ -130,18 +134,6 @@ class Finding(NamedTuple):
 
 
 new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
-
-
-@final
-class Aligned(NamedTuple):
-    """Which elements of two arrays were paired, other than by position."""
-
-    node: PlanNode
-    trail: Trail | None
-    """Where the arrays stand."""
-    pairs: Pairs
-    expected_size: int
-    actual_size: int
 
 
 Answer: TypeAlias = "float | ComparatorResult | str"
@@ -262,9 +254,6 @@ class Outcome(NamedTuple):
         if self.sums.expected or self.sums.actual:
             return True
         return not any(each.status == BATCH_ERROR for each in self.findings)
-
-
-new_outcome: Callable[[tuple[Any, ...]], Outcome] = partial(tuple.__new__, Outcome)
 
 
 def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:

@@ -10,8 +10,8 @@ from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
-from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
+from pytest_jsonmatch.engine.align.arrays import Aligner, key_of, pair_by_key
+from pytest_jsonmatch.engine.align.context import Aligned, Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
 from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.score.field import new_finding
@@ -22,7 +22,6 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     PENDING,
     SKIPPED,
-    Aligned,
     Detail,
 )
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.sums import Sums
 
     Task: TypeAlias = Generator[Any, Any, None]
+    Item: TypeAlias = tuple[Any, Any, JsonValue, JsonValue, PlanNode]
+    """Members of two containers: keys in expected and actual, values in expected and actual, node."""
 
 # What is noted where no value is taken, but what holds of actual's.
 _BY_PREDICATE: Final = -1
@@ -53,78 +54,86 @@ _BY_PREDICATE: Final = -1
 class Walk(Places):
     """One walk, with an explicit stack: depth costs no recursion."""
 
-    __slots__ = ()
-
     # -- the walk ------------------------------------------------------------------------------------------
 
     def walk(self, spot: Spot) -> Task:
         """Score one place and all below it."""
         node, trail, *item, left, right = spot
-        return self._walk(iter(((*item, node),)), trail, left, right)
+        return self.walk_items(iter(((*item, node),)), trail, left, right)
 
     def walk_objects(self, spot: Spot) -> None:
         """Score two objects; where all members are scalars, this is all there is to do."""
         inner = spot.inner
         items = self._members(spot.node, inner, spot)
-        if items is not None:
-            run(self._walk(items, inner, spot.expected, spot.actual))
+        first = None if items is None else self._first_open(items, inner)
+        if items is not None and first is not None:
+            run(self.walk_items(chain((first,), items), inner, spot.expected, spot.actual))
 
     def walk_arrays(self, node: PlanNode, trail: Trail | None, expected: Any, actual: Any) -> Task:
         """Score two unordered arrays whose place has a trail."""
         items = yield from self._paired(node, trail, expected, actual)
-        yield from self._walk(items, trail, expected, actual)
+        yield from self.walk_items(items, trail, expected, actual)
 
-    def _walk(self, items: Iterator[Any], trail: Trail | None, left: Any, right: Any) -> Task:
-        """Score members of the containers `left` and `right`, and all below them.
-
-        Items are (key in expected, key in actual, value in expected, value in actual, node).
-        """
-        append, complete, matches = self.findings.append, self._complete, 0
-        stack: list[tuple[Iterator[Any], Trail | None, Any, Any]] = []
+    def walk_items(self, items: Iterator[Item], trail: Trail | None, left: Any, right: Any) -> Task:
+        """Score members of the containers `left` and `right`, and all below them."""
+        stack: list[tuple[Iterator[Item], Trail | None, Any, Any]] = []
         while True:
-            for expected_key, actual_key, expected, actual, node in items:
-                kind = type(expected)
-                alike = kind is type(actual)
-                if alike and kind is not dict and kind is not list and expected == actual and node.plain:
-                    if complete:
-                        found = node, trail, expected_key, actual_key, MATCH, 1.0, expected, actual, None
-                        append(new_finding(found))
-                    else:
-                        matches += 1
-                    continue
-                if node.quick is not None and kind not in CONTAINERS and type(actual) not in CONTAINERS:
-                    self._add_scalars(node, trail, (expected_key, actual_key), expected, actual)
-                    continue
-                spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
-                below = node
-                if not (alike and kind in CONTAINERS and node.is_open):
-                    settled = self.settle(spot)
-                    if settled is None:
-                        continue
-                    # (Of several values that are right, the one taken may be another than the expected one.)
-                    spot, below = settled, settled.node
-                inner, one = spot.inner, spot.expected
-                pairs_up = type(one) is list and type(actual) is list and below.align == "unordered"
-                if pairs_up and self._base is not None and one and actual:
-                    sums, questions = yield measure_arrays(self._pass, below, inner, (one, actual))
-                    self._take(below, sums, questions)
-                    continue
-                if pairs_up and (one or actual):
-                    below_it: Iterator[Any] | None = yield from self._paired(below, inner, one, actual)
-                    self.seen.enter(below, one)
-                else:
-                    below_it = self._members(below, inner, spot)
-                if below_it is not None:
-                    if len(stack) == DEEP:
-                        self._pass.pause_collector()
-                    stack.append((items, trail, left, right))
-                    items, trail, left, right = below_it, inner, one, actual
-                    break
-            else:
+            item = self._first_open(items, trail)
+            if item is None:
                 if not stack:
-                    self.matches += matches
                     return
                 items, trail, left, right = stack.pop()
+                continue
+            *place, node = item
+            spot, below = new_spot((node, trail, *place, left, right)), node
+            kind = type(spot.expected)
+            if not (kind in CONTAINERS and kind is type(spot.actual) and node.is_open):
+                if node.accept is None and node.branches is not None:
+                    spot = spot._replace(node=node.chosen(spot.expected, spot.actual))
+                if spot.node.accept is not None:
+                    settled = yield self._settle_accepting(spot, spot.node.accept)
+                else:
+                    settled = self.settle(spot)
+                if settled is None:
+                    continue
+                # (Of several values that are right, the one taken may be another than the expected one.)
+                spot, below = settled, settled.node
+            inner, one, other = spot.inner, spot.expected, spot.actual
+            pairs_up = type(one) is list and type(other) is list and below.align == "unordered"
+            if pairs_up and self._base is not None and one and other:
+                sums, questions = yield measure_arrays(self._pass, below, inner, (one, other))
+                self._take(below, sums, questions)
+                continue
+            if pairs_up and (one or other):
+                below_it: Iterator[Item] | None = yield from self._paired(below, inner, one, other)
+                self.seen.enter(below, one)
+            else:
+                below_it = self._members(below, inner, spot)
+            if below_it is not None:
+                if len(stack) == DEEP:
+                    self._pass.pause_collector()
+                stack.append((items, trail, left, right))
+                items, trail, left, right = below_it, inner, one, other
+
+    def _first_open(self, items: Iterator[Item], trail: Trail | None) -> Item | None:
+        """Score scalars up to the first item that takes a closer look; return that, or None at the end."""
+        append, complete, matches = self.findings.append, self._complete, 0
+        for expected_key, actual_key, expected, actual, node in items:
+            kind = type(expected)
+            scalars = kind not in CONTAINERS
+            if kind is type(actual) and scalars and expected == actual and node.plain:
+                if complete:
+                    found = node, trail, expected_key, actual_key, MATCH, 1.0, expected, actual, None
+                    append(new_finding(found))
+                else:
+                    matches += 1
+            elif scalars and node.quick is not None and type(actual) not in CONTAINERS:
+                self._add_scalars(node, trail, (expected_key, actual_key), expected, actual)
+            else:
+                self.matches += matches
+                return expected_key, actual_key, expected, actual, node
+        self.matches += matches
+        return None
 
     def _take(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked]) -> None:
         """Add the sums of nested arrays."""
@@ -133,11 +142,7 @@ class Walk(Places):
         self.parts.append(sums)
         self.questions.update(questions)
 
-    def walk_members(self, members: Iterator[Any], trail: Trail | None, spot: Spot) -> Task:
-        """Score members of two containers; `trail` is where these stand."""
-        return self._walk(members, trail, spot.expected, spot.actual)
-
-    def settle_accepting(self, spot: Spot, accept: Accept) -> Spot | None:
+    def _settle_accepting(self, spot: Spot, accept: Accept) -> Generator[Any, Any, Spot | None]:
         """Score a place at which more than the expected value is right; return what `settle` does."""
         plain = spot._replace(node=spot.node.children[BARE])
         if spot.node.skip or spot.expected is MISSING:
@@ -147,8 +152,10 @@ class Walk(Places):
                 return self.settle(plain)
             self.add(plain, SKIPPED, 0.0, Detail(reason="optional"))
             return None
-        choice = self.choices.pop() if self.is_replay else self._choose(plain, accept)
-        if not self.is_replay:
+        if self.is_replay:
+            choice = self.choices.pop()
+        else:
+            choice = yield from self._choose(plain, accept)
             self.choices.append(choice)
         if choice == _BY_PREDICATE:
             self.add(plain, *((PENDING, 0.0) if self.is_replay else _by_predicate(accept, plain)))
@@ -170,23 +177,23 @@ class Walk(Places):
             self.findings[at] = found._replace(expected=spot.expected, detail=detail)
         return None
 
-    def _choose(self, plain: Spot, accept: Accept) -> int:
+    def _choose(self, plain: Spot, accept: Accept) -> Generator[Any, Any, int]:
         """Return which value makes the best score: 0 for the expected one, else the number of another."""
         known = self._pass.choices
         place = plain.place
         if place not in known:
-            known[place] = self._best_choice(plain, accept)
+            known[place] = yield from self._best_choice(plain, accept)
         return known[place]
 
-    def _best_choice(self, plain: Spot, accept: Accept) -> int:
-        chosen, most = 0, self._figure(plain)
+    def _best_choice(self, plain: Spot, accept: Accept) -> Generator[Any, Any, int]:
+        chosen, most = 0, (yield from self._figure(plain))
         for number, each in enumerate(accept.alternatives, 1):
             if most == 1.0:
                 return chosen
             kinds = {type(each.value), type(plain.actual)}
             if len(kinds) > 1 and kinds & CONTAINERS and plain.node.explicit is None:
                 continue  # nothing in it can be right
-            figure = self._figure(plain._replace(expected=each.value, left=each))
+            figure = yield from self._figure(plain._replace(expected=each.value, left=each))
             if figure > most:
                 chosen, most = number, figure
         if most == 1.0:
@@ -194,10 +201,10 @@ class Walk(Places):
         *_, detail = _by_predicate(accept, plain)
         return chosen if detail is None else _BY_PREDICATE
 
-    def _figure(self, spot: Spot) -> float:
+    def _figure(self, spot: Spot) -> Generator[Any, Any, float]:
         """Return the score of one place alone."""
         walk = Walk(self._pass, base=spot.node)
-        run(walk.walk(spot))
+        yield walk.walk(spot)
         self.questions.update(walk.questions)
         return figures_of(walk.sums(), self._plan.options.reduce).score
 
@@ -210,7 +217,7 @@ class Walk(Places):
 
     # -- what stands below ---------------------------------------------------------------------------------
 
-    def _members(self, node: PlanNode, inner: Trail | None, spot: Spot) -> Iterator[Any] | None:
+    def _members(self, node: PlanNode, inner: Trail | None, spot: Spot) -> Iterator[Item] | None:
         """Return what is below a container (or two of one kind); None, after scoring it, if nothing is."""
         expected, actual = spot.expected, spot.actual
         if self._plan.nulls_absent:
@@ -233,52 +240,8 @@ class Walk(Places):
         if actual is MISSING:
             return _one_side(node, expected, of_expected=True)
         if type(expected) is dict:
-            return self.object_members(node, inner, expected, actual, extra=self._pass.count_extra)
+            return object_members(node, expected, actual, extra=self._pass.count_extra)
         return self._by_place(node, inner, expected, actual)
-
-    def object_members(
-        self,
-        node: PlanNode,
-        trail: Trail | None,
-        expected: dict[str, JsonValue],
-        actual: dict[str, JsonValue],
-        *,
-        extra: bool,
-    ) -> Iterator[Any] | None:
-        """Score the members of two objects up to the first that takes a closer look; return it and the rest.
-
-        Plain matches are counted wherever they stand. `trail` is where the objects stand; `extra`: whether
-        members that only actual has count.
-        """
-        children, get = node.children, actual.get
-        rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
-        append, complete = self.findings.append, self._complete
-        others = absent = 0
-        for key, one in expected.items():
-            other, kind, child = get(key, MISSING), type(one), children[key]
-            alike = kind is type(other)
-            matches = alike and kind is not dict and kind is not list and one == other and child.plain
-            if matches and not complete:
-                continue
-            others += 1
-            absent += other is MISSING
-            if matches and not rest:
-                append(new_finding((child, trail, key, key, MATCH, 1.0, one, other, None)))
-            elif rest or child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
-                rest.append((key, key, one, other, child))
-            else:
-                self._add_scalars(child, trail, (key, key), one, other)
-        self.matches += len(expected) - others
-        if extra and len(actual) > len(expected) - absent:
-            for key, other in actual.items():
-                if key in expected:
-                    continue
-                child = children[key]
-                if rest or child.quick is None or type(other) in CONTAINERS:
-                    rest.append((key, key, MISSING, other, child))
-                else:
-                    self._add_scalars(child, trail, (key, key), MISSING, other)
-        return iter(rest) if rest else None
 
     def _add_scalars(
         self,
@@ -304,10 +267,11 @@ class Walk(Places):
             keys, status, score = (MISSING, keys[1]), HALLUCINATION, 0.0
         self.findings.append(new_finding((node, trail, *keys, status, score, expected, actual, None)))
 
-    def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
+    def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Item]:
         """Return the elements of two arrays side by side, by position or by key."""
-        element, align = node.children[ELEMENT], node.align
-        if align == "ordered" or (align[0] == "if_objects" and not _all_objects(expected, actual)):
+        element = node.children[ELEMENT]
+        key = key_of(node, expected, actual)
+        if key is None:
             items = zip(count(), count(), expected, actual, repeat(element))
             shared = min(len(expected), len(actual))
             if shared < len(expected):
@@ -320,14 +284,12 @@ class Walk(Places):
         if self._recorded is not None:
             pairs = next(self._recorded[1]).pairs
         else:
-            pairs = pair_by_key(element, align[1], expected, actual)
-        if self._base is None:
-            self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
-        return self._aligned(element, pairs, expected, actual)
+            pairs = pair_by_key(element, key, expected, actual)
+        return self._side_by_side(Aligned(node, inner, pairs, expected, actual))
 
     def _paired(
         self, node: PlanNode, inner: Trail | None, expected: list[JsonValue], actual: list[JsonValue]
-    ) -> Generator[Any, Any, Iterator[Any]]:
+    ) -> Generator[Any, Any, Iterator[Item]]:
         """Return the elements of two unordered arrays side by side."""
         if self._recorded is not None:
             pairs = next(self._recorded[1]).pairs
@@ -336,9 +298,7 @@ class Walk(Places):
             pairs = pairing.pairs
             for asked in pairing.questions:
                 self.questions.setdefault(asked.place, asked)
-        if self._base is None:
-            self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
-        return self._aligned(node.children[ELEMENT], pairs, expected, actual)
+        return self._side_by_side(Aligned(node, inner, pairs, expected, actual))
 
     def _aligner(self) -> Aligner:
         """Return what pairs the unordered arrays of this pass."""
@@ -348,20 +308,20 @@ class Walk(Places):
             own.aligner = Aligner(own.plan, measure, count_extra=own.count_extra, rounds=own.rounds)
         return own.aligner
 
-    def _aligned(
-        self, element: PlanNode, pairs: list[tuple[int, int]], expected: Any, actual: Any
-    ) -> Iterator[Any]:
+    def _side_by_side(self, aligned: Aligned) -> Iterator[Item]:
         """Yield the pairs and what is left of both arrays, in the order of expected, then of actual."""
-        partner = dict(pairs)
-        for at, item in enumerate(expected):
+        if self._base is None:
+            self.alignments.append(aligned)
+        element, partner = aligned.node.children[ELEMENT], dict(aligned.pairs)
+        for at, item in enumerate(aligned.expected):
             to = partner.get(at)
             if to is None:
                 yield at, at, item, MISSING, element
             else:
-                yield at, to, item, actual[to], element
+                yield at, to, item, aligned.actual[to], element
         if self._pass.count_extra:
             taken = set(partner.values())
-            for to, item in enumerate(actual):
+            for to, item in enumerate(aligned.actual):
                 if to not in taken:
                     yield to, to, MISSING, item, element
 
@@ -375,7 +335,21 @@ def _by_predicate(accept: Accept, spot: Spot) -> tuple[str, float, Detail | None
     return (MISMATCH, 0.0, None) if said is None else (MATCH, 1.0, Detail(reason=f"accepted: {said}"))
 
 
-def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Any]:
+def object_members(
+    node: PlanNode, expected: dict[str, JsonValue], actual: dict[str, JsonValue], *, extra: bool
+) -> Iterator[Item]:
+    """Return the members of two objects; `extra`: also those that only actual has."""
+    child, nothing = node.children.__getitem__, repeat(MISSING)
+    items = zip(
+        expected, expected, expected.values(), map(actual.get, expected, nothing), map(child, expected)
+    )
+    if not extra or actual.keys() <= expected.keys():
+        return items
+    more = [key for key in actual if key not in expected]
+    return chain(items, zip(more, more, nothing, map(actual.__getitem__, more), map(child, more)))
+
+
+def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Item]:
     """Return the members of a container that only one side has."""
     if type(value) is dict:
         keys: Any = value
@@ -389,10 +363,6 @@ def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterato
         if of_expected
         else zip(nothing, keys, nothing, values, nodes)
     )
-
-
-def _all_objects(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
-    return all(type(item) is dict for item in expected) and all(type(item) is dict for item in actual)
 
 
 def measurer(plan: Plan) -> Measure:
