@@ -459,7 +459,8 @@ class Auditor:
         everything = self._together(self._seen)
         by_field: dict[str, dict[str, float | None]] = {}
         for path in dict.fromkeys([each for each, _ in counts.most_common()] + sorted(self._seen)):
-            by_field[path] = {"suspects": counts[path], "agreement": self._near(path).agreement}
+            seen = self._seen.get(path) or self._near(path)
+            by_field[path] = {"suspects": counts[path], "agreement": seen.agreement}
         with_any = len({each.position for each in self._suspects})
         silent = [
             f"{name}: {missing:,} of {self._records:,} answers are missing or can't be compared; "
