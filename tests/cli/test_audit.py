@@ -279,9 +279,8 @@ def test_mutations(suite, command, folder):
         == """\
 golden: 2 golden cases
 
-15 mutations of right answers: 93.3% of them are noticed.
+15 mutations of right answers: 93.3% of them are noticed. By kind:
 
-  noticed         0.93  by kind:
   digit           0.50
   sign            1.00
   unit            1.00
