@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
-from pytest_jsonmatch.engine.value.text import parse_number, render
+from pytest_jsonmatch.engine.value.text import parse_number, render, shortened
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import (
     FIGURES,
@@ -257,9 +257,7 @@ def _check(found: dict[str, Any], text: str) -> None:
     except UnicodeEncodeError:  # a key with half of a character, which the validator can't take
         error = next(_validator().iter_errors(json.loads(text, object_pairs_hook=_with_whole_keys)), None)
     if error is not None:
-        message = error.message
-        shown = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
-        raise ValueError(f"{format_path(error.instance_path)}: {shown}")
+        raise ValueError(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
 
 
 @cache
