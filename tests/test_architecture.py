@@ -37,7 +37,6 @@ LATE = {
     "study/calibration.py",
     "study/history.py",
     "study/overlap.py",
-    "study/tally.py",
     "study/twins.py",
     "study/words.py",
 }

@@ -582,3 +582,17 @@ def sample_shift() -> None:
     assert_type(found, study.ShiftStudy)
     assert_type(found.shown, tuple[study.Change, ...])
     assert_type(found.unseen, Mapping[str, int])
+
+
+def sample_audit_of_gold() -> None:
+    gold = [{"id": "r1", "n": 1}, {"id": "r2", "n": 2}]
+    found = study.audit_gold(gold, {"a": gold, "b": gold}, id_field="id")
+    assert_type(found, study.GoldAudit)
+    assert_type(found.found, tuple[study.Suspect, ...])
+
+
+def sample_audit_of_a_suite() -> None:
+    assert_type(study.mutations({"n": 1}), list[study.Mutation])
+    found = study.find_holes([])
+    assert_type(found, study.SuiteAudit)
+    assert_type(found.holes, tuple[study.Hole, ...])
