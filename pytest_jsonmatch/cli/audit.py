@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.arguments import CommandError, add
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.options import RULES, add_options
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import open_sides
+from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-
-    from pytest_jsonmatch.study.suspects import GoldAudit
+from pytest_jsonmatch.cli.suite import audit_suite
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.auditsheet import gold_sheet, suite_sheet
+from pytest_jsonmatch.study.suspects import GoldAudit, audit_sides, comparing
 
 EXAMPLES: Final = """\
 jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
@@ -30,55 +31,32 @@ jsonmatch audit --mutate tests/golden --gate 'noticed >= 0.95'
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch audit`."""
-    parser.add_argument(
-        "gold",
-        metavar="GOLD",
-        nargs="?",
-        help="the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files",
-    )
-    parser.add_argument(
-        "--answers",
-        metavar="ANSWERS",
-        nargs="+",
-        default=[],
-        help="the answers of at least two systems, each given as gold records are; a system is called as its "
-        "file or folder",
-    )
-    parser.add_argument(
-        "--agree",
-        metavar="N",
+    told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
+    add(parser, "GOLD", told, nargs="?")
+    told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
+    add(parser, "--answers ANSWERS", told, nargs="+", default=[])
+    add(
+        parser,
+        "--agree N",
+        "so many systems have to agree against the gold (default: 2)",
         type=int,
         default=2,
-        help="so many systems have to agree against the gold (default: 2)",
     )
-    parser.add_argument(
-        "--review",
-        action="store_true",
-        help="ask on the terminal about each place, and write into GOLD what is accepted; what is accepted "
-        "as well goes into `accept` of --config",
+    told = (
+        "ask on the terminal about each place, and write into GOLD what is accepted; what is accepted as "
+        "well goes into `accept` of --config"
     )
-    parser.add_argument(
-        "--mutate",
-        metavar="PATH",
-        nargs="+",
-        help="files and folders of golden cases, as pytest takes them: their right answers are broken on "
-        "purpose, and compared by each case's own metric, rules and threshold",
+    add(parser, "--review", told)
+    told = (
+        "files and folders of golden cases, as pytest takes them: their right answers are broken on purpose, "
+        "and compared by each case's own metric, rules and threshold"
     )
-    parser.add_argument(
-        "--max-mutations",
-        metavar="N",
-        type=int,
-        default=200,
-        help="with --mutate: so many mutations of each case (default: 200)",
-    )
-    parser.add_argument(
-        "--workers", metavar="N", type=int, default=1, help="with --mutate: so many processes (default: 1)"
-    )
-    add_options(
-        parser,
-        *RULES,
-        id_field="the member that pairs a record with its answers; without it they are paired by position",
-    )
+    add(parser, "--mutate PATH", told, nargs="+")
+    told = "with --mutate: so many mutations of each case (default: 200)"
+    add(parser, "--max-mutations N", told, type=int, default=200)
+    add(parser, "--workers N", "with --mutate: so many processes (default: 1)", type=int, default=1)
+    told = "the member that pairs a record with its answers; without it they are paired by position"
+    add_options(parser, *RULES, id_field=told)
     add_judge(parser)
     add_study_options(parser)
     parser.set_defaults(run=_run)
@@ -95,12 +73,7 @@ def _run(options: Namespace) -> int:
         raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")
     gates = study_gates(options, {"suspects", "suspect_records", "agreement"})
     if options.review:
-        from pytest_jsonmatch.cli.reviewing import check_terminal
-
-        check_terminal()
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.study.auditsheet import gold_sheet
-
+        check_review(Path(options.gold))
     with plugins(options):
         found = _audited(options)
     about = (
@@ -108,17 +81,11 @@ def _run(options: Namespace) -> int:
     )
     code = finish(options, found, gold_sheet(found, about), gates, on=count(found.records, "record"))
     if options.review:
-        from pytest_jsonmatch.cli.reviewing import review_suspects
-
         review_suspects(found.found, options)
     return code
 
 
 def _mutate(options: Namespace) -> int:
-    from pytest_jsonmatch.cli.suite import audit_suite
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.study.auditsheet import suite_sheet
-
     if options.gold is not None or options.answers:
         raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
     for name in ("workers", "max_mutations"):
@@ -131,8 +98,6 @@ def _mutate(options: Namespace) -> int:
 
 
 def _audited(options: Namespace) -> GoldAudit:
-    from pytest_jsonmatch.study.suspects import audit_sides, comparing
-
     rules: dict[str, Any] = rules_of(options)
     rules |= {"judge": bench_of(options), "repair": options.repair}
     compare = comparing(options.metric, rules.pop("schema", None), rules)

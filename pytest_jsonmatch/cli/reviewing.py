@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, value_of
 from pytest_jsonmatch.cli.output import as_text, look_of
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.golden.datafiles import is_lines_file
+from pytest_jsonmatch.golden.datafiles import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
 from pytest_jsonmatch.golden.updatetext import update_lines
@@ -31,12 +31,16 @@ _NO_ACCEPT: Final = (
 )
 
 
-def check_terminal() -> None:
-    """Refuse a review without a terminal.
+def check_review(gold: Path) -> None:
+    """Refuse, before any work is done, a review that can't be.
 
     Raises:
-        CommandError: there is none.
+        CommandError: there is no terminal, or GOLD can't be written.
     """
+    if not gold.is_dir() and not (is_lines_file(str(gold)) or is_json_file(str(gold))):
+        raise CommandError(
+            "--review writes into GOLD: a .jsonl, .ndjson or .json file, or a folder of .json files"
+        )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError("--review asks on the terminal, and there is none; leave it out to see the list")
 

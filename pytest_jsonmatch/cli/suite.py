@@ -109,10 +109,10 @@ class Share:
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
         """Try a case in place of running it: by now the plugin knows whose marks hold."""
         case = golden_case_of(item)
-        if case is None and isinstance(item, pytest.Function):
+        if case is None and isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             try:
-                item.obj()  # the one test of a file that is not valid says what is wrong with it
-            except AssertionError as error:
+                item.parent.check_configuration(item)
+            except AssertionError as error:  # the file is not valid
                 self.problem = str(error).partition("\n")[0]
         if case is None or case.run > 1:
             return True

@@ -91,16 +91,16 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
         Column("pass"),
         Column("let pass by", text=True),
     )
-    noticed = (
-        "nothing could be broken" if found.noticed is None else f"{found.noticed:.1%} of them are noticed"
-    )
-    told = f"{count(found.mutated, 'mutation')} of right answers: {noticed}."
+    told = "Nothing could be broken."
+    if found.noticed is not None:
+        mutated = count(found.mutated, "mutation")
+        told = f"{mutated} of right answers: {found.noticed:.1%} of them are noticed. By kind:"
     return Sheet(
         "jsonmatch audit --mutate",
         about,
         [
             Said(told),
-            Figures([Figure("noticed", score_text(found.noticed, 2), "by kind:"), *shares] if shares else []),
+            Figures(shares),
             Rows([*columns, *examples], rows, title="What passes", noun="hole"),
             *([Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []),
         ],

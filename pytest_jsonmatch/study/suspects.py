@@ -171,7 +171,7 @@ def audit_sides(
         names: what records are called, by position; without any by their ids.
         agree: so many systems have to agree with each other.
     """
-    auditor = Auditor(tuple(sides), compare, agree=agree)
+    auditor = Auditor(tuple(sides), agree)
     reading = Reading(id_field)
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(*each, reading)) for each in sides.values()]
@@ -184,7 +184,7 @@ def audit_sides(
             )
             name = names[first.position] if names else str(first.record_id)
             try:
-                auditor.add((name, first.position), expected, answers)
+                auditor.add((name, first.position), expected, answers, compare)
             except GoldValidationError as error:
                 raise gold_error(first.record_id, first.where, error) from None
     alone = {name: len(pairing.unmatched_actual) for name, pairing in zip(sides, pairings)}
@@ -248,14 +248,13 @@ class _Seen:
 class Auditor:
     """Takes records with their answers, one after another, and finds what is likely wrong in them."""
 
-    def __init__(self, systems: tuple[str, ...], compare: Compare, *, agree: int = 2) -> None:
+    def __init__(self, systems: tuple[str, ...], agree: int = 2) -> None:
         if not 2 <= agree <= len(systems):
             raise ConfigurationError(
                 f"{agree} systems have to agree, and {len(systems)} are given; at least two have to, and as "
                 "many have to be there"
             )
         self._systems = systems
-        self._compare = compare
         self._agree = agree
         self._records = 0
         self._missing = [0] * len(systems)
@@ -264,13 +263,22 @@ class Auditor:
         self._outvoted = self._dropped = 0
         self._random = Random(0)  # noqa: S311 - a sample, not a secret
 
-    def add(self, record: tuple[str, int], expected: JsonValue, answers: Sequence[object]) -> None:
-        """Take a gold record, called so and standing there, and the answers, MISSING where a system has none.
+    def add(
+        self, record: tuple[str, int], expected: JsonValue, answers: Sequence[object], compare: Compare
+    ) -> None:
+        """Take a gold record and the answers to it.
+
+        Args:
+            record: what it is called, and its position.
+            expected: the record.
+            answers: of each system; MISSING where one has none.
+            compare: compares an answer with this record.
 
         Raises:
             GoldValidationError: the gold record has a member that the schema does not list.
         """
         self._records += 1
+        self._compare = compare
         self._sample(expected)
         found: dict[int, dict[Trail, list[JsonValue]]] = {}
         for system, answer in enumerate(answers):
@@ -451,7 +459,8 @@ class Auditor:
         everything = self._together(self._seen)
         by_field: dict[str, dict[str, float | None]] = {}
         for path in dict.fromkeys([each for each, _ in counts.most_common()] + sorted(self._seen)):
-            by_field[path] = {"suspects": counts[path], "agreement": self._near(path).agreement}
+            seen = self._seen.get(path) or self._near(path)
+            by_field[path] = {"suspects": counts[path], "agreement": seen.agreement}
         with_any = len({each.position for each in self._suspects})
         silent = [
             f"{name}: {missing:,} of {self._records:,} answers are missing or can't be compared; "

@@ -116,6 +116,10 @@ def test_of_as_many_as_have_to_agree(answers, write, command):
             "--review asks on the terminal, and there is none; leave it out to see the list",
         ),
         (
+            "audit gold.txt --answers a.jsonl b.jsonl --review",
+            "--review writes into GOLD: a .jsonl, .ndjson or .json file, or a folder of .json files",
+        ),
+        (
             "audit gold.jsonl --mutate golden",
             "--mutate breaks the answers that cases expect: leave out GOLD and --answers",
         ),
@@ -275,9 +279,8 @@ def test_mutations(suite, command, folder):
         == """\
 golden: 2 golden cases
 
-15 mutations of right answers: 93.3% of them are noticed.
+15 mutations of right answers: 93.3% of them are noticed. By kind:
 
-  noticed         0.93  by kind:
   digit           0.50
   sign            1.00
   unit            1.00

@@ -84,6 +84,24 @@ def test_every_field_and_kind_comes_before_a_second_one():
     assert {(each.field, each.kind) for each in mutations(rows, len(every))} == every
 
 
+def test_a_sample_has_every_kind_and_all_parts_of_a_document():
+    wide = {f"f{at}": f"text {at} kg" if at % 2 else at + 0.5 for at in range(300)}
+    found = mutations(wide, 200)
+    assert len(found) == 200
+    assert {each.kind for each in found} >= {
+        "digit",
+        "sign",
+        "unit",
+        "truncated",
+        "null",
+        "swapped",
+        "dropped field",
+    }
+    places = [int(each.field[1:]) for each in found if each.field in wide]
+    assert min(places) < 30
+    assert max(places) > 270
+
+
 # -- what a case says --------------------------------------------------------------------------------------
 
 
