@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.errors import JsonParseError
+from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.yamlevents import load
 
@@ -21,19 +22,18 @@ def is_json_file(path: str) -> bool:
     return path.lower().endswith(".json")
 
 
-def parse(data: bytes, name: str, *, is_json: bool, limit: int) -> JsonValue:
-    """Return the value of a YAML or JSON file.
+def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
+    """Return the value of a file that is JSON or YAML by its name.
 
     Args:
         data: the file's content.
         name: what errors call the file.
-        is_json: whether it is JSON.
         limit: how large YAML may be in bytes, its aliases written out.
 
     Raises:
         GoldenFileError: the file is not valid.
     """
-    if not is_json:
+    if not is_json_file(name):
         return load(data, name, limit=limit).value
     from pytest_jsonmatch.reading.strict import parse_json
 

@@ -13,8 +13,7 @@ from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
+from pytest_jsonmatch.golden.datafiles import parse
 from pytest_jsonmatch.golden.edit import edit, identical, merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -381,7 +380,7 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         return
     before = b"null\n" if update.before is None else update.before
     try:
-        edited = edit(before, update.name, changes, is_json=is_json_file(str(update.path)))
+        edited = edit(before, update.name, changes)
     except JsonMatchError as error:
         update.refuse(str(error))
         return
@@ -399,7 +398,7 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
 def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
     """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid."""
     try:
-        value = parse(data, str(path), is_json=is_json_file(str(path)), limit=UNLIMITED)
+        value = parse(data, str(path))
         for step in trail:
             value = value[step]
     except (JsonMatchError, LookupError, TypeError):
