@@ -404,13 +404,12 @@ class GoldenCase:
 
     def _data(self, key: str) -> JsonValue:
         """Return the value that a JSON or YAML file holds."""
-        name = self.name_of(key)
+        data, name = self._read(key), self.name_of(key)
         try:
-            return parse(self._read(key), name, limit=self._document.bounds.size)
+            return parse(data, name, limit=self._document.bounds.size)
         except GoldenFileError as error:
-            raise self.error(
-                f"{key} is not {'JSON' if is_json_file(name) else 'valid'}: {error}", key
-            ) from None
+            what = "JSON" if is_json_file(name) else "valid"
+            raise self.error(f"{key} is not {what}: {error}", key) from None
 
 
 def _text(data: bytes) -> str:
