@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch import defaults
+from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
@@ -42,7 +43,7 @@ def compare_json(
 
     Args:
         actual: a Python value with a JSON form (see `to_json_value`), or text (str or bytes): a model's
-            output, which the JSON is extracted from (`extract_json`).
+            output, which the JSON is extracted from (`extract_json`); of an `Answer` its value.
         expected: a Python value with a JSON form, or text: strict JSON.
         metric: a metric's name, such as "json_similarity"; "leaf_f1" unless another is named.
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
@@ -72,7 +73,7 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    return compare_values(actual, read_expected(expected), metric, options)
+    return compare_values(value_of(actual), read_expected(expected), metric, options)
 
 
 def read_expected(expected: object) -> JsonValue:
@@ -242,16 +243,18 @@ def compare_corpus(
     >>> run.mean_precision, run.mean_recall, run.total_mismatches, run.total_omissions
     (0.5, 0.5, 1, 1)
     """
-    from pytest_jsonmatch.corpus.evaluate import Evaluation, evaluate_corpus
+    from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
 
     if options.get("judge_triage"):
         raise ConfigurationError(
             "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
     judge, _, options = _take_judge(options)  # type: ignore[assignment]
-    asked = Evaluation(
+    run = evaluate_corpus(
         actual,
         expected,
+        plan_for=prepare,
+        judge_of=lambda plan: _sendable(_bench(plan, judge), executor),
         metric=metric,
         options=options if schema is None else {**options, "schema": schema},
         id_field=id_field,
@@ -265,7 +268,6 @@ def compare_corpus(
         tags=tags,
         validate=take_validate({"validate": validate, "schema": schema})[0],
     )
-    run = evaluate_corpus(asked, prepare, lambda plan: _sendable(_bench(plan, judge), executor))
     for pattern in run.unmatched_rules:
         text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
@@ -326,10 +328,10 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
         and ALIASES.get(metric, metric) == "leaf_f1"
         and "pytest_jsonmatch.schema" in sys.modules
     ):
-        from pytest_jsonmatch.schema.defaults import has_type_defaults
+        from pytest_jsonmatch.schema.defaults import changed_defaults
 
         # Without a schema it is the one inferred from expected: every place has the default of its type.
-        schema = {} if has_type_defaults() else None
+        schema = {} if changed_defaults() else None
     if schema is not None:
         from pytest_jsonmatch.schema.parsing import load_schema
 

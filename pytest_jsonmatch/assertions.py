@@ -136,6 +136,27 @@ def check_case(
     return asked.compare(actual, case.expected)
 
 
+def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:
+    """Return what compares answers as a golden case does, but records nothing and asks no judge.
+
+    The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
+    limits that it has to reach. It raises the JsonMatchError that comparing would raise.
+    """
+    from pytest_jsonmatch.api import compare_values
+    from pytest_jsonmatch.engine.value.text import render
+
+    asked = _asked(case.metric, case.threshold, _options_of(case), None)
+    expected, options = case.expected, {**asked.options, "judge": _nobody}
+
+    def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
+        # A str would be taken for a model's output.
+        answer = render(actual) if type(actual) is str else actual
+        result = compare_values(answer, expected, asked.metric, options)
+        return result, asked.passes(result), asked.limits
+
+    return compare
+
+
 def check_configuration(case: GoldenCase) -> None:
     """Raise JsonMatchError for what is wrong with how a golden case is compared, whatever its answer is."""
     from pytest_jsonmatch.api import check_options
@@ -250,9 +271,7 @@ class _Asked:
                 self._record_unreadable(test, actual, expected, error, spent)
             # The message is about the caller's data; the engine's inner frames would only hide it.
             raise error.with_traceback(None)  # noqa: B904 - the very same error
-        failures = _failures(result, self.limits)
-        refused = self.options["validate"] == "require" and result.valid is False
-        passed = not failures and not result.errors and not refused
+        passed = self.passes(result)
         if test is not None:
             parsed = True if isinstance(actual, _TEXT) else None
             test.record(
@@ -261,9 +280,10 @@ class _Asked:
             self._look_at_rules(test, result)
         if passed:
             return result, None
+        failures = _failures(result, self.limits)
         lines = [
             self._message(result, failures),
-            *_violations(result, is_reason=refused),
+            *_violations(result, is_reason=self._refuses(result)),
             *_left_open(result),
             *_unmatched(result, failures),
             *_mistaken(result, actual),
@@ -271,6 +291,13 @@ class _Asked:
         ]
         kind = ComparatorError if result.errors else AssertionError
         return result, kind("\n".join(lines))
+
+    def passes(self, result: MatchResult) -> bool:
+        """Tell whether a result is good enough."""
+        return not (_failures(result, self.limits) or result.errors or self._refuses(result))
+
+    def _refuses(self, result: MatchResult) -> bool:
+        return self.options["validate"] == "require" and result.valid is False
 
     def _look_at_rules(self, test: RunningTest, result: MatchResult) -> None:
         """Let the running test find out which patterns fit no place."""

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, final
 
-from pytest_jsonmatch.engine.ask.questions import values_key
+from pytest_jsonmatch.engine.ask.rounds import values_key
 from pytest_jsonmatch.engine.result.figures import aggregates, f_beta, plain_matches
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, MATCH, MISMATCH, NOT_ASKED, PENDING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern

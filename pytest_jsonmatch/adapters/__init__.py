@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from collections.abc import Mapping
+from typing import Any, NamedTuple, final
 
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MOST_FIELDS = 5
 

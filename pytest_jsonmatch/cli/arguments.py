@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FINE: Final = 0
 NOT_FINE: Final = 1
@@ -62,3 +60,32 @@ class Parser(argparse.ArgumentParser):
 
         # The message quotes arguments, and a shell may have expanded these from file names.
         self.exit(BAD, printable(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")
+
+
+def add(parser: Any, usage: str, text: str = "", **settings: Any) -> None:
+    """Add an argument, written as the help shows it.
+
+    Args:
+        parser: a parser, or a group of one (argparse has no public name for both).
+        usage: an option with the name of its value, such as "-o --output FILE"; without one it is a flag, or
+            has choices. Capitals alone are an argument by position.
+        text: the help.
+        **settings: as for `add_argument`.
+
+    >>> parser = Parser()
+    >>> add(parser, "ACTUAL", "the answer")
+    >>> add(parser, "--beta B", "above 1 recall counts for more", type=float)
+    >>> add(parser, "--strict", "no repairs")
+    >>> found = parser.parse_args(["a.json", "--beta", "2"])
+    >>> found.actual, found.beta, found.strict
+    ('a.json', 2.0, False)
+    """
+    *names, last = usage.split()
+    if not last.startswith("-"):
+        settings["metavar"] = last
+        names = names or [settings.pop("dest", last.lower())]
+    else:
+        names.append(last)
+        if not settings.keys() & {"action", "choices"}:
+            settings["action"] = "store_true"
+    parser.add_argument(*names, help=text, **settings)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.sources import resolved_schema
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-
+from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
+from pytest_jsonmatch.golden.editor import completed
+from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
 _SCHEMA: Final = "Write the JSON Schema of golden files, for editors."
 _SCHEMA_EXAMPLES: Final = """\
@@ -43,20 +44,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         run=_write_schema,
     )
     known = schema.add_mutually_exclusive_group()
-    known.add_argument(
-        "--for",
-        dest="files",
-        metavar="FILE",
-        nargs="+",
-        type=Path,
-        default=[],
-        help="golden files: each `expected` in them has the schema that its `schema` names",
-    )
-    known.add_argument(
-        "--expected",
-        metavar="SCHEMA",
-        help="the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model",
-    )
+    told = "golden files: each `expected` in them has the schema that its `schema` names"
+    add(known, "--for FILE", told, dest="files", nargs="+", type=Path, default=[])
+    told = "the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model"
+    add(known, "--expected SCHEMA", told)
     add_options(schema, "--output")
     header = commands.add_parser(
         "header",
@@ -65,15 +56,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         examples=_HEADER_EXAMPLES,
         run=_write_header,
     )
-    header.add_argument("schema", metavar="SCHEMA", help="the path of the schema, or its URL")
-    header.add_argument(
-        "file", metavar="FILE", nargs="?", help="the golden file, to which the path is made relative"
-    )
+    add(header, "SCHEMA", "the path of the schema, or its URL")
+    add(header, "FILE", "the golden file, to which the path is made relative", nargs="?")
 
 
 def _write_schema(options: Namespace) -> int:
-    from pytest_jsonmatch.golden.editor import completed
-
     expected = None if options.expected is None else resolved_schema(options.expected)
     document = completed(expected, _schemas_of(options.files))
     write_output(json.dumps(document, indent=2, ensure_ascii=False) + "\n", options.output)
@@ -96,10 +83,6 @@ def _write_header(options: Namespace) -> int:
 
 def _schemas_of(files: Sequence[Path]) -> list[tuple[Any, dict[str, Any]]]:
     """Return the values of the key `schema` in golden files, each with the schema that it means."""
-    from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
-    from pytest_jsonmatch.golden.loader import load_cases
-    from pytest_jsonmatch.schema.resolving import resolve_schema_references
-
     found: dict[str, tuple[Any, Any, Path]] = {}
     for file in files:
         loaded = load_cases(file.read_bytes(), file, str(file), bounds=Bounds(UNLIMITED))

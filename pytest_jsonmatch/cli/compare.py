@@ -5,29 +5,42 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
 from pytest_jsonmatch.cli.options import RULES, add_options, number, share
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rendering import check_form, in_form
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.defaults import THRESHOLD
+from pytest_jsonmatch.engine.ask.rounds import answered
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.value.errors import (
+    GoldValidationError,
+    JsonMatchWarning,
+    RootTypeError,
+    UnlistedFieldError,
+)
+from pytest_jsonmatch.limits import Measured
+from pytest_jsonmatch.reading.extract import kind_of
+from pytest_jsonmatch.reading.nested import with_texts_read
+from pytest_jsonmatch.report.containers import container_lines
+from pytest_jsonmatch.report.failure import MARGIN, failure_message
+from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.pairs import pair_lines
+from pytest_jsonmatch.report.styled import StyledLine
+from pytest_jsonmatch.report.terminal import field_table
+from pytest_jsonmatch.results.comparison import Comparison
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.limits import Measured
-    from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.comparison import Comparison
 
 EXAMPLES: Final = """\
 jsonmatch compare answer.json expected.json
@@ -43,47 +56,20 @@ _CONTAINERS: Final = (30, 1000)
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch compare`."""
-    parser.add_argument(
-        "actual",
-        metavar="ACTUAL",
-        nargs="?",
-        help="the answer: JSON, or text that holds JSON; - is standard input",
-    )
-    parser.add_argument(
-        "expected", metavar="EXPECTED", nargs="?", help="the right value: JSON; - is standard input"
-    )
-    parser.add_argument("--test", metavar="FILE", help="ACTUAL, by the name that structeval has for it")
-    parser.add_argument("--gt", metavar="FILE", help="EXPECTED, likewise")
+    add(parser, "ACTUAL", "the answer: JSON, or text that holds JSON; - is standard input", nargs="?")
+    add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
+    add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
+    add(parser, "--gt FILE", "EXPECTED, likewise")
     add_options(parser, *RULES)
     add_judge(parser)
-    parser.add_argument(
-        "--judge-triage",
-        action="store_true",
-        help="ask the judge only what can change whether --threshold is reached",
-    )
-    parser.add_argument(
-        "--threshold",
-        metavar="SCORE",
-        type=share,
-        default=THRESHOLD,
-        help=f"exit with code 1 if the score is below it (default: {THRESHOLD})",
-    )
-    parser.add_argument(
-        "--beta",
-        metavar="B",
-        type=number(lambda found: 0 < found < math.inf, "above 0"),
-        help="show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision",
-    )
-    add_options(
-        parser,
-        "--color",
-        "--no-color",
-        "--output",
-        report=(
-            "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
-        ),
-        verbose="show more fields and longer values; -vv: all",
-    )
+    add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
+    told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
+    add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
+    told = "show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision"
+    add(parser, "--beta B", told, type=number(lambda found: 0 < found < math.inf, "above 0"))
+    forms = "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
+    told = "show more fields and longer values; -vv: all"
+    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
     parser.set_defaults(run=_run)
 
 
@@ -92,23 +78,22 @@ def _run(options: Namespace) -> int:
     check_form(options.report)
     with plugins(options):
         result = _compared(actual, expected, options)
-    figure = _limited(result, options)
-    failures = [] if figure.is_reached else [figure]
-    fine = not failures and not result.errors
-    comparison = _comparison(result, name_of(expected), {figure.what: figure.limit}, passed=fine)
+    figure = Measured("score", result.score, options.threshold)
+    if options.beta is not None:
+        figure = Measured(f"F{options.beta:g}", result.f_beta(options.beta), options.threshold)
+    fine = figure.is_reached and not result.errors
+    name = Path(name_of(expected)).as_posix()
+    limits = {figure.what: figure.limit}
+    comparison = Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=fine)
     if options.report == "text":
-        write_output(_text(result, comparison, options, failures), options.output)
+        write_output(_text(result, comparison, figure, options), options.output)
     else:
         if not fine:
-            sys.stderr.write(f"{options.command}: {_in_a_line(result, failures)}\n")
-        title = f"{name_of(actual)} against {name_of(expected)}"
-        shown = _shown(result, comparison, title, options, failures)
-        if options.report == "json":
-            from pytest_jsonmatch.results.file import to_text
-
-            write_output(to_text(shown.results, {comparison.id: result}), options.output)
-        else:
-            write_output(in_form(options.report, shown), options.output)
+            failures = [] if figure.is_reached else [figure]
+            told = failure_message(result, threshold={}, failures=failures).partition("\n")[0]
+            sys.stderr.write(f"{options.command}: {told}\n")
+        shown = _shown(result, comparison, f"{name_of(actual)} against {name_of(expected)}", figure, options)
+        write_output(in_form(options.report, shown), options.output)
     return FINE if fine else NOT_FINE
 
 
@@ -130,17 +115,6 @@ def _sides(options: Namespace) -> tuple[str, str]:
 
 def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     from pytest_jsonmatch.api import prepare
-    from pytest_jsonmatch.engine.ask.rounds import answered
-    from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
-    from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.value.errors import (
-        GoldValidationError,
-        JsonMatchWarning,
-        RootTypeError,
-        UnlistedFieldError,
-    )
-    from pytest_jsonmatch.reading.extract import kind_of
-    from pytest_jsonmatch.reading.nested import with_texts_read
 
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
@@ -163,28 +137,8 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     return result
 
 
-def _limited(result: MatchResult, options: Namespace) -> Measured:
-    """Return the figure that has to reach the threshold."""
-    from pytest_jsonmatch.limits import Measured
-
-    if options.beta is None:
-        return Measured("score", result.score, options.threshold)
-    return Measured(_f_name(options.beta), result.f_beta(options.beta), options.threshold)
-
-
-def _comparison(result: MatchResult, name: str, limits: dict[str, float], *, passed: bool) -> Comparison:
-    from pytest_jsonmatch.results.comparison import Comparison
-
-    name = Path(name).as_posix()
-    return Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
-
-
 def _shown(
-    result: MatchResult,
-    comparison: Comparison,
-    title: str,
-    options: Namespace,
-    failures: list[Measured],
+    result: MatchResult, comparison: Comparison, title: str, figure: Measured, options: Namespace
 ) -> RunView:
     """Return the view that reports other than text are made from."""
     from pytest_jsonmatch.report.details import details_of
@@ -192,81 +146,49 @@ def _shown(
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    if options.report == "json" and result.score != 1.0:
-        comparison = comparison.audited(result)
+    if options.report == "json":
+        comparison = comparison.with_values(result)
+        if result.score != 1.0:
+            comparison = comparison.audited(result)
     case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
     results = with_origin(ResultSet((case,), collected=1), Path.cwd())
     if options.report == "html":
         return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
-    if options.report == "markdown" and (result.score != 1.0 or failures or result.errors or result.warnings):
-        return RunView(results, title, differences=_message(result, options, failures, Look(width=100)))
+    is_plain = result.score == 1.0 and figure.is_reached and not result.errors and not result.warnings
+    if options.report == "markdown" and not is_plain:
+        return RunView(results, title, differences=_message(result, figure, options, Look(width=100)))
     return RunView(results, title)
 
 
-def _text(result: MatchResult, comparison: Comparison, options: Namespace, failures: list[Measured]) -> str:
-    from pytest_jsonmatch.report.fieldtable import summarize
-    from pytest_jsonmatch.report.terminal import field_table
-
+def _text(result: MatchResult, comparison: Comparison, figure: Measured, options: Namespace) -> str:
     look = look_of(options)
-    message = _message(result, options, failures, look)
-    summary = summarize([comparison])
-    is_all_well = look.mode == "auto" and result.score == 1.0
-    blocks = [
-        _pairs(result, options, look),
-        [] if is_all_well else field_table(summary.sections[0], look),
-        _containers(result, options, look),
-    ]
+    blocks: list[list[StyledLine]] = []
+    # A perfect result has nothing to explain, unless everything is asked for.
+    if result.score != 1.0 or options.verbose > 1:
+        blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
+    if result.score != 1.0 or options.verbose:
+        blocks.append(field_table(sections_of([comparison])[0], look))
+    if options.verbose:
+        most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
+        hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")
+        blocks.append(container_lines(result.containers, hinted, most=most))
+    message = _message(result, figure, options, look)
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 
 
-def _containers(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
-    """Return the figures of single objects and arrays, if details are asked for."""
-    if not options.verbose:
-        return []
-    from pytest_jsonmatch.report.containers import container_lines
-
-    look = replace(look, hint="-vv: more" if options.verbose == 1 else "")
-    return container_lines(
-        result.containers, look, most=_CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
-    )
-
-
-def _message(result: MatchResult, options: Namespace, failures: list[Measured], look: Look) -> str:
+def _message(result: MatchResult, figure: Measured, options: Namespace, look: Look) -> str:
     """Return how the two differ, the worst fields first."""
-    from pytest_jsonmatch.report.failure import MARGIN, failure_message
-    from pytest_jsonmatch.report.figures import score_text
-
+    is_score = figure.what == "score"
     message = failure_message(
         result,
-        threshold={"score": options.threshold} if options.beta is None else {},
-        failures=failures,
+        threshold={"score": options.threshold} if is_score else {},
+        failures=[] if figure.is_reached else [figure],
         verbosity=options.verbose,
         color=look.color,
         unicode=look.unicode,
         width=look.width + MARGIN,
     )
-    if options.beta is None or failures:
+    if is_score or not figure.is_reached:
         return message
     first, _, rest = message.partition("\n")
-    figure = score_text(result.f_beta(options.beta), unicode=look.unicode)
-    return f"{first}\n{_f_name(options.beta)} {figure}\n{rest}"
-
-
-def _pairs(result: MatchResult, options: Namespace, look: Look) -> list[StyledLine]:
-    """Return how elements of unordered arrays were paired, and how else they could have been."""
-    # A perfect result has nothing to explain, unless everything is asked for.
-    if result.score == 1.0 and options.verbose < 2:
-        return []
-    from pytest_jsonmatch.report.pairs import pair_lines
-
-    return pair_lines(result.audit(), look, verbosity=options.verbose)
-
-
-def _in_a_line(result: MatchResult, failures: list[Measured]) -> str:
-    from pytest_jsonmatch.report.failure import failure_message
-
-    return failure_message(result, threshold={}, failures=failures).partition("\n")[0]
-
-
-def _f_name(beta: float) -> str:
-    return f"F{beta:g}"
+    return f"{first}\n{figure.what} {look.score(figure.value)}\n{rest}"

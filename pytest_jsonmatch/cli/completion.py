@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.output import write_output
-
-if TYPE_CHECKING:
-    from argparse import Action, Namespace
 
 EXAMPLES: Final = """\
 jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
@@ -26,7 +23,7 @@ _FILES: Final = frozenset(
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the argument of `jsonmatch completion`."""
-    parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
+    add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
     parser.set_defaults(run=_run)
 
 
@@ -43,20 +40,10 @@ def _run(options: Namespace) -> int:
     return FINE
 
 
-def _mark_files(parser: ArgumentParser, mark: Any) -> None:
+def _mark_files(parser: Any, mark: Any) -> None:
     """Tell shtab which arguments are files."""
     for action in parser._actions:  # noqa: SLF001 - as shtab reads it: argparse has no public way
         if action.metavar in _FILES or action.type is Path:
-            marked: Any = action
-            marked.complete = mark
-        for command in _commands(action):
+            action.complete = mark
+        for command in action.choices.values() if isinstance(action.choices, dict) else ():
             _mark_files(command, mark)
-
-
-def _commands(action: Action) -> list[ArgumentParser]:
-    choices: Any = action.choices
-    return (
-        [each for each in choices.values() if isinstance(each, ArgumentParser)]
-        if isinstance(choices, dict)
-        else []
-    )

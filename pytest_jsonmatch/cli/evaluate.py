@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, target
-from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
+from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
-from pytest_jsonmatch.cli.records import open_sides, refuse_twins
-from pytest_jsonmatch.cli.rendering import check_form, in_form
+from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
+from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.gate.gates import check_gates
+from pytest_jsonmatch.report.bytag import tag_blocks
+from pytest_jsonmatch.report.checks import gate_lines
+from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, corpus_head, corpus_table, some_of, worst_records
+from pytest_jsonmatch.report.details import details_of, details_of_leaves
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.pairs import pair_blocks
+from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.view import RunView, extent
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.file import to_text
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
-
-    from pytest_jsonmatch.cli.output import Notes
-    from pytest_jsonmatch.cli.records import Sides
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
@@ -48,49 +56,26 @@ _DETAILED: Final = 1_000
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch evaluate`."""
-    parser.add_argument(
-        "actual",
-        metavar="ACTUAL",
-        help="the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin",
-    )
-    parser.add_argument("expected", metavar="EXPECTED", help="the gold records, likewise")
-    add_options(
+    told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
+    add(parser, "ACTUAL", told)
+    add(parser, "EXPECTED", "the gold records, likewise")
+    told = "the member that pairs a record with its answer; without it they are paired by position"
+    add_options(parser, *RULES, "--gate", "--validate", "--cluster", id_field=told)
+    add(
         parser,
-        *RULES,
-        "--gate",
-        "--validate",
-        id_field="the member that pairs a record with its answer; without it they are paired by position",
-    )
-    parser.add_argument(
-        "--cluster",
-        metavar="NAME",
-        help="the member of gold records that says what they belong to, such as a document: records of one "
-        "cluster are not independent",
-    )
-    parser.add_argument(
-        "--by",
-        metavar="[NAME=]PATH",
+        "--by [NAME=]PATH",
+        "the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
+        'values, and gates such as tags["source=phone"].f1 >= 0.9',
         action="append",
         default=[],
-        help="the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
-        'values, and gates such as tags["source=phone"].f1 >= 0.9',
     )
     add_judge(parser)
-    parser.add_argument("--json", metavar="FILE", help="write a result file, for jsonmatch diff")
-    parser.add_argument(
-        "--keep",
-        choices=("worst", "all"),
-        default="worst",
-        help="records that the result file keeps as cases: the ten worst (the default), or all, in memory",
-    )
-    add_options(
-        parser,
-        "--color",
-        "--no-color",
-        "--output",
-        report="text for people (the default), the result file, a page of HTML, Markdown for pull requests",
-        verbose="show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones",
-    )
+    add(parser, "--json FILE", "write a result file, for jsonmatch diff")
+    told = "records that the result file keeps as cases: the ten worst (the default), or all, in memory"
+    add(parser, "--keep", told, choices=("worst", "all"), default="worst")
+    forms = "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
+    told = "show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones"
+    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
     parser.set_defaults(run=_run)
 
 
@@ -112,22 +97,19 @@ def _run(options: Namespace) -> int:
         ) as sides,
     ):
         run = _evaluated(sides, options, keep, gates)
-    from pytest_jsonmatch.gate.gates import check_gates
-
-    results = _results(run, sides, options)
+    results = _results(run, options)
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
-        from pytest_jsonmatch.results.file import to_text
-
         write_output(to_text(results), json_file)
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
+    view = _view(run, sides, results, checks, options)
     if options.report == "text":
-        write_output(as_text(_lines(run, sides, results, checks, options, look), look), options.output)
+        write_output(as_text(_lines(run, sides, view, options, look), look), options.output)
     else:
-        write_output(in_form(options.report, _shown(run, sides, results, checks, options)), options.output)
+        write_output(in_form(options.report, view), options.output)
         look = replace(look, color=False)
-        sys.stderr.write(as_text(_gate_lines(failed, run, look), look))
+        sys.stderr.write(as_text(gate_lines(failed, look, on=extent(results)), look))
     return NOT_FINE if failed else FINE
 
 
@@ -147,7 +129,6 @@ def _check_target(path: Path) -> None:
 
 def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate]) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 
     rules = rules_of(options)
     # A gate on it asks for it.
@@ -186,6 +167,10 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
     tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_expected)
+    if sides.names:
+        for part in ("records", "worst", "errors", "warnings"):
+            found = (replace(each, record_id=sides.names[each.record_id]) for each in getattr(run, part))
+            setattr(run, part, tuple(found))
     return run
 
 
@@ -218,23 +203,15 @@ def _closely(run: RunResult) -> set[int]:
     return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
 
 
-def _results(run: RunResult, sides: Sides, options: Namespace) -> ResultSet:
-    from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.results.origin import with_origin
-
+def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(_kept(run), key=attrgetter("index"))
     audited = _closely(run) if options.json is not None or options.report == "json" else set()
-    results = ResultSet(
-        tuple(_case(record, run, sides, audit=record.index in audited) for record in kept),
-        collected=run.total_records,
-        corpus=_corpus(run),
-    )
+    cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
+    results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
 
 
 def _corpus(run: RunResult) -> Corpus:
-    from pytest_jsonmatch.results.model import FIGURES, Answers, Corpus
-
     is_scored = run.total_records > run.total_unscored
     means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
     return Corpus(
@@ -253,12 +230,8 @@ def _corpus(run: RunResult) -> Corpus:
     )
 
 
-def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) -> Case:
-    from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import Case, CaseRun
-
-    name = _name(record.record_id, sides)
+def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
+    name = str(record.record_id)
     has_figures = record.score is not None
     passed = has_figures and record.score >= 1.0
     comparison = Comparison(
@@ -285,19 +258,15 @@ def _case(record: RecordResult, run: RunResult, sides: Sides, *, audit: bool) ->
     return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster, tags=record.tags)
 
 
-def _shown(
+def _view(
     run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
 ) -> RunView:
-    """Return the view that reports other than text are made from."""
-    from pytest_jsonmatch.report.view import RunView
-
+    """Return the view that reports are made from."""
     details: dict[tuple[str, str], str] = {}
     if options.report == "html":
-        from pytest_jsonmatch.report.details import details_of, details_of_leaves
-
         closely = _closely(run)
         for record in _kept(run):
-            name = _name(record.record_id, sides)
+            name = str(record.record_id)
             if record.match is not None and record.index in closely:
                 details[name, name] = details_of(record.match)
             else:
@@ -312,62 +281,34 @@ def _shown(
     )
 
 
-def _name(record_id: str | int, sides: Sides) -> str:
-    return sides.names[record_id] if sides.names and type(record_id) is int else str(record_id)
-
-
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _lines(
-    run: RunResult,
-    sides: Sides,
-    results: ResultSet,
-    checks: Sequence[Check],
-    options: Namespace,
-    look: Look,
-) -> list[StyledLine]:
-    from pytest_jsonmatch.report.bytag import tag_blocks
-    from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.look import joined
-
-    corpus = results.corpus or _corpus(run)
+def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look: Look) -> list[StyledLine]:
+    corpus = _corpus(run)
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
-    worst = [(_name(each.record_id, sides), each.score, _fields(each)) for each in run.worst]
     blocks = [
         corpus_head(corpus, look, also=also),
         corpus_table(corpus, look),
-        *(block for name in tags_by(options.by) for block in tag_blocks(results, name, look, option="--by")),
-        worst_records(worst, look),
-        *_pairs(run, sides, options, look),
-        list(note_lines(_notes(run, sides), look, _SHOWN)),
-        _gate_lines(checks, run, look),
+        *(block for name in view.by for block in tag_blocks(view.results, name, look, option="--by")),
+        worst_records([(str(each.record_id), each.score, _fields(each)) for each in run.worst], look),
     ]
-    return joined(blocks)
-
-
-def _pairs(run: RunResult, sides: Sides, options: Namespace, look: Look) -> Iterator[list[StyledLine]]:
-    """Yield the pairs in the worst records, if details are asked for."""
-    if not options.verbose:
-        return
-    from pytest_jsonmatch.report.pairs import pair_blocks
-
-    audited = (
-        (_name(each.record_id, sides), each.match.audit())
-        for each in run.worst
-        if each.match is not None and each.score < 1.0
-    )
-    yield from pair_blocks(audited, look, verbosity=options.verbose)
+    if options.verbose:
+        audited = (
+            (str(each.record_id), each.match.audit())
+            for each in run.worst
+            if each.match is not None and each.score < 1.0
+        )
+        blocks += pair_blocks(audited, look, verbosity=options.verbose)
+    notes = list(note_lines(_notes(run, sides), look, _SHOWN))
+    return joined([*blocks, notes, gate_lines(view.gates, look, on=extent(view.results))])
 
 
 def _fields(record: RecordResult) -> str:
     """Return the worst fields of a record, by name."""
     if record.error is not None:
         return record.error
-    from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, some_of
-
     wrong = [each for each in record.field_results if each.status not in {"match", "skipped"}]
     worst = nsmallest(SHOWN_FIELDS, wrong, key=attrgetter("score"))
     return some_of([each.short_path() for each in worst], len(wrong))
@@ -375,24 +316,11 @@ def _fields(record: RecordResult) -> str:
 
 def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
     """Yield the notes beside the figures: errors, records without a partner, warnings."""
-    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
-
     alone = [
         f"{each!r}, which has no gold record, or is a second answer"
         for each in (*sides.alone, *run.unmatched_actual)
     ]
-    warnings = [*sides.warnings, *(str(_named(each, sides)) for each in run.warnings)]
-    yield "error", [str(_named(each, sides)) for each in run.errors], run.total_errors, RED
+    warnings = [*sides.warnings, *map(str, run.warnings)]
+    yield "error", list(map(str, run.errors)), run.total_errors, RED
     yield "not scored", alone, len(alone), YELLOW
     yield "note", warnings, len(sides.warnings) + run.total_warnings, DIM
-
-
-def _named(error: Any, sides: Sides) -> Any:
-    return replace(error, record_id=_name(error.record_id, sides)) if sides.names else error
-
-
-def _gate_lines(checks: Sequence[Check], run: RunResult, look: Look) -> list[StyledLine]:
-    from pytest_jsonmatch.report.checks import gate_lines
-    from pytest_jsonmatch.report.figures import count
-
-    return gate_lines(checks, look, on=count(run.total_records, "record"))

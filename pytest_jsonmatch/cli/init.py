@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser, Namespace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.results.atomic import write_file
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 EXAMPLES: Final = """\
 jsonmatch init
@@ -25,9 +23,7 @@ _FILES: Final = ("conftest.py", "receipts.golden.yaml", "pytest.ini")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch init`."""
-    parser.add_argument(
-        "folder", metavar="FOLDER", nargs="?", type=Path, default=Path("evals"), help="default: evals"
-    )
+    add(parser, "FOLDER", "default: evals", nargs="?", type=Path, default=Path("evals"))
     parser.set_defaults(run=_run)
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from io import BufferedReader
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.reading.extract import Want
 
 STDIN: Final = "-"
 
@@ -88,24 +87,17 @@ def values_of_lines(written: str, stream: Iterable[bytes]) -> Iterator[tuple[int
         try:
             value = parse_json(line)
         except JsonParseError as error:
-            tell_where(name_of(written), error, number - 1)
+            from pytest_jsonmatch.corpus.records import gold_error
+
+            raise CommandError(str(gold_error(number, f"{name_of(written)}:{number}", error))) from None
         yield number, value
 
 
-def tell_where(name: str, error: JsonParseError, line: int = 0) -> NoReturn:
-    """Raise an error about JSON text, with its place in the file.
-
-    Args:
-        name: of the file.
-        error: what the parser says.
-        line: the number of lines before the text.
-
-    Raises:
-        CommandError: always.
-    """
+def _refuse(written: str, error: JsonParseError) -> NoReturn:
+    """Raise an error about JSON text, with its place in the file."""
     near = f" near {error.excerpt!r}" if error.excerpt else ""
-    reason = error.reason.replace(" opened at line 1", "") if line else error.reason
-    raise CommandError(f"{name}:{line + error.line}:{error.column}: not valid JSON: {reason}{near}") from None
+    place = f"{name_of(written)}:{error.line}:{error.column}"
+    raise CommandError(f"{place}: not valid JSON: {error.reason}{near}") from None
 
 
 def value_of(written: str, content: bytes | None = None) -> JsonValue:
@@ -118,7 +110,7 @@ def value_of(written: str, content: bytes | None = None) -> JsonValue:
     try:
         return parse_json(content_of(written) if content is None else content)
     except JsonParseError as error:
-        tell_where(name_of(written), error)
+        _refuse(written, error)
 
 
 def value_of_answer(
@@ -143,18 +135,11 @@ def value_of_answer(
         found = extract_json(content, want=want, repair=repair)
     except JsonExtractionError as error:
         # If the file is meant to be JSON, the place of the mistake helps more than "no JSON found".
-        if not _is_text(content) or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
-            tell_where(name, strict)
+        is_text = content.decode("utf-8", "ignore").encode() == content
+        if not is_text or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
+            _refuse(written, strict)
         raise CommandError(f"{name}: {error}") from None
     return found.value, found.warnings
-
-
-def _is_text(content: bytes) -> bool:
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def read_config(written: str) -> dict[str, Any]:

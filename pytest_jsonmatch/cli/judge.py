@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
-from pytest_jsonmatch.cli.labels import read_labels
+from pytest_jsonmatch.cli.labels import Label, read_labels
 from pytest_jsonmatch.cli.options import add_options, share
 from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
+from pytest_jsonmatch.gate.intervals import Interval, checked_confidence
+from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
+from pytest_jsonmatch.report.checks import gate_lines
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
+from pytest_jsonmatch.semantic.bench import Bench, Question, question_of, usage_text
+from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
-
-    from pytest_jsonmatch.cli.labels import Label
-    from pytest_jsonmatch.gate.agreement import Agreement
-    from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.semantic.bench import Bench
-    from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 
 _CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."
 _CALIBRATE_EXAMPLES: Final = """\
@@ -51,43 +53,25 @@ def add_arguments(parser: ArgumentParser) -> None:
         examples=_CALIBRATE_EXAMPLES,
         run=_calibrate,
     )
-    command.add_argument(
-        "labels",
-        metavar="LABELS",
-        help=(
-            "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
-            "and path, description, criterion, id if there are; - for stdin"
-        ),
+    add(
+        command,
+        "LABELS",
+        "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
+        "and path, description, criterion, id if there are; - for stdin",
     )
     add_judge(command, modes=("live", "cached"))
     add_options(command, "-p")
-    command.add_argument(
-        "--min-kappa", metavar="KAPPA", type=share, help="exit with 1 if Cohen's kappa is lower"
-    )
-    command.add_argument(
-        "--min-accuracy", metavar="SHARE", type=share, help="exit with 1 if the accuracy is lower"
-    )
-    command.add_argument(
-        "--proven",
-        action="store_true",
-        help="hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures",
-    )
-    command.add_argument(
-        "--confidence", metavar="SHARE", type=share, default=0.95, help="of the intervals (default: 0.95)"
-    )
-    command.add_argument(
-        "--report",
-        choices=("text", "json"),
-        default="text",
-        help="text for people (the default), or JSON with every pair that is not agreed about",
-    )
+    add(command, "--min-kappa KAPPA", "exit with 1 if Cohen's kappa is lower", type=share)
+    add(command, "--min-accuracy SHARE", "exit with 1 if the accuracy is lower", type=share)
+    told = "hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures"
+    add(command, "--proven", told)
+    add(command, "--confidence SHARE", "of the intervals (default: 0.95)", type=share, default=0.95)
+    told = "text for people (the default), or JSON with every pair that is not agreed about"
+    add(command, "--report", told, choices=("text", "json"), default="text")
     add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
 
 
 def _calibrate(options: Namespace) -> int:
-    from pytest_jsonmatch.gate.agreement import agreement_checks
-    from pytest_jsonmatch.gate.intervals import checked_confidence
-
     checked_confidence(options.confidence)
     labels = read_labels(options.labels)
     with plugins(options):
@@ -122,65 +106,50 @@ class _Judged:
     """Of the file."""
     judge: str | None
     """Its name; None of the one that is registered."""
-    labels: int
-    answered: tuple[tuple[Label, Verdict], ...]
-    unanswered: tuple[tuple[Label, JudgeError], ...]
-    settled: tuple[Label, ...]
-    """Those that scoring decides without a judge."""
-    twins: tuple[tuple[Label, Label], ...]
-    """Labels that contradict an earlier one, with the earlier one."""
+    labels: Sequence[Label]
+    answered: Sequence[tuple[Label, Verdict]]
+    unanswered: Sequence[tuple[Label, JudgeError]]
     usage: JudgeUsage
 
     def table(self) -> Agreement:
-        from pytest_jsonmatch.gate.agreement import Agreement
-
         return Agreement.of((label.same, verdict.equivalent) for label, verdict in self.answered)
 
     def fields(self) -> dict[str, Agreement]:
-        from pytest_jsonmatch.gate.agreement import Agreement
-
         by_path: dict[str, list[tuple[bool, bool]]] = {}
         for label, verdict in self.answered:
-            by_path.setdefault(label.path, []).append((label.same, verdict.equivalent))
+            by_path.setdefault(label.item.path, []).append((label.same, verdict.equivalent))
         return {path: Agreement.of(pairs) for path, pairs in by_path.items()}
 
     def disagreed(self) -> list[tuple[Label, Verdict]]:
         return [(label, verdict) for label, verdict in self.answered if label.same != verdict.equivalent]
 
-    def doubtful(self) -> list[Label]:
-        """The settled pairs that people label differently than scoring decides them."""
-        return [label for label in self.settled if label.same != label.settled]
+    def settled(self) -> list[Label]:
+        """Return those that scoring decides without a judge."""
+        return [label for label in self.labels if label.settled is not None]
 
-    def where(self, label: Label) -> str:
-        named = f" ({label.id})" if label.id is not None else ""
-        return f"{self.name}:{label.line}{named}"
+    def doubtful(self) -> list[Label]:
+        """Return those of them that people label differently."""
+        return [label for label in self.settled() if label.same != label.settled]
+
+    def twins(self) -> list[tuple[Label, Label]]:
+        """Return labels that contradict an earlier one on the same question, with the earlier one."""
+        firsts: dict[Question, Label] = {}
+        asked = [label for label in self.labels if label.settled is None]
+        pairs = [(label, firsts.setdefault(question_of(label.item), label)) for label in asked]
+        return [(label, first) for label, first in pairs if first.same != label.same]
 
 
 def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged:
     """Ask the judge about every pair that scoring would ask about; equal questions are asked once."""
-    from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
-
-    firsts: dict[tuple[str, ...], Label] = {}
-    twins = []
     asked = [label for label in labels if label.settled is None]
-    for label in asked:
-        first = firsts.setdefault(label.question, label)
-        if first.same != label.same:
-            twins.append((label, first))
-    items = [
-        JudgeItem(str(each.line), each.path, each.expected, each.actual, each.description, each.criterion)
-        for each in asked
-    ]
-    answers = _answers(bench, items, questions_at_once(options))
-    pairs = [(label, answers[str(label.line)]) for label in asked]
+    answers = _answers(bench, [label.item for label in asked], questions_at_once(options))
+    pairs = [(label, answers[label.item.id]) for label in asked]
     return _Judged(
         name_of(options.labels),
         name_of_judge(options),
-        len(labels),
-        tuple((label, answer) for label, answer in pairs if isinstance(answer, Verdict)),
-        tuple((label, answer) for label, answer in pairs if not isinstance(answer, Verdict)),
-        tuple(label for label in labels if label.settled is not None),
-        tuple(twins),
+        labels,
+        [(label, answer) for label, answer in pairs if isinstance(answer, Verdict)],
+        [(label, answer) for label, answer in pairs if not isinstance(answer, Verdict)],
         bench.memory.usage,
     )
 
@@ -199,16 +168,12 @@ def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, V
 
 
 def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> list[StyledLine]:
-    from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.look import joined
-
     table = found.table()
     verdicts = count(table.number, "verdict") if table.number else "no verdict"
     judge = "the registered judge" if found.judge is None else f"judge {found.judge}"
     title = f"{judge} on {found.name}: {verdicts}"
     disagreed = [
-        Disagreement(found.where(label), label.path, label.expected, label.actual, label.same, verdict.reason)
+        Disagreement(label.where, label.item, label.same, verdict.reason)
         for label, verdict in found.disagreed()
     ]
     blocks = [
@@ -221,27 +186,21 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
 
 
 def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[StyledLine]:
-    from pytest_jsonmatch.report.checks import gate_lines
-    from pytest_jsonmatch.report.figures import count
-
     return gate_lines(checks, look, on=count(len(found.answered), "pair"))
 
 
 def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
     """Yield the notes beside the figures: pairs without a verdict, doubtful labels, usage."""
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.styled import DIM, RED, YELLOW
-    from pytest_jsonmatch.semantic.bench import usage_text
-
-    errors = [f"{found.where(label)}: {error}" for label, error in found.unanswered]
+    errors = [f"{label.where}: {error}" for label, error in found.unanswered]
     doubts = [
-        f"{found.where(label)}: labelled {_word(label.same)}, but {_settled(label)}"
+        f"{label.where}: labelled {_word(label.same)}, but "
+        f"{'the values are equal' if label.settled else 'one of the values is null'}"
         for label in found.doubtful()
     ]
     doubts += [
-        f"{found.where(label)}: labelled {_word(label.same)}, and line {first.line} "
+        f"{label.where}: labelled {_word(label.same)}, and line {first.item.id} "
         f"{_word(first.same)}: it is the same question"
-        for label, first in found.twins
+        for label, first in found.twins()
     ]
     kinds = ("no verdict", errors, len(errors), RED), ("label", doubts, len(doubts), YELLOW)
     yield from note_lines(kinds, look, _SHOWN)
@@ -250,9 +209,9 @@ def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
         number_of = Counter(error.kind for _, error in found.unanswered)
         named = ", ".join(f"{number:,} {kind}" for kind, number in number_of.most_common())
         notes.append(f"{count(len(found.unanswered), 'pair')} without a verdict ({named}): in no figure")
-    if found.settled:
+    if settled := found.settled():
         notes.append(
-            f"{count(len(found.settled), 'pair')} of equal values or with a null: in no figure, "
+            f"{count(len(settled), 'pair')} of equal values or with a null: in no figure, "
             "since scoring decides them without a judge"
         )
     for note in (*(f"note: {each}" for each in notes), usage_text(found.usage)):
@@ -263,10 +222,6 @@ def _word(same: bool) -> str:
     return "same" if same else "different"
 
 
-def _settled(label: Label) -> str:
-    return "the values are equal" if label.settled else "one of the values is null"
-
-
 # -- JSON --------------------------------------------------------------------------------------------------
 
 
@@ -275,15 +230,15 @@ def _json(found: _Judged, checks: Sequence[Check], options: Namespace) -> str:
         "format": "jsonmatch-judge-calibration",
         "version": 1,
         "judge": found.judge,
-        "labels": found.labels,
+        "labels": len(found.labels),
         "confidence": options.confidence,
         **_figures(found.table(), options.confidence),
         "fields": {path: _figures(table, options.confidence) for path, table in found.fields().items()},
         "disagreements": [
             {
                 **_place(label),
-                "expected": _writable(label.expected),
-                "actual": _writable(label.actual),
+                "expected": _writable(label.item.expected),
+                "actual": _writable(label.item.actual),
                 "label": label.same,
                 "verdict": verdict.equivalent,
                 "reason": verdict.reason,
@@ -294,9 +249,9 @@ def _json(found: _Judged, checks: Sequence[Check], options: Namespace) -> str:
             {**_place(label), "kind": error.kind, "message": error.message}
             for label, error in found.unanswered
         ],
-        "not_asked": [_place(label) for label in found.settled],
+        "not_asked": [_place(label) for label in found.settled()],
         "doubtful_labels": [_place(label) for label in found.doubtful()]
-        + [{**_place(label), "contradicts_line": first.line} for label, first in found.twins],
+        + [{**_place(label), "contradicts_line": int(first.item.id)} for label, first in found.twins()],
         "usage": asdict(found.usage),
         "limits": [{"limit": each.subject, "value": each.value, "passed": each.passed} for each in checks],
     }
@@ -314,15 +269,10 @@ def _figures(table: Agreement, confidence: float) -> dict[str, Any]:
     }
 
 
-def _interval(interval: Interval | None) -> dict[str, Any] | None:
-    if interval is None:
+def _interval(found: Interval | None) -> dict[str, Any] | None:
+    if found is None:
         return None
-    return {
-        "value": interval.estimate,
-        "low": interval.low,
-        "high": interval.high,
-        "method": interval.method,
-    }
+    return {"value": found.estimate, "low": found.low, "high": found.high, "method": found.method}
 
 
 def _writable(value: Any) -> Any:
@@ -330,11 +280,9 @@ def _writable(value: Any) -> Any:
     try:
         json.dumps(value)
     except (RecursionError, TypeError):
-        from pytest_jsonmatch.engine.value.text import render
-
         return render(value)
     return value
 
 
 def _place(label: Label) -> dict[str, Any]:
-    return {"line": label.line, "id": label.id, "path": label.path}
+    return {"line": int(label.item.id), "id": label.id, "path": label.item.path}

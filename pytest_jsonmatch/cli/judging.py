@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.arguments import CommandError, add
 from pytest_jsonmatch.cli.sources import imported
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping, Sequence
-
-    from pytest_jsonmatch.semantic.bench import Bench
-    from pytest_jsonmatch.semantic.judging import Judge
-    from pytest_jsonmatch.triage import Triage
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
+from pytest_jsonmatch.semantic.judging import CallableJudge, Judge
+from pytest_jsonmatch.triage import Triage
 
 _OPTIONS: Final[Mapping[str, str]] = {
     "base_url": "--judge-base-url",
@@ -36,42 +34,22 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     'cached'
     """
     who = parser.add_mutually_exclusive_group()
-    who.add_argument(
-        "--judge-model", metavar="NAME", help="the model that is asked what values mean (docs/judge.md)"
-    )
-    who.add_argument(
-        "--judge-from",
-        metavar="MODULE:NAME",
-        help="your own judge: an object with judge(items), or a function of one item",
-    )
-    parser.add_argument(
-        "--judge-base-url",
-        metavar="URL",
-        help="where the model is served, such as http://localhost:11434/v1; by default OpenAI",
-    )
-    parser.add_argument(
-        "--judge-key-env", metavar="VARIABLE", help="the environment variable that holds the key for it"
-    )
-    parser.add_argument(
-        "--judge-cache", metavar="FILE", help="keep verdicts in a file, and ask about each pair only once"
-    )
-    parser.add_argument(
-        "--judge-max-calls", metavar="N", help="the budget in requests; questions beyond it get no verdict"
-    )
-    parser.add_argument(
-        "--judge-set",
-        metavar="SETTING=VALUE",
-        dest="judge_settings",
-        action="append",
-        default=[],
-        help="another setting of the model, such as batch_size=50 or timeout=20; repeatable",
-    )
-    told = {
+    add(who, "--judge-model NAME", "the model that is asked what values mean (docs/judge.md)")
+    told = "your own judge: an object with judge(items), or a function of one item"
+    add(who, "--judge-from MODULE:NAME", told)
+    told = "where the model is served, such as http://localhost:11434/v1; by default OpenAI"
+    add(parser, "--judge-base-url URL", told)
+    add(parser, "--judge-key-env VARIABLE", "the environment variable that holds the key for it")
+    add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
+    add(parser, "--judge-max-calls N", "the budget in requests; questions beyond it get no verdict")
+    told = "another setting of the model, such as batch_size=50 or timeout=20; repeatable"
+    add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
+    meaning = {
         "live": "live: ask (the default)",
         "cached": "cached: verdicts of the cache only",
         "off": "off: ask nobody",
     }
-    parser.add_argument("--judge-mode", choices=modes, help="; ".join(told[mode] for mode in modes))
+    add(parser, "--judge-mode", "; ".join(meaning[mode] for mode in modes), choices=modes)
 
 
 def bench_of(options: Namespace) -> Bench:
@@ -82,8 +60,6 @@ def bench_of(options: Namespace) -> Bench:
     Raises:
         CommandError: an option has a value that it cannot have.
     """
-    from pytest_jsonmatch.semantic.bench import Bench
-
     judge = None if options.judge_mode == "off" else _judge_of(options)
     return Bench(judge, mode=options.judge_mode)
 
@@ -107,8 +83,7 @@ def _judge_of(options: Namespace) -> Judge | None:
         raise CommandError(f"{_option(settings)} needs --judge-model")
     if options.judge_mode == "cached" and "cache" not in settings:
         raise CommandError(_NO_FILE)
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.semantic.making import make_judge
+    from pytest_jsonmatch.semantic.openaijudge import make_judge
 
     try:
         return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
@@ -126,7 +101,6 @@ def name_of_judge(options: Namespace) -> str | None:
 
 def questions_at_once(options: Namespace) -> int:
     """Return how many questions to ask in one call, so that the judge is kept busy."""
-    from pytest_jsonmatch.semantic.judging import CallableJudge
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
     from pytest_jsonmatch.semantic.settings import read_settings
 
@@ -174,8 +148,6 @@ def _imported(written: str) -> Judge:
     module, colon, name = written.partition(":")
     if not module or not colon or not name.isidentifier():
         raise CommandError(f"--judge-from {written!r} is not MODULE:NAME, such as conftest:judge")
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.semantic.bench import as_judge
 
     try:
         return as_judge(imported(written))
@@ -188,15 +160,11 @@ def triage_of(options: Namespace) -> Triage | None:
     """Return which questions `jsonmatch compare` asks; None: all."""
     if not options.judge_triage:
         return None
-    from pytest_jsonmatch.triage import Triage
-
     return Triage({"score": options.threshold}, beta=options.beta)
 
 
 def tell_usage(bench: Bench, saved: int = 0) -> None:
     """Write one line about what the judge did to standard error, if there were questions."""
-    from pytest_jsonmatch.semantic.bench import usage_text
-
     usage = bench.memory.usage
     if saved or usage.items or usage.cached or usage.errors:
         sys.stderr.write(f"{usage_text(usage, saved)}\n")

@@ -2,57 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import render
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+from pytest_jsonmatch.semantic.judging import JudgeItem
 
 _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")
+_SAME: Final = "true if the two values mean the same, else false"
+_TYPES: Final[Mapping[str, tuple[str, frozenset[type]]]] = {
+    # (1 and 1.0 are labels, as tables and notebooks write them.)
+    "label": (_SAME, frozenset({bool, int, float})),
+    **dict.fromkeys(_TEXTS, ("a text", frozenset({str, type(None)}))),
+    "id": ("a text or an integer", frozenset({str, int, type(None)})),
+}
+"""What members can be, in words and as types; expected and actual can be anything."""
 _SHOWN: Final = 60
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A pair of values, and what people say of it.
+class Label(NamedTuple):
+    """A pair of values, as a judge is asked about it, and what people say of it.
 
-    >>> Label(1, "Rome", "Roma", same=True).settled is None
+    >>> Label(JudgeItem("1", "", "Rome", "Roma"), same=True).settled is None
     True
-    >>> Label(1, "Rome", "Rome", same=True).settled, Label(2, None, "Rome", same=False).settled
-    (True, False)
+    >>> [Label(JudgeItem("1", "", value, "Rome"), same=True).settled for value in ("Rome", None)]
+    [True, False]
     """
 
-    line: int
-    """Where it stands in the file."""
-    expected: JsonValue
-    actual: JsonValue
+    item: JudgeItem
+    """Its id is the number of the line."""
     same: bool
     """What people say."""
-    path: str = ""
-    description: str | None = None
-    criterion: str | None = None
+    place: str = ""
+    """Where it stands, as FILE:LINE."""
     id: str | None = None
+
+    @property
+    def where(self) -> str:
+        """Where it stands, with its id."""
+        return self.place if self.id is None else f"{self.place} ({self.id})"
 
     @property
     def settled(self) -> bool | None:
         """What scoring decides without a judge; None if the judge is asked."""
-        if json_equal(self.expected, self.actual):
+        if json_equal(self.item.expected, self.item.actual):
             return True
-        return False if self.expected is None or self.actual is None else None
-
-    @property
-    def question(self) -> tuple[str, ...]:
-        """What identifies the question: a judge is asked once about labels that share it."""
-        values = (render(self.expected), render(self.actual))
-        return (*values, self.path, repr(self.description), repr(self.criterion))
+        return False if self.item.expected is None or self.item.actual is None else None
 
 
 def read_labels(written: str) -> list[Label]:
@@ -62,11 +63,11 @@ def read_labels(written: str) -> list[Label]:
         OSError: it can't be read.
         CommandError: a line is not a label, or the file has none; the message says where.
     """
-    labels = []
     name = name_of(written)
     with open_input(written) as stream:
-        for number, found in values_of_lines(written, stream):
-            labels.append(_label(found, number, f"{name}:{number}"))
+        labels = [
+            _label(found, str(line), f"{name}:{line}") for line, found in values_of_lines(written, stream)
+        ]
     if not labels:
         raise CommandError(
             f"{name} has no labels: a line is an object with expected, actual and label (true or false)"
@@ -74,39 +75,20 @@ def read_labels(written: str) -> list[Label]:
     return labels
 
 
-def _label(found: Any, line: int, where: str) -> Label:
+def _label(found: Any, line: str, place: str) -> Label:
     if type(found) is not dict:
-        raise CommandError(
-            f"{where}: a label is an object with expected, actual and label, not {_shown(found)}"
-        )
+        shown = render(found, _SHOWN)
+        raise CommandError(f"{place}: a label is an object with expected, actual and label, not {shown}")
     for name in _NEEDED:
         if name not in found:
             twin = nearest(name, set(found).difference(_NEEDED, _TEXTS, ["id"]))
             hint = f"; is {twin!r} meant to be it?" if twin is not None else ""
-            raise CommandError(f"{where}: {name!r} is missing{hint}")
-    label = found["label"]
-    # (1 and 1.0 are labels, as tables and notebooks write them.)
-    if type(label) is not bool and (type(label) not in {int, float} or label not in {0, 1}):
-        raise CommandError(
-            f"{where}: 'label' is true if the two values mean the same, else false, not {_shown(label)}"
-        )
-    for name in _TEXTS:
-        if type(found.get(name)) not in {str, type(None)}:
-            raise CommandError(f"{where}: {name!r} is a text, not {_shown(found[name])}")
+            raise CommandError(f"{place}: {name!r} is missing{hint}")
+    for name, (told, types) in _TYPES.items():
+        value = found.get(name)
+        if type(value) not in types or (name == "label" and value not in {0, 1}):
+            raise CommandError(f"{place}: {name!r} is {told}, not {render(value, _SHOWN)}")
+    words = found.get("description"), found.get("criterion")
+    item = JudgeItem(line, found.get("path") or "", found["expected"], found["actual"], *words)
     identifier = found.get("id")
-    if type(identifier) not in {str, int, type(None)}:
-        raise CommandError(f"{where}: 'id' is a text or an integer, not {_shown(identifier)}")
-    return Label(
-        line,
-        found["expected"],
-        found["actual"],
-        bool(label),
-        found.get("path") or "",
-        found.get("description"),
-        found.get("criterion"),
-        None if identifier is None else str(identifier),
-    )
-
-
-def _shown(value: JsonValue) -> str:
-    return render(value, _SHOWN)
+    return Label(item, bool(found["label"]), place, None if identifier is None else str(identifier))

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.cli.arguments import BAD, Parser
+from pytest_jsonmatch.cli.arguments import BAD, Parser, Run
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_jsonmatch.cli.arguments import Run
 
 COMMANDS: Final[Mapping[str, str]] = {
     "init": "write a small suite of golden cases to start from",
@@ -23,7 +19,13 @@ COMMANDS: Final[Mapping[str, str]] = {
     "evaluate": "score a corpus of answers against gold records",
     "report": "show a result file: as text, as a page of HTML, as Markdown",
     "diff": "compare result files, of corpora or of pytest runs",
+    "audit": "find gold that is likely wrong, and breaks that a suite would not notice",
     "plan": "how many cases it takes to prove a drop, or to know a figure well",
+    "agreement": "how far annotators agree: percent, kappa, alpha, by field",
+    "overlap": "gold records that stand in prompts or training text, and near duplicates",
+    "history": "figures over many runs, and since when they have changed",
+    "confidence": "what confidences in answers are worth, and which answers may skip review",
+    "shift": "whether new records are still like the old ones, field by field",
     "schema": "eval schemas: infer, resolve, annotate, validate",
     "judge": "the judge of meaning: how far it agrees with people",
     "cases": "golden cases: the JSON Schema of the format, for editors",
@@ -71,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
             return run(options)
     except (JsonMatchError, OSError) as error:
-        return _tell(options.command, _in_a_line(error))
+        _write(f"{options.command}: {_in_a_line(error)}")
+        return BAD
     except KeyboardInterrupt:
         return _INTERRUPTED
 
@@ -117,11 +120,6 @@ def _show_warning(
         _write(f"{command}: warning: {message}")
     else:
         usually(message, category, *place)
-
-
-def _tell(command: str, line: str) -> int:
-    _write(f"{command}: {line}")
-    return BAD
 
 
 def _write(line: str) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pytest_jsonmatch.cli.rendering import FORMS
+from pytest_jsonmatch.cli.arguments import add
+from pytest_jsonmatch.cli.output import FORMS
 from pytest_jsonmatch.defaults import METRIC
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-    from collections.abc import Callable, Mapping
 
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
 """How values are compared: `rules_of` reads them."""
@@ -34,11 +32,8 @@ def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
     """
     told = {f"--{name.replace('_', '-')}": text for name, text in helps.items()}
     for name in (*names, *told):
-        settings = dict(_OPTIONS[name])
-        flags = settings.pop("flags", (name,))
-        if name in told:
-            settings["help"] = told[name]
-        parser.add_argument(*flags, **settings)
+        usage, text, settings = _OPTIONS[name]
+        add(parser, usage, told.get(name, text), **settings)
 
 
 def number(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
@@ -69,68 +64,78 @@ def target(written: str | None) -> Path | None:
     return None if written in {None, STDOUT} else Path(str(written))
 
 
-_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "--metric": {"metavar": "NAME", "default": METRIC, "help": f"the metric (default: {METRIC})"},
-    "--schema": {
-        "metavar": "SCHEMA",
-        "help": (
-            "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model"
-        ),
-    },
-    "--config": {
-        "metavar": "FILE",
-        "help": "a JSON file with options of the metric, or structeval's configuration",
-    },
-    "--nulls": {
-        "choices": ("value", "absent"),
-        "help": "absent: a member that is null is not there; value: null is a value like any other",
-    },
-    "--repair": {
-        "action": "store_true",
-        "help": "repair answers that are broken JSON (needs pytest-jsonmatch[repair])",
-    },
-    "-p": {
-        "dest": "plugins",
-        "metavar": "MODULE",
-        "action": "append",
-        "default": [],
-        "help": (
+_MANY: Final = {"action": "append", "default": []}
+_OPTIONS: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
+    "--metric": ("--metric NAME", f"the metric (default: {METRIC})", {"default": METRIC}),
+    "--schema": (
+        "--schema SCHEMA",
+        "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
+        {},
+    ),
+    "--config": (
+        "--config FILE",
+        "a JSON file with options of the metric, or structeval's configuration",
+        {},
+    ),
+    "--nulls": (
+        "--nulls",
+        "absent: a member that is null is not there; value: null is a value like any other",
+        {"choices": ("value", "absent")},
+    ),
+    "--repair": ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
+    "-p": (
+        "-p MODULE",
+        (
             "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
             "installed one out; repeatable"
         ),
-    },
-    "--gate": {
-        "metavar": "EXPR",
-        "dest": "gates",
-        "action": "append",
-        "default": [],
-        "help": "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
-    },
-    "--validate": {
-        "choices": ("report", "off"),
-        "help": (
+        {"dest": "plugins", **_MANY},
+    ),
+    "--gate": (
+        "--gate EXPR",
+        "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+        {"dest": "gates", **_MANY},
+    ),
+    "--validate": (
+        "--validate",
+        (
             "report: answers are held against --schema as JSON Schema too; off is the default, unless there "
             "is a gate on valid_rate"
         ),
-    },
-    "--id-field": {"metavar": "NAME"},
-    "--report": {"choices": FORMS, "default": "text"},
-    "--verbose": {"flags": ("-v", "--verbose"), "action": "count", "default": 0},
-    "--color": {
-        "choices": ("auto", "always", "never"),
-        "default": "auto",
-        "help": "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
-    },
-    "--no-color": {
-        "dest": "color",
-        "action": "store_const",
-        "const": "never",
-        "help": "as --color never",
-    },
-    "--output": {
-        "flags": ("-o", "--output"),
-        "metavar": "FILE",
-        "type": target,
-        "help": "write to a file, in one step, and not to standard output",
-    },
+        {"choices": ("report", "off")},
+    ),
+    "--id-field": ("--id-field NAME", "", {}),
+    "--cluster": (
+        "--cluster NAME",
+        (
+            "the member of gold records that says what they belong to, such as a document: records of one "
+            "cluster are not independent"
+        ),
+        {},
+    ),
+    "--by": ("--by TAG", "figures by the values of a tag, such as source", _MANY),
+    "--confidence": (
+        "--confidence SHARE",
+        "how sure that is (default: 0.95)",
+        {"type": float, "default": 0.95},
+    ),
+    "--report": ("--report", "", {"choices": FORMS, "default": "text"}),
+    "--verbose": ("-v --verbose", "", {"action": "count", "default": 0}),
+    "--color": (
+        "--color",
+        "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+        {"choices": ("auto", "always", "never"), "default": "auto"},
+    ),
+    "--no-color": (
+        "--no-color",
+        "as --color never",
+        {"dest": "color", "action": "store_const", "const": "never"},
+    ),
+    "--html": ("--html FILE", "write a page of HTML, too", {"type": Path}),
+    "--output": (
+        "-o --output FILE",
+        "write to a file, in one step, and not to standard output",
+        {"type": target},
+    ),
 }
+"""By the name of an option: what stands in the help, and the other settings of `add_argument`."""

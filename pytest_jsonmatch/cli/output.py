@@ -1,27 +1,72 @@
-"""What a command writes: its look, and its target."""
+"""What a command writes: its form, its look, and its target."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Final, TypeAlias
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, can_write
+from pytest_jsonmatch.report.styled import Markup, StyledLine, line_text
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+    from pytest_jsonmatch.report.view import RunView
 
+Form: TypeAlias = Literal["text", "json", "html", "markdown", "csv", "parquet"]
+FORMS: Final = ("text", "json", "html", "markdown")
 Notes: TypeAlias = "tuple[str, Sequence[str], int, Markup]"
 """Notes of one kind: what it is called, those that are known, how many there are, and their colour."""
 
 _COLUMNS: Final = 100
 """Of what is no terminal: a file, a pipe."""
+
+
+def check_form(form: Form) -> None:
+    """Check, before any work is done, that a form can be made.
+
+    Raises:
+        ConfigurationError: it can't; the message says what to install.
+
+    >>> check_form("text")
+    """
+    if form == "html":
+        from pytest_jsonmatch.report.pages import check_installed
+
+        check_installed()
+
+
+def in_form(form: Form, view: RunView) -> str | bytes:
+    """Return what was found in any form but text.
+
+    >>> from pytest_jsonmatch.report.view import RunView
+    >>> from pytest_jsonmatch.results.model import ResultSet
+    >>> in_form("markdown", RunView(ResultSet(), "none")).splitlines()[0]
+    '## ➖ jsonmatch: nothing was compared'
+    """
+    if form == "json":
+        from pytest_jsonmatch.results.file import to_text
+
+        return to_text(view.results)
+    if form in {"csv", "parquet"}:
+        from pytest_jsonmatch.cli.tables import table_of
+
+        return table_of(view.results, form)
+    from pytest_jsonmatch.cli.resulttext import completed
+
+    if form == "html":
+        from pytest_jsonmatch.report.html import html_page
+
+        return html_page(completed(view))
+    from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
+
+    return markdown(completed(view), COMMENT_BYTES)
 
 
 def look_of(options: Namespace) -> Look:
@@ -51,15 +96,11 @@ def as_text(lines: Iterable[StyledLine], look: Look) -> str:
     >>> as_text([[("score ", {}), ("0.5", {"red": True})], []], Look())
     'score 0.5\n\n'
     """
-    from pytest_jsonmatch.report.styled import line_text
-
     return "".join(f"{line_text(line, color=look.color)}\n" for line in lines)
 
 
 def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[StyledLine]:
     """Yield what stands beside figures: of each kind of notes so many, unless all is wanted."""
-    from pytest_jsonmatch.report.figures import count
-
     for kind, texts, number, markup in notes:
         shown = texts[: look.most(most)]
         for text in shown:
@@ -68,14 +109,14 @@ def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[Styled
             yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
 
 
-def write_output(text: str, target: Path | None) -> None:
-    r"""Write a command's result, as UTF-8.
+def write_output(found: str | bytes, target: Path | None) -> None:
+    r"""Write a command's result, text as UTF-8.
 
     A reader of standard output that stops early, as `head` does, is not an error: the command goes on to its
     own exit code.
 
     Args:
-        text: the result; it ends with a line break.
+        found: the result; text ends with a line break.
         target: a file, replaced in one step once all is written beside it; None for standard output.
 
     Raises:
@@ -85,7 +126,7 @@ def write_output(text: str, target: Path | None) -> None:
     done
     """
     # Half of a surrogate pair, as JSON may hold one, becomes the escape that JSON has for it.
-    data = text.encode("utf-8", "backslashreplace")
+    data = found if isinstance(found, bytes) else found.encode("utf-8", "backslashreplace")
     if target is not None:
         write_file(target, data)
         return

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
 from pytest_jsonmatch.cli.options import add_options, share
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from pytest_jsonmatch.gate.power import Sample
-    from pytest_jsonmatch.report.planning import Curve
-    from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.cli.studies import show_sheet
+from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
+from pytest_jsonmatch.gate.power import (
+    MOST,
+    Sample,
+    Trials,
+    assumed_sample,
+    clusters_to_know,
+    clusters_to_prove,
+    minimum_detectable,
+    reach,
+    sample_of,
+)
+from pytest_jsonmatch.gate.verdict import DropGate
+from pytest_jsonmatch.report.planning import Curve, plan_sheet
+from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch plan main.json --drop 0.02
@@ -27,48 +38,22 @@ _OF_RUN: Final = -1.0
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch plan`."""
-    parser.add_argument(
-        "results", metavar="RUN", type=Path, nargs="?", help="a result file: what cases are like"
-    )
-    parser.add_argument(
-        "again",
-        metavar="AGAIN",
-        type=Path,
-        nargs="?",
-        help="a second run of the same cases: how much they vary by themselves",
-    )
-    parser.add_argument("--drop", metavar="DROP", type=share, help="the drop that is to be proven")
-    parser.add_argument(
-        "--precision", metavar="REACH", type=share, help="how far an interval may reach to each side"
-    )
-    parser.add_argument(
-        "--pass-rate",
-        metavar="RATE",
-        type=share,
-        nargs="?",
-        const=_OF_RUN,
-        help="plan for the share of the cases that pass, not for the mean score; without RUN it is assumed",
-    )
-    parser.add_argument(
-        "--power",
-        metavar="SHARE",
-        type=share,
-        default=0.8,
-        help="in how many runs the drop is to be proven (default: 0.8)",
-    )
-    parser.add_argument(
-        "--confidence", metavar="SHARE", type=float, default=0.95, help="how sure that is (default: 0.95)"
-    )
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write the plan as a page, too")
-    add_options(parser, "--color", "--output")
+    add(parser, "RUN", "a result file: what cases are like", dest="results", type=Path, nargs="?")
+    told = "a second run of the same cases: how much they vary by themselves"
+    add(parser, "AGAIN", told, type=Path, nargs="?")
+    add(parser, "--drop DROP", "the drop that is to be proven", type=share)
+    add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
+    told = "plan for the share of the cases that pass, not for the mean score; without RUN it is assumed"
+    add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=_OF_RUN)
+    told = "in how many runs the drop is to be proven (default: 0.8)"
+    add(parser, "--power SHARE", told, type=share, default=0.8)
+    add_options(parser, "--confidence")
+    add_options(parser, "--color", "--output", html="write the plan as a page, too")
     parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:
-    from pytest_jsonmatch.gate.verdict import checked_gate
-    from pytest_jsonmatch.report.planning import plan_lines, plan_page
-
-    checked_gate(0.0, options.confidence)
+    DropGate(confidence=options.confidence)  # (raises)
     if not 0 < options.power < 1:
         raise CommandError(
             f"--power {options.power:g}: a drop can be proven in some runs, neither none nor all"
@@ -81,20 +66,11 @@ def _run(options: Namespace) -> int:
         curves.append(_of_precision(sample, options))
     if not curves:
         curves.append(_of_run(sample, options))
-    about = _about(sample, options)
-    if options.html is not None:
-        from pytest_jsonmatch.results.atomic import write_file
-
-        write_file(options.html, plan_page(about, curves).encode())
-    look = look_of(options)
-    write_output(as_text(plan_lines(about, curves, look), look), options.output)
+    show_sheet(plan_sheet(_about(sample, options), curves), options)
     return FINE
 
 
 def _sample(options: Namespace) -> Sample:
-    from pytest_jsonmatch.gate.headlines import clusters_of
-    from pytest_jsonmatch.gate.power import assumed_sample, sample_of
-
     if options.results is None:
         if options.pass_rate in {None, _OF_RUN}:
             raise CommandError("nothing to plan from: give RUN, a result file, or --pass-rate RATE")
@@ -111,8 +87,6 @@ def _sample(options: Namespace) -> Sample:
 
 
 def _whole(path: Path) -> ResultSet:
-    from pytest_jsonmatch.results.file import read_results
-
     results = read_results(path)
     if results.is_partial:
         raise CommandError(f"{path} has not kept every record: save it with --keep all")
@@ -142,56 +116,43 @@ def _amount(sample: Sample, clusters: int) -> str:
 
 def _at_score(options: Namespace) -> float:
     """Return the confidence at which a comparison of two runs judges the mean score."""
-    from pytest_jsonmatch.gate.headlines import OF_SCORE
-
     return 1 - OF_SCORE * (1 - float(options.confidence))
 
 
-def _sizes_around(wanted: int) -> list[int]:
-    """Return numbers of clusters for a curve, from far too few to more than enough."""
-    return sorted({max(2, round(wanted * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
-
-
 def _of_drop(sample: Sample, options: Namespace) -> Curve:
-    from pytest_jsonmatch.gate.power import MOST, Trials, clusters_to_prove
-    from pytest_jsonmatch.report.planning import Curve
-
-    found = clusters_to_prove(sample, options.drop, _at_score(options), options.power)
-    what = f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs"
-    if found is None:
-        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "power", [])
-    points = [
-        (round(size * sample.per_cluster), Trials(sample, size, _at_score(options)).power(options.drop))
-        for size in _sizes_around(found)
-    ]
-    return Curve(f"{what} it takes {_amount(sample, found)}", "share of runs that prove it", points)
+    confidence = _at_score(options)
+    return _curve(
+        sample,
+        f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs",
+        clusters_to_prove(sample, options.drop, confidence, options.power),
+        "share of runs that prove it",
+        lambda size: Trials(sample, size, confidence).power(options.drop),
+    )
 
 
 def _of_precision(sample: Sample, options: Namespace) -> Curve:
-    from pytest_jsonmatch.gate.power import MOST, clusters_to_know, reach
-    from pytest_jsonmatch.report.planning import Curve
+    return _curve(
+        sample,
+        f"to know the figure to {options.precision:g} on each side",
+        clusters_to_know(sample, options.precision, options.confidence),
+        "reach of the interval to each side",
+        lambda size: reach(sample, size, options.confidence),
+    )
 
-    found = clusters_to_know(sample, options.precision, options.confidence)
-    what = f"to know the figure to {options.precision:g} on each side"
+
+def _curve(sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]) -> Curve:
+    """Return how many clusters it takes, and the values of far too few to more than enough."""
     if found is None:
-        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "reach", [])
-    points = [
-        (round(size * sample.per_cluster), reach(sample, size, options.confidence))
-        for size in _sizes_around(found)
-    ]
-    return Curve(f"{what} it takes {_amount(sample, found)}", "reach of the interval to each side", points)
+        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", title, [])
+    sizes = sorted({max(2, round(found * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
+    points = [(round(size * sample.per_cluster), value(size)) for size in sizes]
+    return Curve(f"{what} it takes {_amount(sample, found)}", title, points)
 
 
 def _of_run(sample: Sample, options: Namespace) -> Curve:
     """Return what so many cases as there are can see."""
-    from pytest_jsonmatch.gate.power import minimum_detectable
-    from pytest_jsonmatch.report.planning import Curve
-
     clusters = len(sample.sizes)
     found = minimum_detectable(sample, clusters, _at_score(options), options.power)
     with_these = _amount(sample, clusters).removeprefix("about ")
-    if found is None:
-        return Curve(f"{with_these} prove no drop in {options.power * 100:g} % of runs", "power", [])
-    return Curve(
-        f"{with_these} prove a drop of {found:.2g} in {options.power * 100:g} % of runs", "power", []
-    )
+    drop = "no drop" if found is None else f"a drop of {found:.2g}"
+    return Curve(f"{with_these} prove {drop} in {options.power * 100:g} % of runs", "power", [])

@@ -9,17 +9,15 @@ the process that they are imported into. A package that wants to be found says s
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, error_text
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
 
 ENTRY_POINTS: Final = "jsonmatch"
 """The group of entry points in which packages name a module with the hook."""
@@ -33,7 +31,8 @@ def plugins(options: Namespace) -> Iterator[None]:
     Raises:
         CommandError: a module can't be imported, does not have the hook, or registers what can't be.
     """
-    found = [*_installed(options.plugins), *_asked_for(options.plugins)]
+    asked = [(name, imported(name)) for name in options.plugins if not name.startswith("no:")]
+    found = [*_installed(options.plugins), *asked]
     if not found:
         yield
         return
@@ -87,9 +86,3 @@ def _installed(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
                     f"the plugin {point.name!r} can't be imported: {error_text(error)} "
                     f"(-p no:{point.name} leaves it out)"
                 ) from error
-
-
-def _asked_for(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for name in asked:
-        if not name.startswith("no:"):
-            yield name, imported(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from pytest_jsonmatch.cli.inputs import (
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from io import BufferedReader
 
 _LINES: Final = {".jsonl", ".ndjson"}
@@ -114,6 +114,52 @@ def _files(
     return Sides(answers, records, path=path, number=number, warnings=warnings)
 
 
+def open_golds(written: Sequence[str]) -> dict[str, Any]:
+    """Return several golds by name: of each a path of JSON Lines, a list, or the files of a folder by name.
+
+    They are called by their files without suffix, where that tells them apart.
+
+    Raises:
+        OSError: one can't be read.
+        CommandError: one is no corpus, or is given twice.
+    """
+    if len(set(written)) < len(written):
+        raise CommandError("one file is given twice")
+    short = [Path(each).stem for each in written]
+    names = short if len(set(short)) == len(short) else written
+    return dict(zip(names, map(_gold, written), strict=True))
+
+
+def _gold(written: str) -> Any:
+    if written != STDIN and Path(written).is_dir():
+        return _Folder(Path(written))
+    with open_input(written) as stream:
+        if _is_array(written, stream):
+            return [_as_text(record) for record in _array(written, value_of(written, stream.read()))]
+        if _is_file(written):
+            return written
+        return [_as_text(value) for _, value in values_of_lines(written, stream)]
+
+
+@final
+class _Folder(Mapping[str, Any]):
+    """The JSON files of a folder by their names, each read when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = {name: folder / name for name in names_in(folder, (".json",))}
+        if not self._paths:
+            raise CommandError(f"{folder} has no JSON files (*.json)")
+
+    def __getitem__(self, name: str) -> Any:
+        return _as_text(value_of(str(self._paths[name])))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
 def gold_records(written: str) -> Iterator[Any]:
     """Yield the JSON values of one side: of lines, of an array, of a folder, or of a file with one value.
 
@@ -123,7 +169,7 @@ def gold_records(written: str) -> Iterator[Any]:
     """
     if written != STDIN and Path(written).is_dir():
         folder = Path(written)
-        yield from (value_of(str(folder / name)) for name in _names(folder, (".json",)))
+        yield from (value_of(str(folder / name)) for name in names_in(folder, (".json",)))
         return
     with open_input(written) as stream:
         if _is_array(written, stream):
@@ -163,11 +209,12 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
 
 
 def _folders(actual: Path, expected: Path) -> Sides:
-    names = _names(expected, (".json",))
+    names = names_in(expected, (".json",))
     if not names:
         raise CommandError(f"{expected} has no JSON files (*.json)")
-    there = set(_names(actual, (".json", ".txt")))
-    found = [name if name in there else _other(name) for name in names]
+    there = set(names_in(actual, (".json", ".txt")))
+    # A model's output is not always JSON.
+    found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in names]
     matched = [name if name in there else None for name in found]
     if not any(matched):
         raise CommandError(f"no file of {expected} has one of the same name in {actual}")
@@ -180,16 +227,12 @@ def _folders(actual: Path, expected: Path) -> Sides:
     )
 
 
-def _names(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
-    """Return the files below a folder by their paths in it; not those that are hidden."""
-    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.suffix.lower() in suffixes]
+def names_in(folder: Path, suffixes: tuple[str, ...] | None) -> list[str]:
+    """Return the files below a folder by their paths in it, of all or some suffixes; not those hidden."""
+    found = (path for path in folder.rglob("*") if suffixes is None or path.suffix.lower() in suffixes)
+    paths = [path.relative_to(folder) for path in found]
     shown = (path for path in paths if not any(part.startswith(".") for part in path.parts))
     return sorted(path.as_posix() for path in shown if (folder / path).is_file())
-
-
-def _other(name: str) -> str:
-    """Return the other name that an answer may have: a model's output is not always JSON."""
-    return str(Path(name).with_suffix(".txt").as_posix())
 
 
 # -- files -------------------------------------------------------------------------------------------------

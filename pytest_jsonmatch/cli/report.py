@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.options import STDOUT, add_options
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-from pytest_jsonmatch.cli.rendering import FORMS, check_form, in_form
+from pytest_jsonmatch.cli.output import Form, as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping
-
-    from pytest_jsonmatch.cli.rendering import Form
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.gate.headlines import change_of_runs
+from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.results.file import from_text, read_results, schema_text
+from pytest_jsonmatch.results.model import ResultSet
 
 EXAMPLES: Final = """\
 jsonmatch report results.json
@@ -29,63 +29,39 @@ jsonmatch report results.json --markdown > report.md
 jsonmatch report results.json --csv fields.csv
 jsonmatch report --schema > results.schema.json
 """
-_TABLES: Final[Mapping[Literal["csv", "parquet"], str]] = {
-    "csv": "a table as CSV",
-    "parquet": "a table as Parquet",
+_FORMS: Final = {
+    "html": "a page of HTML that needs nothing else",
+    "markdown": "Markdown for pull requests",
+    "json": "the result file as this release writes it",
+    "csv": "a table as CSV, with a row a case and field",
+    "parquet": "such a table as Parquet",
 }
-"""What polars or pandas write."""
+"""The forms beside text, of which polars or pandas write the last two."""
 _SUFFIXES: Final = frozenset({".json", ".jsonl"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch report`."""
-    parser.add_argument("result", metavar="RESULT", nargs="?", help="a result file; - is standard input")
+    add(parser, "RESULT", "a result file; - is standard input", nargs="?")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--text", action="store_true", help="what pytest's summary shows (the default)")
-    for name, text in (
-        ("html", "a page of HTML that needs nothing else"),
-        ("markdown", "Markdown for pull requests"),
-        ("json", "the result file as this release writes it"),
-    ):
-        form.add_argument(
-            f"--{name}",
-            metavar="FILE",
-            nargs="?",
-            const=STDOUT,
-            help=f"{text}, to this file or to standard output",
-        )
-    for name, text in _TABLES.items():
-        form.add_argument(f"--{name}", metavar="FILE", type=Path, help=f"{text}, with a row a case and field")
-    form.add_argument("--schema", action="store_true", help="the JSON Schema of result files")
-    parser.add_argument("--baseline", metavar="FILE", help="a result file of an earlier run, to compare with")
+    add(form, "--text", "what pytest's summary shows (the default)")
+    for name, text in _FORMS.items():
+        add(form, f"--{name} FILE", f"{text}, to this file or to standard output", nargs="?", const=STDOUT)
+    add(form, "--schema", "the JSON Schema of result files")
+    add(parser, "--baseline FILE", "a result file of an earlier run, to compare with")
     add_options(parser, "--gate")
-    parser.add_argument(
-        "--pivot",
-        metavar="FIXTURE",
-        help="in the text: the fixture whose parameters are the columns of the table by parameters",
-    )
-    parser.add_argument(
-        "--by",
-        metavar="TAG",
-        action="append",
-        default=[],
-        help="figures by the values of a tag, such as source",
-    )
-    add_options(
-        parser,
-        "--color",
-        "--output",
-        verbose="in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too",
-    )
+    told = "in the text: the fixture whose parameters are the columns of the table by parameters"
+    add(parser, "--pivot FIXTURE", told)
+    told = "in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too"
+    add_options(parser, "--by", "--color", "--output", verbose=told)
     parser.set_defaults(run=_run)
 
 
 def _run(options: Namespace) -> int:
     form, target = _form(options)
     if options.schema:
-        _refuse_result(options)
-        from pytest_jsonmatch.results.file import schema_text
-
+        if options.result is not None or options.baseline is not None:
+            raise CommandError("--schema is that of all result files: it goes without one")
         write_output(schema_text(), target)
         return FINE
     if options.result is None:
@@ -94,18 +70,8 @@ def _run(options: Namespace) -> int:
         refuse_two_stdins(options.result, options.baseline)
     gates = gates_of(options.gates)
     check_form(form)
-    table = next((name for name in _TABLES if getattr(options, name) is not None), None)
-    if table is not None:
-        from pytest_jsonmatch.cli.tables import check_table
-
-        check_table(getattr(options, table), options.output)
     view = replace(_view(options, gates), by=options.by)
-    if table is not None:
-        from pytest_jsonmatch.cli.tables import table_of
-        from pytest_jsonmatch.results.atomic import write_file
-
-        write_file(getattr(options, table), table_of(view.results, table))
-    elif form == "text":
+    if form == "text":
         from pytest_jsonmatch.cli.resulttext import result_lines
 
         options.output = target
@@ -119,9 +85,9 @@ def _run(options: Namespace) -> int:
 
 def _form(options: Namespace) -> tuple[Form, Path | None]:
     """Return the form and the target file; the file may follow the form, or be given by --output."""
-    form: Form = next((name for name in FORMS if getattr(options, name) not in {None, False}), "text")
+    form: Any = next((name for name in _FORMS if getattr(options, name) is not None), "text")
     named = getattr(options, form)
-    if type(named) is bool or named == STDOUT:
+    if form == "text" or named == STDOUT:
         return form, options.output
     if options.result is None:
         raise CommandError(f"RESULT comes first: {options.command} {named} --{form}")
@@ -135,24 +101,12 @@ def _form(options: Namespace) -> tuple[Form, Path | None]:
     return form, Path(named)
 
 
-def _refuse_result(options: Namespace) -> None:
-    if options.result is not None or options.baseline is not None:
-        raise CommandError("--schema is that of all result files: it goes without one")
-
-
 def _view(options: Namespace, gates: Any) -> RunView:
-    from pytest_jsonmatch.gate.gates import check_gate
-    from pytest_jsonmatch.report.view import RunView
-
     results = _read(options.result)
     checks = [check_gate(gate, results) for gate in gates]
     title = name_of(options.result) if options.result == STDIN else Path(options.result).name
     if options.baseline is None:
         return RunView(results, title, checks)
-    from pytest_jsonmatch.gate.baseline import compare_runs
-    from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.figures import count
-
     before = _read(options.baseline)
     diff = compare_runs(before, results)
     proven = None
@@ -163,15 +117,11 @@ def _view(options: Namespace, gates: Any) -> RunView:
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
         )
     elif not (before.is_partial or results.is_partial):
-        from pytest_jsonmatch.gate.headlines import change_of_runs
-
         proven = change_of_runs(before, results, by=options.by)
     return RunView(results, title, checks, baseline=name_of(options.baseline), diff=diff, proven=proven)
 
 
 def _read(written: str) -> ResultSet:
-    from pytest_jsonmatch.results.file import from_text, read_results
-
     if written != STDIN:
         return read_results(Path(written))
     try:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
-from pytest_jsonmatch.cli.rendering import completed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
+from pytest_jsonmatch.gate.headlines import headlines, micro_headlines
+from pytest_jsonmatch.gate.repeats import repeats
+from pytest_jsonmatch.gate.session import Checks
+from pytest_jsonmatch.report.baseline import baseline_lines
+from pytest_jsonmatch.report.bytag import tag_blocks
+from pytest_jsonmatch.report.checks import check_lines, gate_lines, interval_lines
+from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, some_of, worst_records
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
+from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
+from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note, worst_fields
+from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 _WORST: Final = 10
 """How many records of a corpus, and cases that compared nothing, are named."""
@@ -30,9 +37,6 @@ def result_lines(
         verbose: above 0 everything is shown, however long.
         pivot: the fixture whose parameters are the columns of a table; None for the first that has several.
     """
-    from pytest_jsonmatch.report.bytag import tag_blocks
-    from pytest_jsonmatch.report.look import joined
-
     results = view.results
     blocks = [list(_origin(view, look))]
     if results.corpus is not None:
@@ -45,15 +49,28 @@ def result_lines(
     return joined([*blocks, *_verdict_blocks(completed(view), look)])
 
 
-def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
-    from pytest_jsonmatch.report.styled import DIM
-    from pytest_jsonmatch.report.view import extent
-
+def completed(view: RunView) -> RunView:
+    """Return a view with everything derived from its results: intervals, failures, what is left out."""
     results = view.results
-    parts = [extent(results), results.created.replace("T", " ")]
-    if results.commit:
-        changed = " with changes" if results.commit.endswith("+") else ""
-        parts.append(f"commit {results.commit.rstrip('+')[:10]}{changed}")
+    notes = [*filter(None, [left_out_note(results)]), *view.notes]
+    if results.is_partial:
+        kept, of = count(len(results.cases), "record"), count(results.number)
+        notes.append(
+            f"Figures and fields are those of all {of} records; {kept} of them are listed as cases. "
+            "With `jsonmatch evaluate --keep all` all are, and figures have intervals."
+        )
+    return replace(
+        view,
+        unsettled=Checks(cases=repeats(results.cases).checks).unsettled_cases,
+        headlines=() if results.is_partial or len(results.cases) < 2 else headlines(results),
+        faults=faults_of(results),
+        notes=notes,
+    )
+
+
+def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
+    results = view.results
+    parts = extent(results), results.created.replace("T", " "), commit_text(results.commit)
     yield look.title(f"{view.title}: {', '.join(filter(None, parts))}")
     if look.mode == "all":
         versions = ", ".join(f"{name} {text}" for name, text in results.versions.items())
@@ -64,10 +81,6 @@ def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
 
 
 def _run_blocks(results: ResultSet, look: Look, pivot: str | None) -> Iterator[list[StyledLine]]:
-    from pytest_jsonmatch.gate.repeats import repeats
-    from pytest_jsonmatch.report.styled import YELLOW
-    from pytest_jsonmatch.report.terminal import summary_lines
-
     comparisons = list(results.comparisons)
     if not comparisons:
         yield [[("nothing was compared", YELLOW)]]
@@ -77,8 +90,6 @@ def _run_blocks(results: ResultSet, look: Look, pivot: str | None) -> Iterator[l
 
 def _unscored(results: ResultSet, look: Look) -> Iterator[StyledLine]:
     """Yield the runs that failed before they compared anything: in no table, and 0 in every mean."""
-    from pytest_jsonmatch.report.figures import count
-
     found = [
         (case.id if case.of == 1 else f"{case.id} (run {run.number} of {case.of})", run.error)
         for case in results.cases
@@ -88,17 +99,14 @@ def _unscored(results: ResultSet, look: Look) -> Iterator[StyledLine]:
     if not found:
         return
     yield look.title(f"not counted above: {count(len(found))} {_UNSCORED}")
-    shown = found[: look.most(_WORST)]
+    shown, more = look.cut(found, _WORST)
     for name, error in shown:
         yield look.line(f"  {name}" if error in {"", _UNSCORED} else f"  {name}: {error}")
-    if hidden := len(found) - len(shown):
-        yield look.more(f"{count(hidden)} more")
+    yield from more
 
 
 def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[StyledLine]]:
     """Yield the pairs of unordered arrays: of a single comparison, of several if details are asked for."""
-    from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
-
     comparisons = list(results.comparisons)
     if len(comparisons) == 1:
         yield pair_lines(comparisons[0].audit, look, verbosity=verbose)
@@ -112,11 +120,6 @@ def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[
 def _corpus_blocks(
     results: ResultSet, corpus: Corpus, look: Look, verbose: int
 ) -> Iterator[list[StyledLine]]:
-    from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, worst_records
-    from pytest_jsonmatch.report.figures import count
-    from pytest_jsonmatch.report.pairs import pair_blocks
-    from pytest_jsonmatch.report.styled import YELLOW
-
     yield corpus_head(corpus, look)
     yield corpus_table(corpus, look)
     worst = sorted(results.scored, key=lambda case: case.figure("score"))
@@ -132,9 +135,6 @@ def _corpus_blocks(
 
 def _complaint(case: Case) -> str:
     """Return the worst fields of a record by name, or why it has no score."""
-    from pytest_jsonmatch.report.corpus import some_of
-    from pytest_jsonmatch.report.view import worst_fields
-
     for run in case.runs:
         for each in run.comparisons:
             if each.errors:
@@ -147,11 +147,6 @@ def _complaint(case: Case) -> str:
 
 
 def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
-    from pytest_jsonmatch.gate.headlines import micro_headlines
-    from pytest_jsonmatch.report.baseline import baseline_lines
-    from pytest_jsonmatch.report.checks import check_lines, gate_lines, interval_lines
-    from pytest_jsonmatch.report.view import extent
-
     title = f"figures, {view.means_of}"
     yield interval_lines(view.headlines, look, title=title, noun=view.noun)
     if view.headlines:
@@ -168,8 +163,6 @@ def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
 
 def _figures(view: RunView, look: Look) -> StyledLine:
     """Return the figures of a single case, of which there are no intervals."""
-    from pytest_jsonmatch.report.styled import PLAIN, score_markup
-
     line: StyledLine = []
     for title, value, _ in view.figures[:-1]:
         line.append((f"{', ' if line else ''}{title} ", PLAIN))

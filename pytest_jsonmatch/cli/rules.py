@@ -1,18 +1,15 @@
-"""The options that say how values are compared and which gates must hold."""
+"""What is said by the options on how values are compared and which gates must hold."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import read_config
 from pytest_jsonmatch.cli.sources import schema_source
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Sequence
-
-    from pytest_jsonmatch.gate.expressions import Gate
+from pytest_jsonmatch.gate.expressions import Gate, GateError, parse_gate
 
 
 def rules_of(options: Namespace) -> dict[str, Any]:
@@ -43,8 +40,12 @@ def tags_by(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def gates_of(texts: Sequence[str]) -> list[Gate]:
+def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> list[Gate]:
     """Return the gates that texts express.
+
+    Args:
+        texts: as they were written.
+        read: reads one of them.
 
     Raises:
         CommandError: one of them is not a gate.
@@ -52,13 +53,10 @@ def gates_of(texts: Sequence[str]) -> list[Gate]:
     >>> [gate.text for gate in gates_of(["f1 >= 0.9"])]
     ['f1 >= 0.9']
     """
-    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
-
     found = []
     for text in texts:
         try:
-            found.append(parse_gate(text))
+            found.append(read(text))
         except GateError as error:
-            told = str(error).partition("\n")[0]
-            raise CommandError(f"--gate {text!r}: {told}") from None
+            raise CommandError(f"--gate {text!r}: {error.reason}") from None
     return found

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import TYPE_CHECKING, Any, Final
+from argparse import ArgumentParser, Namespace
+from itertools import count
+from typing import Any
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
+from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.records import gold_records
 from pytest_jsonmatch.cli.sources import resolved_schema, schema_source
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-_SOURCE: Final = "a JSON file, or a pydantic model as module:Model"
+from pytest_jsonmatch.report.escape import printable
+from pytest_jsonmatch.schema.defaults import annotate_xeval
+from pytest_jsonmatch.schema.documents import Documents
+from pytest_jsonmatch.schema.gold import validate_gold
+from pytest_jsonmatch.schema.inference import infer_schema
+from pytest_jsonmatch.schema.parsing import load_schema
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,14 +39,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         ),
         run=_infer,
     )
-    infer.add_argument(
-        "gold",
-        metavar="GOLD",
-        help="JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input",
-    )
-    infer.add_argument(
-        "--annotate", action="store_true", help="with the comparator of its type at every leaf"
-    )
+    told = "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input"
+    add(infer, "GOLD", told)
+    add(infer, "--annotate", "with the comparator of its type at every leaf")
     resolve = commands.add_parser(
         "resolve",
         help="a schema without $ref and allOf",
@@ -54,8 +54,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a schema with a comparator at every leaf",
         description="Write a schema, resolved, with the comparator of its type at every leaf that has none.",
         examples="jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
-        run=_annotate,
+        run=_resolve,
     )
+    resolve.set_defaults(annotate=False)
+    annotate.set_defaults(annotate=True)
     validate = commands.add_parser(
         "validate",
         help="what is wrong with a schema",
@@ -67,52 +69,33 @@ def add_arguments(parser: ArgumentParser) -> None:
         run=_validate,
     )
     for command in (resolve, annotate, validate):
-        command.add_argument("schema", metavar="SCHEMA", help=_SOURCE)
+        add(command, "SCHEMA", "a JSON file, or a pydantic model as module:Model")
     for command in (infer, resolve, annotate):
         add_options(command, "--output")
-    validate.add_argument("--gold", metavar="GOLD", help="gold records to hold against it, as for infer")
+    add(validate, "--gold GOLD", "gold records to hold against it, as for infer")
     add_options(validate, id_field="the member that is a record's id, for the messages")
-    validate.add_argument(
-        "--strict-types", action="store_true", help="a value of another type is an error too"
-    )
+    add(validate, "--strict-types", "a value of another type is an error too")
     add_options(validate, "-p")
 
 
 def _infer(options: Namespace) -> int:
-    from pytest_jsonmatch.cli.inputs import name_of
-    from pytest_jsonmatch.cli.records import gold_records
-    from pytest_jsonmatch.schema.defaults import annotate_xeval
-    from pytest_jsonmatch.schema.inference import infer_schema
-
     try:
-        schema = infer_schema(gold_records(options.gold))
+        return _write(infer_schema(gold_records(options.gold)), options)
     except ConfigurationError as error:
         raise CommandError(f"{name_of(options.gold)}: {error}") from None
-    return _write(annotate_xeval(schema) if options.annotate else schema, options)
 
 
 def _resolve(options: Namespace) -> int:
     return _write(resolved_schema(options.schema), options)
 
 
-def _annotate(options: Namespace) -> int:
-    from pytest_jsonmatch.schema.defaults import annotate_xeval
-
-    return _write(annotate_xeval(resolved_schema(options.schema)), options)
-
-
 def _write(schema: dict[str, Any], options: Namespace) -> int:
+    schema = annotate_xeval(schema) if options.annotate else schema
     write_output(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", options.output)
     return FINE
 
 
 def _validate(options: Namespace) -> int:
-    from pytest_jsonmatch.cli.inputs import name_of
-    from pytest_jsonmatch.cli.records import gold_records
-    from pytest_jsonmatch.schema.documents import Documents
-    from pytest_jsonmatch.schema.gold import validate_gold
-    from pytest_jsonmatch.schema.parsing import load_schema
-
     source = schema_source(options.schema)
     Documents.open(source)  # an unreadable file is bad input (code 2), not a bad schema (code 1)
     lines: list[str] = []
@@ -125,27 +108,20 @@ def _validate(options: Namespace) -> int:
             return _told([f"{options.schema} is valid"], FINE)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            number = 0
-
-            def counted() -> Any:
-                nonlocal number
-                for record in gold_records(options.gold):
-                    number += 1
-                    yield record
-
+            places = count()
+            records = (record for record, _ in zip(gold_records(options.gold), places, strict=False))
             try:
-                validate_gold(counted(), node, id_field=options.id_field, strict_types=options.strict_types)
+                validate_gold(records, node, id_field=options.id_field, strict_types=options.strict_types)
             except GoldValidationError as error:
                 lines.append(f"error: {error}")
     lines = [*(f"warning: {each.message}" for each in caught), *lines]
     if not lines:
+        number = next(places)
         fit = "record fits" if number == 1 else "records fit"
         lines = [f"{name_of(options.gold)}: {number:,} {fit} {options.schema}"]
     return _told(lines, NOT_FINE if lines[-1].startswith("error: ") else FINE)
 
 
 def _told(lines: list[str], code: int) -> int:
-    from pytest_jsonmatch.report.escape import printable
-
     write_output("".join(f"{printable(line)}\n" for line in lines), None)
     return code

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.model import merged_fields
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.model import ResultSet, merged_fields
 
 _OF_CASE: Final = ("case", "metric", "passed")
 """The columns before those of the field."""
-
-
-def check_table(path: Path, output: Path | None) -> None:
-    """Find out before any work is done whether a table may be written there.
-
-    Raises:
-        CommandError: it would write over what looks like a result file, or `--output` names another file.
-    """
-    if output is not None:
-        raise CommandError(f"the table goes to {path}, and --output names {output}: give one file")
-    if path.suffix.lower() in {".json", ".jsonl"}:
-        raise CommandError(f"the table would be written over {path}, a JSON file; RESULT comes first")
 
 
 def table_of(results: ResultSet, form: Literal["csv", "parquet"]) -> bytes:

@@ -43,73 +43,68 @@ _IN_FLIGHT: Final = 32
 _POSITION: Final = attrgetter("position")
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The arguments of `api.compare_corpus`."""
+def evaluate_corpus(
+    actual: Any,
+    expected: Any,
+    *,
+    plan_for: Compile,
+    judge_of: Callable[[Plan], object],
+    metric: str,
+    options: Mapping[str, Any],
+    id_field: str | None,
+    post_process: PostProcess | Sequence[PostProcess] | None,
+    executor: Executor | None,
+    progress: bool | Progress,
+    keep: Keep | None,
+    chunk_size: int,
+    matches: bool,
+    tags: TagSource | None,
+    validate: str,
+    cluster: str | None,
+) -> RunResult:
+    """Score a corpus as `api.compare_corpus` says, whose arguments these are, but for two.
 
-    actual: Any
-    expected: Any
-    metric: str
-    options: Mapping[str, Any]
-    id_field: str | None
-    post_process: PostProcess | Sequence[PostProcess] | None
-    executor: Executor | None
-    progress: bool | Progress
-    keep: Keep | None
-    chunk_size: int
-    matches: bool
-    tags: TagSource | None
-    validate: str
-    cluster: str | None = None
-
-
-def evaluate_corpus(asked: Evaluation, plan_for: Compile, judge_of: Callable[[Plan], object]) -> RunResult:
-    """Score a corpus as `api.compare_corpus` says.
-
-    Args:
-        asked: the arguments of `api.compare_corpus`.
-        plan_for: a function of a module that compiles the plan of a metric with options.
-        judge_of: what a plan's comparators that ask a judge are given.
+    `plan_for`, a function of a module, compiles the plan of a metric with options; `judge_of` returns what
+    the plan's comparators that ask a judge are given.
     """
-    _check(asked)
-    held = isinstance(asked.expected, Sequence) and not isinstance(asked.expected, str)
-    keep = asked.keep or ("all" if held else "worst")
-    processors = _processors(asked.post_process)
-    repair, options = take_repair(asked.options)
-    plan = plan_for(asked.metric, options)
-    scores_id = asked.id_field is not None and _lists(plan.schema, asked.id_field)
-    reading = Reading(asked.id_field, scores_id=scores_id, repair=repair)
+    _check(keep, chunk_size, id_field, cluster)
+    if matches and executor is not None:
+        message = "matches=True keeps comparisons, which stay in the process that made them; without executor"
+        raise ConfigurationError(message)
+    is_text = isinstance(expected, str)
+    keep = keep or ("all" if isinstance(expected, Sequence) and not is_text else "worst")
+    processors = _processors(post_process)
+    repair, options = take_repair(options)
+    plan = plan_for(metric, options)
+    scores_id = id_field is not None and _lists(plan.schema, id_field)
+    reading = Reading(id_field, scores_id=scores_id, repair=repair)
     task = Task(
         compile=plan_for,
-        metric=asked.metric,
+        metric=metric,
         options=options,
         signature=plan.signature,
         keep=keep,
-        chunk_size=asked.chunk_size,
+        chunk_size=chunk_size,
         reading=reading,
         post_process=processors,
         judge=judge_of(plan),
-        matches=asked.matches,
-        tagger=None if asked.tags is None else Tagger(asked.tags),
-        validate=asked.validate,
-        cluster=asked.cluster,
-        scores_cluster=asked.cluster is not None and _lists(plan.schema, asked.cluster),
+        matches=matches,
+        tagger=None if tags is None else Tagger(tags),
+        validate=validate,
+        cluster=cluster,
+        scores_cluster=cluster is not None and _lists(plan.schema, cluster),
     )
     total = ChunkResult()
-    in_all = (
-        len(asked.expected)
-        if isinstance(asked.expected, Sized) and not isinstance(asked.expected, str)
-        else None
-    )
+    is_remote = executor is not None and not isinstance(executor, ThreadPoolExecutor)
+    in_all = len(expected) if isinstance(expected, Sized) and not is_text else None
     with (
-        open_pairing(asked.actual, asked.expected, reading, as_text=_is_remote(asked.executor)) as pairing,
-        _reporter(asked.progress, in_all) as report,
+        open_pairing(actual, expected, reading, as_text=is_remote) as pairing,
+        _reporter(progress, in_all) as report,
     ):
-        if asked.executor is None:
+        if executor is None:
             chunks = _scored_here(task, plan, pairing)
         else:
-            chunks = _scored_on(asked.executor, task, plan, pairing)
+            chunks = _scored_on(executor, task, plan, pairing)
         for chunk in chunks:
             total.add(chunk)
             report(total.sums.records)
@@ -152,20 +147,15 @@ def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
 # -- arguments ---------------------------------------------------------------------------------------------
 
 
-def _check(asked: Evaluation) -> None:
-    size: object = asked.chunk_size
-    id_field: object = asked.id_field
-    cluster: object = asked.cluster
-    if asked.keep is not None and asked.keep not in _KEEPS:
-        message = f"keep is {asked.keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
-    elif not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        message = f"chunk_size is {size!r}; it is a number of records, at least 1"
+def _check(keep: object, chunk_size: object, id_field: object, cluster: object) -> None:
+    if keep is not None and keep not in _KEEPS:
+        message = f"keep is {keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
+    elif not isinstance(chunk_size, int) or isinstance(chunk_size, bool) or chunk_size < 1:
+        message = f"chunk_size is {chunk_size!r}; it is a number of records, at least 1"
     elif id_field is not None and not isinstance(id_field, str):
         message = f"id_field is {id_field!r}; it is the name of a member at the top of each record"
     elif cluster is not None and not isinstance(cluster, str):
         message = f"cluster is {cluster!r}; it is the name of a member at the top of each gold record"
-    elif asked.matches and asked.executor is not None:
-        message = "matches=True keeps comparisons, which stay in the process that made them; without executor"
     else:
         return
     raise ConfigurationError(message)
@@ -219,10 +209,6 @@ def _reporter(wanted: bool | Progress, total: int | None) -> Iterator[Callable[[
 
 
 # -- chunks ------------------------------------------------------------------------------------------------
-
-
-def _is_remote(executor: Executor | None) -> bool:
-    return executor is not None and not isinstance(executor, ThreadPoolExecutor)
 
 
 def _scored_here(task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResult]:

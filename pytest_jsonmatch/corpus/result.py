@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, shor
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
+from pytest_jsonmatch.engine.value.sums import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +28,11 @@ MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors, and this many warnings; all are counted."""
 MOST_WORST: Final = 10
 """A result keeps at most this many of the worst records."""
+_OF_FIELDS: Final = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
+_OF_RECORDS: Final = (
+    *("records", "unanswered", "unscored", "not_validated", "approximate", "errors", "warnings"),
+)
+"""What `RunResult` counts: by field, and by record."""
 
 
 @final
@@ -144,124 +150,110 @@ class RunResult:
     unmatched_rules: tuple[str, ...] = ()
     """The patterns of `fields` and `accept` that fit no place of any record or of the schema."""
     _by_tag: Mapping[str, RunSums] = field(default_factory=dict)
-    _all_fields: dict[str, FieldAggregation] | None = field(init=False, default=None)
-    _per_field: dict[str, FieldAggregation] | None = field(init=False, default=None)
+    mean_precision: float | None = field(init=False)
+    """The mean of the records' precision."""
+    mean_recall: float | None = field(init=False)
+    """The mean of the records' recall."""
+    mean_f1: float | None = field(init=False)
+    """The mean of the records' F1."""
+    mean_score: float | None = field(init=False)
+    """The mean of the records' scores."""
+    micro_precision: float | None = field(init=False)
+    """Precision over the leaves of all records together."""
+    micro_recall: float | None = field(init=False)
+    """Recall over the leaves of all records together."""
+    micro_f1: float | None = field(init=False)
+    """F1 over the leaves of all records together."""
+    valid_rate: float | None = field(init=False)
+    """The share of the validated answers that the schema allows; text without JSON is not valid.
+
+    None without `validate="report"`, or if no answer was validated.
+    """
+    parse_rate: float | None = field(init=False)
+    """The share of the answers given as text that have JSON in them; None if none is text."""
+    omission_rate: float | None = field(init=False)
+    """Omissions over the leaves of expected, whatever they weigh; None for 0/0."""
+    hallucination_rate: float | None = field(init=False)
+    """Hallucinations over the leaves of actual; None for 0/0, and if the metric does not count them."""
+    fabrication_rate: float | None = field(init=False)
+    """The share of the places where expected has no value and actual has one; None for 0/0.
+
+    A place is a member of an object that both sides have: one that the schema lists (without a schema:
+    that any expected record has there), or that actual has. None too if the metric does not count what
+    only actual has.
+    """
+    all_fields: Mapping[str, FieldAggregation] = field(init=False)
+    """Aggregates of every field, also of those that count in no figure."""
+    per_field: Mapping[str, FieldAggregation] = field(init=False)
+    """Aggregates by schema path: `items[].price` is over all elements of all records.
+
+    Fields that were only skipped, or only failed in a batch comparator, are left out: they have no
+    figures. `all_fields` has them too.
+    """
+    total_records: int = field(init=False)
+    """The number of gold records."""
+    total_perfect: int = field(init=False)
+    """The number of records that score 1."""
+    total_unanswered: int = field(init=False)
+    """The number of gold records without an answer."""
+    total_unscored: int = field(init=False)
+    """The number of records without figures: batch errors have left nothing to count."""
+    total_not_validated: int = field(init=False)
+    """The number of answers that can't be validated: over 200 levels, or with halves of characters."""
+    total_approximate: int = field(init=False)
+    """The number of records with an unordered array too large for `memory_limit` to be paired exactly."""
+    total_errors: int = field(init=False)
+    """The number of errors."""
+    total_warnings: int = field(init=False)
+    """The number of warnings."""
+    total_fields: int = field(init=False)
+    """How many results were scored: matches, mismatches, omissions and hallucinations."""
+    total_matches: int = field(init=False)
+    """The number of results that match."""
+    total_mismatches: int = field(init=False)
+    """How many results are on both sides and score less than 1."""
+    total_omissions: int = field(init=False)
+    """The number of results that are missing from the answers."""
+    total_hallucinations: int = field(init=False)
+    """The number of results that only the answers have."""
+    total_skipped: int = field(init=False)
+    """How many results a rule leaves out."""
+    total_batch_errors: int = field(init=False)
+    """The number of results for which a batch comparator failed."""
+
+    def __post_init__(self) -> None:
+        """Compute all figures from the sums."""
+        sums, total = self._sums, self._sums.total
+        scored = sums.records - sums.unscored
+        for name in Figures._fields:
+            mean = min(sums.figures[name].value / scored, 1.0) if scored else None
+            setattr(self, f"mean_{name}", mean)
+        for name in ("precision", "recall", "f1"):
+            setattr(self, f"micro_{name}", getattr(total, name) if scored else None)
+        self.valid_rate = sums.valid / sums.validated if sums.validated else None
+        self.parse_rate = sums.parsed / sums.texts if sums.texts else None
+        self.all_fields = sums.per_field()
+        self.per_field = {path: each for path, each in self.all_fields.items() if each.total}
+        together = reduce(FieldAggregation.merge, self.all_fields.values(), FieldAggregation())
+        for name in RATES:
+            setattr(self, name, getattr(together, name))
+        for name in _OF_FIELDS:
+            setattr(self, f"total_{name}", getattr(together, name))
+        self.total_fields = together.total
+        for name in _OF_RECORDS:
+            setattr(self, f"total_{name}", getattr(sums, name))
+        self.total_perfect = sums.perfect_records
 
     @property
     def metric(self) -> str:
         """The name of the metric."""
         return self.signature.metric
 
-    def _mean(self, name: str) -> float | None:
-        scored = self._scored
-        return min(self._sums.figures[name].value / scored, 1.0) if scored else None
-
-    @property
-    def _scored(self) -> int:
-        """The number of records that have figures."""
-        return self._sums.records - self._sums.unscored
-
-    @property
-    def mean_precision(self) -> float | None:
-        """The mean of the records' precision."""
-        return self._mean("precision")
-
-    @property
-    def mean_recall(self) -> float | None:
-        """The mean of the records' recall."""
-        return self._mean("recall")
-
-    @property
-    def mean_f1(self) -> float | None:
-        """The mean of the records' F1."""
-        return self._mean("f1")
-
-    @property
-    def mean_score(self) -> float | None:
-        """The mean of the records' scores."""
-        return self._mean("score")
-
-    @property
-    def micro_precision(self) -> float | None:
-        """Precision over the leaves of all records together."""
-        return self._sums.total.precision if self._scored else None
-
-    @property
-    def micro_recall(self) -> float | None:
-        """Recall over the leaves of all records together."""
-        return self._sums.total.recall if self._scored else None
-
-    @property
-    def micro_f1(self) -> float | None:
-        """F1 over the leaves of all records together."""
-        return self._sums.total.f1 if self._scored else None
-
-    @property
-    def valid_rate(self) -> float | None:
-        """The share of the validated answers that the schema allows; text without JSON is not valid.
-
-        None without `validate="report"`, or if no answer was validated.
-        """
-        return self._sums.valid / self._sums.validated if self._sums.validated else None
-
-    @property
-    def parse_rate(self) -> float | None:
-        """The share of the answers given as text that have JSON in them; None if none is text."""
-        return self._sums.parsed / self._sums.texts if self._sums.texts else None
-
-    @property
-    def omission_rate(self) -> float | None:
-        """Omissions over the leaves of expected, whatever they weigh; None for 0/0."""
-        return self._total.omission_rate
-
-    @property
-    def hallucination_rate(self) -> float | None:
-        """Hallucinations over the leaves of actual; None for 0/0, and if the metric does not count them."""
-        return self._total.hallucination_rate
-
-    @property
-    def fabrication_rate(self) -> float | None:
-        """The share of the places where expected has no value and actual has one; None for 0/0.
-
-        A place is a member of an object that both sides have: one that the schema lists (without a schema:
-        that any expected record has there), or that actual has. None too if the metric does not count what
-        only actual has.
-        """
-        return self._total.fabrication_rate
-
-    @property
-    def _total(self) -> FieldAggregation:
-        """The figures of all fields together."""
-        return reduce(FieldAggregation.merge, self.all_fields.values(), FieldAggregation())
-
     @property
     def answer_counts(self) -> tuple[int, int, int, int, int]:
         """How many answers are text, have JSON in it, are valid, were validated, and can't be validated."""
         sums = self._sums
         return sums.texts, sums.parsed, sums.valid, sums.validated, sums.not_validated
-
-    @property
-    def total_not_validated(self) -> int:
-        """The number of answers that can't be validated: over 200 levels, or with halves of characters."""
-        return self._sums.not_validated
-
-    @property
-    def per_field(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates by schema path: `items[].price` is over all elements of all records.
-
-        Fields that were only skipped, or only failed in a batch comparator, are left out: they have no
-        figures. `all_fields` has them too.
-        """
-        if self._per_field is None:
-            self._per_field = {path: each for path, each in self.all_fields.items() if each.total}
-        return self._per_field
-
-    @property
-    def all_fields(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates of every field, also of those that count in no figure."""
-        if self._all_fields is None:
-            self._all_fields = self._sums.per_field()
-        return self._all_fields
 
     def nearest_path(self, pattern: str) -> str | None:
         """Return the schema path that an unmatched rule was likely meant to be; None if none is near."""
@@ -280,79 +272,6 @@ class RunResult:
         {'source=phone': 1.0, 'source=scan': 0.5}
         """
         return {tag: RunResult(self.signature, self._by_tag[tag]) for tag in sorted(self._by_tag)}
-
-    def _count(self, name: str) -> int:
-        return sum(getattr(each, name) for each in self.all_fields.values())
-
-    @property
-    def total_records(self) -> int:
-        """The number of gold records."""
-        return self._sums.records
-
-    @property
-    def total_perfect(self) -> int:
-        """The number of records that score 1."""
-        return self._sums.perfect_records
-
-    @property
-    def total_unanswered(self) -> int:
-        """The number of gold records without an answer."""
-        return self._sums.unanswered
-
-    @property
-    def total_unscored(self) -> int:
-        """The number of records without figures: batch errors have left nothing to count."""
-        return self._sums.unscored
-
-    @property
-    def total_fields(self) -> int:
-        """How many results were scored: matches, mismatches, omissions and hallucinations."""
-        return self._count("total")
-
-    @property
-    def total_matches(self) -> int:
-        """The number of results that match."""
-        return self._count("matches")
-
-    @property
-    def total_mismatches(self) -> int:
-        """How many results are on both sides and score less than 1."""
-        return self._count("mismatches")
-
-    @property
-    def total_omissions(self) -> int:
-        """The number of results that are missing from the answers."""
-        return self._count("omissions")
-
-    @property
-    def total_hallucinations(self) -> int:
-        """The number of results that only the answers have."""
-        return self._count("hallucinations")
-
-    @property
-    def total_skipped(self) -> int:
-        """How many results a rule leaves out."""
-        return self._count("skipped")
-
-    @property
-    def total_batch_errors(self) -> int:
-        """The number of results for which a batch comparator failed."""
-        return self._count("batch_errors")
-
-    @property
-    def total_approximate(self) -> int:
-        """The number of records with an unordered array too large for `memory_limit` to be paired exactly."""
-        return self._sums.approximate
-
-    @property
-    def total_errors(self) -> int:
-        """The number of errors."""
-        return self._sums.errors
-
-    @property
-    def total_warnings(self) -> int:
-        """The number of warnings."""
-        return self._sums.warnings
 
     def merge(self, other: RunResult) -> RunResult:
         """Return the result of both corpora together, as if they had been one; the order does not matter.
@@ -386,9 +305,8 @@ class RunResult:
         """Return everything as plain JSON types."""
         figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
         micro = ("micro_precision", "micro_recall", "micro_f1", *RATES, "valid_rate", "parse_rate")
-        counted = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
         others = ("not_validated", "approximate", "errors", "warnings")
-        totals = ("records", "perfect", "unscored", "fields", *counted, *others)
+        totals = ("records", "perfect", "unscored", "fields", *_OF_FIELDS, *others)
         return {
             "metric": self.metric,
             "signature": str(self.signature),

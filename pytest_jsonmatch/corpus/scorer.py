@@ -287,8 +287,11 @@ class _Scorer:
     # -- reading -------------------------------------------------------------------------------------------
 
     def _taken(self, pair: Pair) -> _Read:
-        """Return a pair as JSON values, with what it belongs to."""
-        read, name = self._read(pair), self._task.cluster
+        """Return a pair as it is compared, with what it belongs to."""
+        read, plan, name = self._as_json(pair), self._plan, self._task.cluster
+        if plan.reads_texts:
+            read.expected = with_texts_read(plan, read.expected)
+            read.actual = with_texts_read(plan, read.actual)
         if name is None:
             return read
         for at, side in enumerate((read.expected, read.actual)):
@@ -296,14 +299,6 @@ class _Scorer:
                 found = side[name] if self._task.scores_cluster else side.pop(name)
                 if at == 0 and found is not None:
                     read.cluster = found if type(found) is str else render(found)
-        return read
-
-    def _read(self, pair: Pair) -> _Read:
-        """Return a pair as it is compared."""
-        read = self._as_json(pair)
-        if self._plan.reads_texts:
-            read.expected = with_texts_read(self._plan, read.expected)
-            read.actual = with_texts_read(self._plan, read.actual)
         return read
 
     def _as_json(self, pair: Pair) -> _Read:
@@ -348,7 +343,7 @@ class _Scorer:
         if isinstance(outcome, JsonMatchError):
             outcome = self._refused(read, outcome)
         if read.error is not None:
-            self._note(pair, None, None, read.error)
+            self._note(pair, read.error)
         if outcome.gap is not None:
             self._made.sums.approximate += 1
             read.warnings = (*read.warnings, approximate_warning(outcome.gap))
@@ -363,7 +358,7 @@ class _Scorer:
         self._findings += outcome.findings
         if outcome.findings:
             for error in errors_of(outcome.findings):
-                self._note(pair, error.path, error.comparator, error.reason)
+                self._note(pair, error.reason, error.path, error.comparator)
         if not outcome.has_figures:
             self._unscored += 1
             self._keep(_Candidate(read, None, outcome))
@@ -455,24 +450,22 @@ class _Scorer:
             name = getattr(process, "__name__", repr(process))
             try:
                 returned: Any = process(list(results))
-                if returned is None:
-                    why = f"the post-processor {name} returned nothing; it has to return the results"
-                    self._note(pair, None, None, why)
-                    continue
-                changed = list(returned)
+                changed = None if returned is None else list(returned)
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
-                why = f"the post-processor {name} raised {error_text(error)}"
-                self._note(pair, None, None, why)
-                continue
-            if not all(isinstance(each, FieldResult) for each in changed):
-                why = f"the post-processor {name} returned something else than field results"
-                self._note(pair, None, None, why)
-                continue
-            results = changed
+                why = f"raised {error_text(error)}"
+            else:
+                if changed is None:
+                    why = "returned nothing; it has to return the results"
+                elif all(isinstance(each, FieldResult) for each in changed):
+                    results = changed
+                    continue
+                else:
+                    why = "returned something else than field results"
+            self._note(pair, f"the post-processor {name} {why}")
         sums = total_of(each.sums for each in results)
         return outcome._replace(findings=results, sums=sums, seen=Seen())
 
-    def _note(self, pair: Pair, path: str | None, comparator: str | None, reason: str) -> None:
+    def _note(self, pair: Pair, reason: str, path: str | None = None, comparator: str | None = None) -> None:
         made = self._made
         made.sums.errors += 1
         if len(made.errors) < MAX_ERRORS:

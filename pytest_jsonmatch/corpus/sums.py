@@ -186,8 +186,9 @@ class RunSums:
             if status == MISMATCH and finding.score:
                 sums.more["score"].add(finding.score)
             if detail is not None and detail.weights is not None and status not in LEAFLESS:
-                sums.more["expected"].add(detail.weights[0] - node.weight * (status != HALLUCINATION))
-                sums.more["actual"].add(detail.weights[1] - node.weight * (status != OMISSION))
+                _, expected, actual, _ = finding.sums
+                sums.more["expected"].add(expected - node.weight * (status != HALLUCINATION))
+                sums.more["actual"].add(actual - node.weight * (status != OMISSION))
             if detail is not None and detail.leaves is not None and status not in LEAFLESS:
                 sums.more_leaves[0] += detail.leaves[0] - (status != HALLUCINATION)
                 sums.more_leaves[1] += detail.leaves[1] - (status != OMISSION)

@@ -6,14 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.gate.intervals import Interval, checked_confidence, wilson
+from pytest_jsonmatch.gate.intervals import SEED, Interval, checked_confidence, wilson
 from pytest_jsonmatch.gate.session import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DRAWS: Final = 20_000
-_SEED: Final = 20_240_602
 _PRIOR: Final = 0.5
 """Of Jeffreys, for the cells of a table."""
 
@@ -126,7 +125,7 @@ class Agreement:
         # Kappa is the same whichever cell of a diagonal is which: in order, the draws are so too.
         same = sorted((self.true_same, self.true_different))
         other = sorted((self.false_same, self.false_different))
-        random = np.random.RandomState(_SEED)
+        random = np.random.RandomState(SEED)
         a, d, b, c = random.standard_gamma(np.array([*same, *other]) + _PRIOR, (DRAWS, 4)).T
         kappas = 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
         low, high = (float(end) for end in np.quantile(kappas, [rest, 1 - rest]))

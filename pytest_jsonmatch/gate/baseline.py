@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
+    from pytest_jsonmatch.results.model import Case, ResultSet
 
 
 class Delta(NamedTuple):
@@ -123,10 +123,11 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
     # only not have been kept.
     partial = before.is_partial or after.is_partial
     fields = _by_metric([old[name] for name in both]), _by_metric([new[name] for name in both])
-    mismatches = _mismatches(both, old, new)
+    mismatches = [*_mismatches(both, old, new)]
     if partial and before.corpus is not None and after.corpus is not None:
         fields = {before.corpus.metric: before.corpus.fields}, {after.corpus.metric: after.corpus.fields}
-        mismatches = _mismatches_of_corpora(before.corpus, after.corpus)
+        signatures = before.corpus.signature, after.corpus.signature
+        mismatches = [Mismatch("all records", *signatures)] if len({*signatures}) > 1 else []
     return BaselineDiff(
         before,
         after,
@@ -136,11 +137,6 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
         vanished=() if partial else tuple(sorted(old.keys() - new.keys())),
         mismatches=tuple(mismatches),
     )
-
-
-def _mismatches_of_corpora(before: Corpus, after: Corpus) -> Iterator[Mismatch]:
-    if before.signature != after.signature:
-        yield Mismatch("all records", before.signature, after.signature)
 
 
 _ByMetric: TypeAlias = "dict[str, Mapping[str, FieldAggregation]]"

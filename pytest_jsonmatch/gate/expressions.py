@@ -7,6 +7,7 @@ of     = "fields[" string "]." name
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, final
@@ -16,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 SHARES: Final[Mapping[str, str]] = {
     "score": "the mean score of the cases",
@@ -44,7 +45,7 @@ COUNTS: Final[Mapping[str, str]] = {
 }
 """Figures that count, and what they count."""
 _MICRO: Final = ("score", "precision", "recall", "f1")
-OF_RESULTS: Final = (
+_OF_RESULTS: Final = (
     *("omission_rate", "hallucination_rate", "fabrication_rate"),
     *("matches", "mismatches", "omissions", "hallucinations"),
 )
@@ -52,7 +53,15 @@ OF_RESULTS: Final = (
 OF_EXTRAS: Final = frozenset({"hallucination_rate", "fabrication_rate", "hallucinations"})
 """Figures that there are only where what only actual has is counted."""
 _OF_RUN: Final = frozenset({"completeness"})
-OPERATORS: Final = (">=", "<=", "==", "!=", ">", "<")
+OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_SLACK: Final = 1e-12
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<name>[^\W\d]\w*)
@@ -114,13 +123,14 @@ class Gate:
     @property
     def name(self) -> str:
         """The figure, in one spelling."""
-        parts = [f'tags["{self.tag}"]' if self.tag is not None else ""]
-        parts += [f'cases["{self.cases}"]' if self.cases is not None else ""]
-        parts += [
-            "micro" if self.is_micro else "",
-            f'fields["{self.field}"]' if self.field is not None else "",
-        ]
-        return ".".join([*filter(None, parts), self.figure])
+        of = {"tags": self.tag, "cases": self.cases, "fields": self.field}
+        parts = [f'{name}["{value}"]' for name, value in of.items() if value is not None]
+        return ".".join([*parts, *(["micro"] if self.is_micro else []), self.figure])
+
+    @property
+    def is_of_leaves(self) -> bool:
+        """Whether the figure is of all leaves together, or of those of fields, and not of cases."""
+        return self.is_micro or self.field is not None or self.figure in _OF_RESULTS
 
     def holds(self, value: float) -> bool:
         """Tell whether a value of the figure is good enough; a difference of 1e-12 is none.
@@ -130,17 +140,8 @@ class Gate:
         >>> parse_gate("score >= 0.3").holds(0.1 + 0.1 + 0.1), parse_gate("score >= 1").holds(0.9999999999999)
         (True, False)
         """
-        same = abs(value - self.limit) <= (_SLACK if self.limit < 1 else 0)
-        if self.operator in {">", "<", "!="} and same:
-            return False
-        if self.operator in {">=", "<=", "=="} and same:
-            return True
-        if self.operator in {">", ">="}:
-            return value > self.limit
-        return value < self.limit if self.operator in {"<", "<="} else self.operator == "!="
-
-
-_SLACK: Final = 1e-12
+        is_same = abs(value - self.limit) <= _SLACK and self.limit < 1
+        return OPERATORS[self.operator](self.limit if is_same else value, self.limit)
 
 
 def parse_gate(text: str) -> Gate:
@@ -152,6 +153,17 @@ def parse_gate(text: str) -> Gate:
     'cases["acme-*"].fields["items[].price"].recall'
     """
     return _Reader(text).read()
+
+
+def parse_study_gate(text: str, figures: Collection[str]) -> Gate:
+    """Read a gate on what a study found: on one of its figures, in total or of fields.
+
+    Raises GateError, which says what is wrong with it and where.
+
+    >>> parse_study_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
+    'fields["total"].auroc'
+    """
+    return _Reader(text).read_of_study(figures)
 
 
 @final
@@ -212,32 +224,45 @@ class _Reader:
         elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
             self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
             word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
-        of_fields = _MICRO if is_micro else (*_MICRO, *OF_RESULTS) if field is not None else ()
+        of_fields = _MICRO if is_micro else (*_MICRO, *_OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
         self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
-        operator, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
+        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
         number, place = self._next("number", "a number")
         limit = float(number)
         if word in SHARES and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
             self._fail(place, f"{word} goes from 0 to 1{hint}")
-        is_proven = self._is_proven(word, operator)
+        is_proven = self._is_proven(word, comparison)
         self._next("end", "nothing more")
-        return Gate(self.text.strip(), word, operator, limit, cases, field, is_micro, is_proven, tag)
+        return Gate(self.text.strip(), word, comparison, limit, cases, field, is_micro, is_proven, tag)
 
-    def _is_proven(self, figure: str, operator: str) -> bool:
+    def read_of_study(self, figures: Collection[str]) -> Gate:
+        field = None
+        wanted = f"a figure such as {min(figures)}"
+        word, position = self._next("name", wanted)
+        if word == "fields":
+            field, place = self._subscript(word, "a path pattern")
+            self._check_pattern(field, place)
+            word, position = self._next("name", wanted)
+        if word not in figures:
+            self._fail(position, f"unknown figure {word!r}{did_you_mean(word, figures)}")
+        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
+        number, _ = self._next("number", "a number")
+        self._next("end", "nothing more")
+        return Gate(self.text.strip(), word, comparison, float(number), field=field)
+
+    def _is_proven(self, figure: str, comparison: str) -> bool:
         kind, word, position = self.tokens[self.at]
         if kind == "end":
             return False
         self._next("name", "nothing more, or `proven`,", "proven")
         if figure in COUNTS or figure in _OF_RUN:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
-        if figure == "fabrication_rate":
-            self._fail(position, "fabrication_rate has no interval: its places are known of a whole run only")
         if figure in SPENT:
             self._fail(position, f"{figure} has no interval: leave `proven` out")
-        if operator in {"==", "!="}:
-            self._fail(position, f"an interval can't prove {operator}; use >=, >, <= or <")
+        if comparison in {"==", "!="}:
+            self._fail(position, f"an interval can't prove {comparison}; use >=, >, <= or <")
         return word == "proven"
 
     def _subscript(self, word: str, what: str) -> tuple[str, int]:

@@ -13,6 +13,7 @@ from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segm
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
 
 _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] = {
@@ -22,6 +23,7 @@ _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] 
     "f1": lambda sums: (2 * sums.weighted_score, sums.expected_weight + sums.actual_weight),
     "omission_rate": lambda sums: (sums.omissions, sums.expected_leaves),
     "hallucination_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
+    "fabrication_rate": lambda sums: (sums.fabricated, sums.places),
 }
 
 
@@ -45,29 +47,36 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:
     """Yield what the answers of a case add to a share of answers."""
-    found = Answers.of(each for run in case.runs for each in run.comparisons)
+    found = Answers.of(compared([case]))
     part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
     if whole:
         yield Row(part, whole, case.unit)
 
 
-def leaf_rows(cases: Iterable[Case], name: str, pattern: str | None = None) -> list[Row]:
+def leaf_rows(cases: Sequence[Case], name: str, pattern: str | None = None) -> list[Row]:
     """Return the rows of a figure over all leaves of the cases together, or over those that a pattern fits.
 
     Args:
         cases: of a run.
-        name: one of `FIGURES`, "omission_rate" or "hallucination_rate".
+        name: one of `FIGURES`, "omission_rate", "hallucination_rate" or "fabrication_rate".
         pattern: of paths; None for all fields.
     """
     wanted = None if pattern is None else parse_pattern(pattern)
+    # What a case could have made up is known from all of them.
+    known = {path for each in compared(cases) for path, found in each.presence.items() if found.known}
     rows = []
     for case in cases:
-        fields = merged_fields([case]).items()
+        fields = merged_fields([case], known=known).items()
         sums = merged(each for path, each in fields if wanted is None or wanted.matches(segments_of(path)))
         part, whole = _RATIOS[name](sums)
         if whole > 0:
             rows.append(Row(part, whole, case.unit))
     return rows
+
+
+def compared(cases: Iterable[Case]) -> Iterator[Comparison]:
+    """Yield the comparisons of all runs of cases."""
+    return (each for case in cases for run in case.runs for each in run.comparisons)
 
 
 def merged(figures: Iterable[FieldAggregation]) -> FieldAggregation:

@@ -11,26 +11,23 @@ from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.answer import spent_figure
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.gate.expressions import OF_EXTRAS, OF_RESULTS, parse_gate
-from pytest_jsonmatch.gate.figures import case_rows, leaf_rows, merged
+from pytest_jsonmatch.gate.expressions import OF_EXTRAS, parse_gate
+from pytest_jsonmatch.gate.figures import case_rows, compared, leaf_rows, merged
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import Answers, counts_extra, merged_fields, segments_of
-from pytest_jsonmatch.results.tags import no_tag, tagged
+from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.expressions import Gate
-    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 
 _NOTHING_LEFT: Final = "batch errors have left nothing to count"
-_NOTHING_TO_DIVIDE: Final = "nothing to divide by"
-_NOT_COUNTED: Final = "not counted: {} leaves out what only actual has"
 _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
     "parse_rate": "no answer was text",
@@ -84,7 +81,7 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
         if not cases:
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
     corpus = results.corpus if gate.cases is None else None
-    value, note = _value(gate, cases, results) if corpus is None else _of_corpus(gate, corpus, results)
+    value, note = _value(gate, cases, corpus, results)
     if gate.is_proven and value is not None:
         return _proven(gate, cases, results, confidence)
     return _check(gate, value, value is not None and gate.holds(value), note)
@@ -94,8 +91,7 @@ def _proven(gate: Gate, cases: Sequence[Case], results: ResultSet, confidence: f
     """Return whether the interval of a figure is on the right side of the limit."""
     if results.is_partial and gate.cases is None:
         return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
-    of_leaves = gate.is_micro or gate.field is not None or gate.figure in OF_RESULTS
-    rows = leaf_rows(cases, gate.figure, gate.field) if of_leaves else case_rows(cases, gate.figure)
+    rows = leaf_rows(cases, gate.figure, gate.field) if gate.is_of_leaves else case_rows(cases, gate.figure)
     interval = (pass_rate_interval if gate.figure == "pass_rate" else ratio_interval)(rows, confidence)
     which, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
     note = (
@@ -109,64 +105,51 @@ def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "")
     return Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator)
 
 
-def _value(gate: Gate, cases: Sequence[Case], results: ResultSet) -> tuple[float | None, str]:
-    """Return a gate's figure, and what there is to say about it."""
-    if not cases:
+def _value(
+    gate: Gate, cases: Sequence[Case], corpus: Corpus | None, results: ResultSet
+) -> tuple[float | None, str]:
+    """Return a gate's figure over cases or a whole corpus, and what there is to say about it."""
+    if not (cases if corpus is None else corpus.records):
         return None, "nothing was compared"
     name = gate.figure
-    if name in OF_EXTRAS and (note := _uncounted(_compared(cases), gate.field)):
-        return None, note
-    if gate.field is not None:
-        return _of_fields(gate.field, name, merged_fields(cases))
-    if name in OF_RESULTS:
-        return _of_results(name, merged_fields(cases))
-    if gate.is_micro:
-        return _figure(merged(merged_fields(cases).values()), name), ""
+    if name in OF_EXTRAS and (metric := _without_extras(gate, cases, corpus)):
+        return None, f"not counted: {metric} leaves out what only actual has"
+    if gate.is_of_leaves:
+        return _of_leaves(gate, merged_fields(cases) if corpus is None else corpus.fields)
+    if name in _OF_ANSWERS:
+        return _of_answers(name, Answers.of(compared(cases)) if corpus is None else corpus.answers)
+    if name in SPENT:
+        # (Nobody asks the records of a corpus.)
+        asked = cases if corpus is None else ()
+        return _of_spent(name, [each for case in asked for run in case.runs for each in run.spent])
+    return _of_cases(name, cases, results) if corpus is None else _of_corpus(name, corpus, results)
+
+
+def _of_cases(name: str, cases: Sequence[Case], results: ResultSet) -> tuple[float | None, str]:
     if name == "completeness":
         value = results.completeness
         reasons = ", ".join(results.narrowed)
         return value, "" if value is not None else f"nobody knows how many cases there are ({reasons})"
-    if name == "pass_rate":
-        return fsum(case.passed for case in cases) / len(cases), _of(
-            cases, sum(case.passed for case in cases)
-        )
-    if name in _OF_ANSWERS:
-        return _of_answers(name, Answers.of(_compared(cases)))
-    if name in SPENT:
-        return _of_spent(name, [each for case in cases for run in case.runs for each in run.spent])
     if name == "batch_errors":
-        return sum(each.counts.get("batch_error", 0) for each in _compared(cases)), ""
+        return sum(each.counts.get("batch_error", 0) for each in compared(cases)), ""
     if name == "approximate":
-        return sum(each.approximate for each in _compared(cases)), ""
+        return sum(each.approximate for each in compared(cases)), ""
     if name == "errors":
         unscored = sum(bool(run.error) for case in cases for run in case.runs)
-        return sum(len(each.errors) for each in _compared(cases)) + unscored, ""
+        return sum(len(each.errors) for each in compared(cases)) + unscored, ""
     rows = case_rows(cases, name)
-    nothing = "no case ran twice" if name == "flip_rate" else _NOTHING_LEFT
-    return (fsum(row.part for row in rows) / len(rows), "") if rows else (None, nothing)
+    if not rows:
+        return None, "no case ran twice" if name == "flip_rate" else _NOTHING_LEFT
+    passed = sum(case.passed for case in cases)
+    of = f"{passed} of {len(cases)} {'case' if len(cases) == 1 else 'cases'}"
+    return fsum(row.part for row in rows) / len(rows), of if name == "pass_rate" else ""
 
 
-def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
-    """Return a gate's figure over all records of a corpus, be they cases or not."""
-    if not corpus.records:
-        return None, "nothing was compared"
-    name = gate.figure
-    if name in OF_EXTRAS and not counts_extra(corpus.signature):
-        return None, _NOT_COUNTED.format(corpus.metric)
-    if gate.field is not None:
-        return _of_fields(gate.field, name, corpus.fields)
-    if name in OF_RESULTS:
-        return _of_results(name, corpus.fields)
-    if gate.is_micro:
-        return _figure(merged(corpus.fields.values()), name), ""
+def _of_corpus(name: str, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
     if name == "completeness":
         return results.completeness, f"{corpus.answered:,} of {corpus.records:,} records have an answer"
     if name == "pass_rate":
         return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
-    if name in _OF_ANSWERS:
-        return _of_answers(name, corpus.answers)
-    if name in SPENT:
-        return _of_spent(name, [])  # nobody asks the records of a corpus
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
@@ -177,6 +160,22 @@ def _of_corpus(gate: Gate, corpus: Corpus, results: ResultSet) -> tuple[float | 
     if name in counts:
         return counts[name], ""
     return corpus.means.get(name), "" if corpus.means else _NOTHING_LEFT
+
+
+def _of_leaves(gate: Gate, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
+    matching = list(fields.values())
+    if gate.field is not None:
+        pattern = parse_pattern(gate.field)
+        matching = [figures for path, figures in fields.items() if pattern.matches(segments_of(path))]
+        if not fields:
+            return None, "no field was compared"
+        if not matching:
+            near = nearest(gate.field, sorted(fields))
+            hint = f"did you mean {near!r}?" if near is not None else f"there are {listed(sorted(fields))}"
+            return None, f"no field that was compared matches; {hint}"
+    name = "mean_score" if gate.figure == "score" else gate.figure
+    value: float | None = getattr(merged(matching), name)
+    return value, "" if value is not None else "nothing to divide by"
 
 
 def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
@@ -196,44 +195,17 @@ def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     return value, "" if known == len(spent) else f"known of {known:,} of {len(spent):,} answers"
 
 
-def _of(cases: Sequence[Case], number: int) -> str:
-    return f"{number} of {len(cases)} {'case' if len(cases) == 1 else 'cases'}"
-
-
-def _compared(cases: Iterable[Case]) -> Iterator[Comparison]:
-    return (each for case in cases for run in case.runs for each in run.comparisons)
-
-
-def _of_fields(text: str, name: str, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
-    pattern = parse_pattern(text)
-    matching = [figures for path, figures in fields.items() if pattern.matches(segments_of(path))]
-    if not matching:
-        near = nearest(text, sorted(fields))
-        hint = f"; did you mean {near!r}?" if near is not None else ""
-        return None, f"no field that was compared matches{hint}"
-    value = _figure(merged(matching), name)
-    return value, "" if value is not None else _NOTHING_TO_DIVIDE
-
-
-def _of_results(name: str, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
-    value = _figure(merged(fields.values()), name)
-    return value, "" if value is not None else _NOTHING_TO_DIVIDE
-
-
-def _uncounted(compared: Iterable[Comparison], field: str | None) -> str:
-    """Return what to say if a comparison with these fields does not count what only actual has."""
-    pattern = None if field is None else parse_pattern(field)
-    for each in compared:
+def _without_extras(gate: Gate, cases: Sequence[Case], corpus: Corpus | None) -> str | None:
+    """Return a metric that does not count what only actual has, of what the gate is about; None if all do."""
+    if corpus is not None:
+        return None if counts_extra(corpus.signature) else corpus.metric
+    pattern = None if gate.field is None else parse_pattern(gate.field)
+    for each in compared(cases):
         if not counts_extra(each.signature) and (
             pattern is None or any(pattern.matches(segments_of(path)) for path in each.fields)
         ):
-            return _NOT_COUNTED.format(each.metric)
-    return ""
-
-
-def _figure(figures: FieldAggregation, name: str) -> float | None:
-    value: float | None = getattr(figures, "mean_score" if name == "score" else name)
-    return value
+            return each.metric
+    return None
 
 
 def _fits(case: str, glob: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.gate.verdict import checked_gate, compare, compare_several
+from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare, compare_several
 from pytest_jsonmatch.results.model import FIGURES
 from pytest_jsonmatch.results.tags import tagged, tags_of
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.gate.intervals import Interval
-    from pytest_jsonmatch.gate.verdict import Change, Mode, Scores
+    from pytest_jsonmatch.gate.verdict import Change, Scores
     from pytest_jsonmatch.results.model import Case, ResultSet
 
 OF_SCORE: Final = 0.9
@@ -35,11 +35,8 @@ def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
     cases = results.cases
     if not cases:
         return []
-    found = [
-        Headline(name, ratio_interval(case_rows(cases, name), confidence))
-        for name in FIGURES
-        if results.scored
-    ]
+    names = FIGURES if results.scored else ()
+    found = [Headline(name, ratio_interval(case_rows(cases, name), confidence)) for name in names]
     return [*found, Headline("pass_rate", pass_rate_interval(case_rows(cases, "pass_rate"), confidence))]
 
 
@@ -78,13 +75,7 @@ class RunChange:
 
 
 def change_of_runs(
-    before: ResultSet,
-    after: ResultSet,
-    *,
-    max_drop: float = 0.0,
-    confidence: float = 0.95,
-    mode: Mode = "regression",
-    by: Sequence[str] = (),
+    before: ResultSet, after: ResultSet, gate: DropGate = ANY_DROP, *, by: Sequence[str] = ()
 ) -> RunChange:
     """Return what a run against an earlier one proves; the unit is the case, its runs are averaged.
 
@@ -94,12 +85,9 @@ def change_of_runs(
     all of it where the mean score is proven to have moved that way (Bretz et al. 2009, A graphical approach
     to sequentially rejective multiple test procedures).
     """
-    alpha = checked_gate(max_drop, confidence, mode)
     clusters = clusters_of(before, after)
-    at_score = 1 - OF_SCORE * alpha
-    scores = compare(
-        _scores(after), _scores(before), clusters=clusters, max_drop=max_drop, confidence=at_score, mode=mode
-    )
+    at_score = replace(gate, confidence=1 - OF_SCORE * gate.alpha)
+    scores = compare(_scores(after), _scores(before), at_score, clusters=clusters)
     figures: dict[str, tuple[Scores, Scores]] = {"pass rate": (_passes(after), _passes(before))}
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):
@@ -109,8 +97,8 @@ def change_of_runs(
         figures[f"tag {tag}"] = _scores(tagged(after, tag)), _scores(tagged(before, tag))
     others = compare_several(
         figures,
+        DropGate(confidence=gate.confidence),
         clusters=clusters,
-        confidence=confidence,
         of_drops=1.0 if scores.kind == "worse" else 1 - OF_SCORE,
         of_gains=1.0 if scores.kind == "better" else 1 - OF_SCORE,
     )
@@ -121,17 +109,11 @@ def change_of_runs(
 
 
 def changes_of_runs(
-    before: ResultSet,
-    after: Mapping[str, ResultSet],
-    *,
-    max_drop: float = 0.0,
-    confidence: float = 0.95,
-    mode: Mode = "regression",
+    before: ResultSet, after: Mapping[str, ResultSet], gate: DropGate = ANY_DROP
 ) -> dict[str, Change]:
     """Return what several runs prove against one baseline, by name, corrected for being several."""
     runs = {name: (_scores(results), _scores(before)) for name, results in after.items()}
-    clusters = clusters_of(before, *after.values())
-    return compare_several(runs, clusters=clusters, max_drop=max_drop, confidence=confidence, mode=mode)
+    return compare_several(runs, gate, clusters=clusters_of(before, *after.values()))
 
 
 def clusters_of(*runs: ResultSet) -> dict[str, str]:
@@ -166,12 +148,13 @@ def _field_scores(results: ResultSet) -> dict[str, dict[str, list[float]]]:
     """Return by field, and then by case, the mean score of each run that has the field."""
     found: dict[str, dict[str, list[float]]] = {}
     for case in results.cases:
-        for path, scores in _of_case(case).items():
+        for path, scores in scores_by_field(case).items():
             found.setdefault(path, {})[case.id] = scores
     return found
 
 
-def _of_case(case: Case) -> dict[str, list[float]]:
+def scores_by_field(case: Case) -> dict[str, list[float]]:
+    """Return by field the mean score of each run of a case that has the field."""
     found: dict[str, list[float]] = {}
     for run in case.runs:
         sums: dict[str, list[float]] = {}

@@ -237,26 +237,6 @@ def _plain_ends(values: Any, levels: Any) -> Any:
     return mean - wanted * deviation
 
 
-def p_mean_at_most(values: Any, limit: float) -> float:
-    """Return how likely values this high are, if the true mean is `limit` or lower: Hall's transformed t.
-
-    >>> import numpy as np
-    >>> round(p_mean_at_most(np.array([0.0, 0.1, 0.2, 0.3]), 0.0), 3)
-    0.051
-    """
-    from scipy.special import stdtr
-
-    n = len(values)
-    if n < 2:
-        return 1.0
-    mean, deviation, skewness = _moments(values)
-    if deviation <= _NO_SPREAD:
-        return 0.0 if mean > limit + _NO_SPREAD else 1.0
-    w = (mean - limit) / deviation
-    transformed = w + skewness * w * w / 3 + skewness**2 * w**3 / 27 + skewness / (6 * n)
-    return float(stdtr(n - 1, -math.sqrt(n) * transformed))
-
-
 def _moments(values: Any) -> tuple[float, float, float]:
     """Return mean, standard deviation and skewness."""
     import numpy as np

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.intervals import checked_confidence, pass_rate_interval, ratio_interval
-from pytest_jsonmatch.gate.paired import level, sign_flip
+from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
+from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.gate.samples import Row, pair_cases
+from pytest_jsonmatch.gate.verdict import DropGate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -144,7 +145,7 @@ class Trials:
         self._scores: Any = np.array(sample.scores)[which]
         self._chances: Any = random.random_sample(which.shape)
         self._mean = sample.mean
-        self._alpha = level(checked_confidence(confidence))
+        self._alpha = DropGate(confidence=confidence).alpha
 
     def power(self, drop: float) -> float:
         """Return how often a true drop of the mean is proven."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import combinations
 from math import comb
+from statistics import fmean
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import Case, CaseRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pytest_jsonmatch.results.comparison import Comparison
 
@@ -103,17 +104,17 @@ class Repeats:
 
     def pass_at(self, k: int) -> float:
         """Return the mean of the cases' pass@k; k is at most `self.k`."""
-        return _mean([pass_at(case, k) for case in self.cases])
+        return fmean([pass_at(case, k) for case in self.cases])
 
     def pass_all(self, k: int) -> float:
         """Return the mean of the cases' pass^k; k is at most `self.k`."""
-        return _mean([pass_all(case, k) for case in self.cases])
+        return fmean([pass_all(case, k) for case in self.cases])
 
     @property
     def flip_rate(self) -> float | None:
         """The mean of the cases' flip rates; None if no case ran twice."""
         rates = [rate for case in self.cases if (rate := flip_rate(case)) is not None]
-        return _mean(rates) if rates else None
+        return fmean(rates) if rates else None
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -151,28 +152,15 @@ def _stability(cases: Iterable[Case]) -> list[FieldStability]:
         for compared in rows.values():
             if len(compared) > 1:
                 for path in dict.fromkeys(path for each in compared for path in each.fields):
-                    sums[compared[0].metric, path].append(1 - _mean_difference(_scores(compared, path)))
+                    pairs = combinations(_scores(compared, path), 2)
+                    sums[compared[0].metric, path].append(1 - fmean(abs(a - b) for a, b in pairs))
     found = [
-        FieldStability(metric, path, _mean(values), len(values)) for (metric, path), values in sums.items()
+        FieldStability(metric, path, fmean(values), len(values)) for (metric, path), values in sums.items()
     ]
     return sorted(found, key=lambda field: (field.stability, field.metric, field.path))
 
 
 def _scores(compared: Iterable[Comparison], path: str) -> list[float]:
     # Where a run says nothing of a field, it has rightly left it out: it was not expected.
-    scores = [
-        figures.mean_score if (figures := each.fields.get(path)) is not None else None for each in compared
-    ]
+    scores = [each.fields[path].mean_score if path in each.fields else None for each in compared]
     return [1.0 if score is None else score for score in scores]
-
-
-def _mean_difference(values: Sequence[float]) -> float:
-    """Return the mean of |a - b| over all pairs of two or more numbers (Gini's mean difference)."""
-    ordered = sorted(values)
-    below = [0.0, *accumulate(ordered)]
-    total = sum(value * index - below[index] for index, value in enumerate(ordered))
-    return max(total, 0.0) / comb(len(ordered), 2)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

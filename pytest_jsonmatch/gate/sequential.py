@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.verdict import checked_gate, means_apart
+from pytest_jsonmatch.gate.verdict import ANY_DROP, means_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_jsonmatch.gate.verdict import Mode
+    from pytest_jsonmatch.gate.verdict import DropGate
 
 _BETS: Final = 64
 _SMALLEST_BET: Final = 0.01
@@ -87,7 +87,7 @@ class SequentialGate:
     Source: Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting; Orabona &
     Jun 2024 (the mixture of stakes).
 
-    >>> gate = SequentialGate(planned=100, max_drop=0.0)
+    >>> gate = SequentialGate(planned=100)
     >>> for number in range(100):
     ...     decision = gate.add(-1.0 if number % 2 else -0.5)
     ...     if decision.passed is not None:
@@ -96,27 +96,23 @@ class SequentialGate:
     (10, False, 'a drop is proven (e = 20.5)')
     """
 
-    __slots__ = ("_alpha", "_decision", "_logs", "_max_drop", "_mode", "_planned", "_seen", "_stakes")
+    __slots__ = ("_gate", "_logs", "_planned", "_seen", "_stakes", "decision")
 
-    def __init__(
-        self,
-        planned: int,
-        max_drop: float = 0.0,
-        confidence: float = 0.95,
-        mode: Mode = "regression",
-    ) -> None:
+    decision: Decision
+    """Whether the gate is settled; once it is, cases that still come in change nothing."""
+
+    def __init__(self, planned: int, gate: DropGate = ANY_DROP) -> None:
         import numpy as np
 
-        self._alpha = checked_gate(max_drop, confidence, mode)
+        self._gate = gate
         self._planned = planned
-        self._max_drop = max_drop
-        self._mode: Final[Mode] = mode
+        max_drop = self._gate.max_drop
         self._seen = 0
         shares = np.geomspace(_SMALLEST_BET, _LARGEST_BET, _BETS)
         # A stake may lose no more than everything: the worst delta of the first bet is +1, of the second -1.
         self._stakes: Any = np.stack([-shares / (1 + max_drop), shares / (1 - max_drop)])
         self._logs: Any = np.zeros((2, _BETS))
-        self._decision = self._decide()
+        self.decision = self._decide()
 
     def add(self, delta: float, weight: float = 1.0) -> Decision:
         """Add the delta of the next case (current minus baseline), and tell if that settles the gate.
@@ -128,15 +124,15 @@ class SequentialGate:
         _rest(self._seen + 1, self._planned)
         self._seen += 1
         self._logs += self._gains(delta, weight)
-        if self._decision.passed is None:
-            self._decision = self._decide()
-        return self._decision
+        if self.decision.passed is None:
+            self.decision = self._decide()
+        return self.decision
 
     def _gains(self, delta: float, weight: float = 1.0) -> Any:
         """The logarithms of what each stake of both bets is multiplied by."""
         import numpy as np
 
-        return np.log1p(self._stakes * (weight * (delta + self._max_drop)))
+        return np.log1p(self._stakes * (weight * (delta + self._gate.max_drop)))
 
     @property
     def e_drop(self) -> float:
@@ -148,16 +144,12 @@ class SequentialGate:
         """The wealth of the bet that the drop is smaller than `max_drop`."""
         return _mean_exp(self._logs[1])
 
-    def decision(self) -> Decision:
-        """Tell if the gate is settled; once it is, cases that still come in change nothing."""
-        return self._decision
-
     def _decide(self) -> Decision:
         rest = self._planned - self._seen
-        enough = 1 / self._alpha
-        drop = f"a drop of more than {self._max_drop:.12g}" if self._max_drop else "a drop"
-        small = f"a drop of {self._max_drop:.12g} or more"
-        is_regression = self._mode == "regression"
+        enough, max_drop = 1 / self._gate.alpha, self._gate.max_drop
+        drop = f"a drop of more than {max_drop:.12g}" if max_drop else "a drop"
+        small = f"a drop of {max_drop:.12g} or more"
+        is_regression = self._gate.mode == "regression"
         if self.e_drop >= enough:
             return Decision(False, f"{drop} is proven (e = {self.e_drop:.3g})")
         if self.e_no_drop >= enough:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, lower_end, p_mean_at_most, plain_end
-from pytest_jsonmatch.gate.paired import SignFlip, holm, least_signs, level, sign_flip
+from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, lower_end, plain_end
+from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
 from pytest_jsonmatch.gate.samples import pair_cases
 
 if TYPE_CHECKING:
@@ -26,20 +26,85 @@ MODES: Final[tuple[Mode, ...]] = ("regression", "non-inferiority")
 
 @final
 @dataclass(frozen=True, slots=True)
+class DropGate:
+    """What a gate on the drop against a baseline asks for.
+
+    Raises ConfigurationError for an invalid setting.
+
+    >>> DropGate(0.02).alpha
+    0.05
+    >>> DropGate(2)
+    Traceback (most recent call last):
+    pytest_jsonmatch.ConfigurationError: max_drop is 2: it is a difference of scores, from 0 to below 1
+    """
+
+    max_drop: float = 0.0
+    """The drop of the mean score that is allowed, from 0 to below 1."""
+    confidence: float = 0.95
+    """Above 0.5 and below 1: the gate is wrong in at most one minus this share of runs."""
+    mode: Mode = "regression"
+    """Whether a larger drop has to be proven to fail, or to be ruled out to pass."""
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ConfigurationError(f"unknown gate mode {self.mode!r}{did_you_mean(self.mode, MODES)}")
+        if not 0.0 <= self.max_drop < 1.0:
+            raise ConfigurationError(
+                f"max_drop is {self.max_drop!r}: it is a difference of scores, from 0 to below 1"
+            )
+        if not 0.5 < self.confidence < 1.0:
+            raise ConfigurationError(
+                f"a confidence of {self.confidence!r}: of a gate it is a share, such as 0.95, "
+                "above 0.5 and below 1"
+            )
+
+    @property
+    def alpha(self) -> float:
+        """The error rate, without the noise of 1 - 0.95."""
+        return round(1 - self.confidence, 12)
+
+    @property
+    def least_to_prove(self) -> int:
+        """How many cases it takes to prove anything, if all get worse.
+
+        >>> DropGate().least_to_prove, DropGate(confidence=0.99).least_to_prove
+        (5, 7)
+        """
+        return math.ceil(-math.log2(self.alpha) - 1e-9)
+
+    @property
+    def least_to_rule_out(self) -> int | None:
+        """The least number of cases, all of them unchanged, that rule `max_drop` out; None for 0.
+
+        If one case in fifty is lost, the mean drops by 0.02; 148 cases without a loss still happen in 5 % of
+        all runs.
+
+        >>> DropGate(0.02).least_to_rule_out, DropGate(0.1).least_to_rule_out
+        (149, 29)
+        """
+        if not self.max_drop:
+            return None
+        return max(1, math.ceil(math.log(self.alpha) / math.log1p(-self.max_drop) - 1e-9))
+
+
+ANY_DROP: Final = DropGate()
+"""The gate that fails on each drop that is proven at a confidence of 0.95."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Change:
     """What a comparison shows, and whether the gate passes.
 
-    `kind` says what is known of a difference at all; `passed` is about `max_drop`. A drop that is proven, but
-    not proven to be larger than `max_drop`, is `worse` and passes the gate of mode `regression`.
+    `kind` says what is known of a difference at all; `passed` is about the drop that the gate allows. A drop
+    that is proven, but not to be larger than that, is `worse` and passes the gate of mode `regression`.
     """
 
     figure: str
     """What `current` and `baseline` are means of."""
     kind: Kind
     passed: bool
-    mode: Mode
-    max_drop: float
-    confidence: float
+    gate: DropGate
     cases: int = 0
     """Cases in both runs: n."""
     clusters: int = 0
@@ -48,7 +113,7 @@ class Change:
     """The mean over these cases; None if there is none."""
     baseline: float | None = None
     interval: Interval | None = None
-    """Of the mean difference; each end holds at `confidence`. None without a case."""
+    """Of the mean difference; each end holds at the gate's confidence. None without a case."""
     p_drop: float = 1.0
     """Of the sign-flip test that there is no drop."""
     p_gain: float = 1.0
@@ -74,10 +139,9 @@ class Change:
         if self.kind in {"worse", "better"}:
             return f"{self.kind} (proven)"
         if self.kind == "no worse":
-            return f"no worse than {self.max_drop:.12g} (proven)"
+            return f"no worse than {self.gate.max_drop:.12g} (proven)"
         if self.kind == "too few":
-            least = least_signs(level(self.confidence))
-            return f"too few {self._units}: at least {least} must get worse to tell"
+            return f"too few {self._units}: at least {self.gate.least_to_prove} must get worse to tell"
         if self.kind == "no case":
             return "no case is in both runs"
         return f"not shown to be worse: {self._allowed}"
@@ -88,9 +152,9 @@ class Change:
         verb = "passes" if self.passed else "fails"
         if self.interval is None:
             return f"{verb}: no case is in both runs"
-        limit = f"{self.max_drop:.12g}"
-        if self.mode == "regression":
-            more = f" by more than {limit}" if self.max_drop else ""
+        limit = f"{self.gate.max_drop:.12g}"
+        if self.gate.mode == "regression":
+            more = f" by more than {limit}" if self.gate.max_drop else ""
             if not self.passed:
                 return f"{verb}: worse{more} (proven)"
             if self.kind in {"better", "no worse"}:
@@ -100,7 +164,7 @@ class Change:
         if self.passed:
             return f"{verb}: no worse than {limit} (proven)"
         text = f"{verb}: not shown to be no worse than {limit}: {self._allowed}"
-        needed = cases_to_rule_out(self.max_drop, self.confidence)
+        needed = self.gate.least_to_rule_out
         if needed is not None and self.clusters < needed:
             text += f"; even without a change it takes {needed} {self._units}, and there are {self.clusters}"
         return text
@@ -118,11 +182,9 @@ class Change:
 def compare(
     current: Scores,
     baseline: Scores,
+    gate: DropGate = ANY_DROP,
     *,
     clusters: Mapping[str, str] | None = None,
-    max_drop: float = 0.0,
-    confidence: float = 0.95,
-    mode: Mode = "regression",
     figure: str = "mean score",
 ) -> Change:
     """Compare two runs on the cases that both have.
@@ -132,24 +194,23 @@ def compare(
     comparisons.
 
     The gate. Mode `regression` fails if a drop of more than `max_drop` is proven: for 0 by the sign-flip
-    test, for more by it and by Hall's transformed t test, both of the deltas plus `max_drop`. Mode
+    test, for more also by that of the deltas plus `max_drop`, and by Hall's transformed t test of them. Mode
     `non-inferiority` passes only if a drop of `max_drop` or more is ruled out: by the lower end of the
-    interval, which allows for a kind of case that was not seen, and by the sign-flip test. If the true drop
-    is `max_drop`, either is wrong in about 1 - confidence of runs at most (docs/statistics.md).
+    interval, which allows for a kind of case that was not seen, and by the sign-flip test; a gain is proven
+    only if it passes. If the true drop is `max_drop`, either is wrong in about 1 - confidence of runs at most
+    (docs/statistics.md).
 
     Without a common case the gate fails in either mode: nothing was compared.
 
     Args:
         current: the scores of each case's repeats, by case id; they are averaged.
         baseline: the same of the run to compare with.
+        gate: what to ask for; by default that no drop at all is proven, at a confidence of 0.95.
         clusters: by case id what the case belongs to, such as its document; the clusters are what is
             independent. A case that is not there stands alone.
-        max_drop: the drop of the mean score that is allowed, from 0 to below 1.
-        confidence: above 0.5 and below 1; the gate is wrong in at most one minus this share of runs.
-        mode: `regression` or `non-inferiority`.
         figure: what the means are called in words.
 
-    Raises ConfigurationError for an invalid argument or score.
+    Raises ConfigurationError for an invalid score.
 
     >>> before = {f"case {number}": [1.0] for number in range(9)}
     >>> now = {**before, "case 8": [0.5]}
@@ -157,22 +218,19 @@ def compare(
     >>> print(verdict.words)
     mean score -0.056 (-0.332 to +0.253), 1.000 to 0.944: not shown to be worse: the data allow a drop of up
     to 0.34
-    >>> print(compare(now, before, mode="non-inferiority", max_drop=0.02).gate_words)
+    >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_words)
     fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.34; even without a change it
     takes 149 cases, and there are 9
     """
-    alpha = checked_gate(max_drop, confidence, mode)
     pairs = pair_cases(current, baseline, clusters)
-    return _judged(pairs, _flipped(pairs), alpha, figure, max_drop, mode)
+    return _judged(pairs, _flipped(pairs), figure, gate)
 
 
 def compare_several(
     runs: Mapping[str, tuple[Scores, Scores]],
+    gate: DropGate = ANY_DROP,
     *,
     clusters: Mapping[str, str] | None = None,
-    max_drop: float = 0.0,
-    confidence: float = 0.95,
-    mode: Mode = "regression",
     of_drops: float = 1.0,
     of_gains: float = 1.0,
 ) -> dict[str, Change]:
@@ -183,10 +241,8 @@ def compare_several(
 
     Args:
         runs: by the name of a figure what it is now and what it was, each as `compare` takes it.
+        gate: what to ask of each of them.
         clusters: as for `compare`.
-        max_drop: the drop that a gate allows each of them.
-        confidence: above 0.5 and below 1.
-        mode: of the gates.
         of_drops: the share of the error rate that drops have; the rest has been spent elsewhere.
         of_gains: the share that gains have.
 
@@ -196,52 +252,14 @@ def compare_several(
     price worse (proven)
     name not shown to be worse: the data allow a drop of up to 0.32
     """
-    alpha = checked_gate(max_drop, confidence, mode)
     pairs = {name: pair_cases(now, before, clusters) for name, (now, before) in runs.items()}
-    tests = {name: _flipped(each) for name, each in pairs.items()}
-    compared = {name: test for name, test in tests.items() if pairs[name].cases}
-    drops = holm({name: min(1.0, test.p_drop / of_drops) for name, test in compared.items()})
-    gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in compared.items()})
-    shared = alpha / max(1, len(compared))
-    found = {}
-    for name, each in pairs.items():
-        test = SignFlip(drops.get(name, 1.0), gains.get(name, 1.0), tests[name].informative)
-        found[name] = _judged(each, test, alpha, name, max_drop, mode, shared)
-    return found
-
-
-def checked_gate(max_drop: float, confidence: float, mode: str = "regression") -> float:
-    """Return the error rate of a gate, or raise ConfigurationError for an invalid setting.
-
-    >>> checked_gate(0.02, 0.95, "non-inferiority")
-    0.05
-    >>> checked_gate(2, 0.95)
-    Traceback (most recent call last):
-    pytest_jsonmatch.ConfigurationError: max_drop is 2: it is a difference of scores, from 0 ...
-    """
-    if mode not in MODES:
-        raise ConfigurationError(f"unknown gate mode {mode!r}{did_you_mean(mode, MODES)}")
-    if not 0.0 <= max_drop < 1.0:
-        raise ConfigurationError(f"max_drop is {max_drop!r}: it is a difference of scores, from 0 to below 1")
-    if not 0.5 < confidence < 1.0:
-        raise ConfigurationError(
-            f"a confidence of {confidence!r}: of a gate it is a share, such as 0.95, above 0.5 and below 1"
-        )
-    return level(confidence)
-
-
-def cases_to_rule_out(drop: float, confidence: float = 0.95) -> int | None:
-    """Return the least number of cases, all of them unchanged, that rule a drop out; None for a drop of 0.
-
-    If one case in fifty is lost, the mean drops by 0.02; 148 cases without a loss still happen in 5 % of all
-    runs.
-
-    >>> cases_to_rule_out(0.02), cases_to_rule_out(0.1), cases_to_rule_out(0.0)
-    (149, 29, None)
-    """
-    if drop <= 0:
-        return None
-    return max(1, math.ceil(math.log(level(confidence)) / math.log1p(-drop) - 1e-9))
+    tests = {name: _flipped(each) for name, each in pairs.items() if each.cases}
+    drops = holm({name: min(1.0, test.p_drop / of_drops) for name, test in tests.items()})
+    gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in tests.items()})
+    return {
+        name: _judged(each, SignFlip(drops.get(name, 1.0), gains.get(name, 1.0)), name, gate, len(tests))
+        for name, each in pairs.items()
+    }
 
 
 def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
@@ -257,69 +275,53 @@ def _ends(values: Any, alpha: float) -> tuple[float, float]:
     return lower_end(values, alpha, -1.0), -lower_end(-values, alpha, -1.0)
 
 
-def _judged(
-    pairs: Pairs,
-    test: SignFlip,
-    alpha: float,
-    figure: str,
-    max_drop: float,
-    mode: Mode,
-    gate_alpha: float | None = None,
-) -> Change:
-    """Judge a difference by the sign-flip test, its p-values corrected, and the gate at its own level."""
-    n, confidence = len(pairs.cases), round(1 - alpha, 12)
+def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: int = 1) -> Change:
+    """Judge a difference by the sign-flip test, its p-values corrected, and one of several gates."""
+    n, alpha, max_drop = len(pairs.cases), gate.alpha, gate.max_drop
     if not n:
-        return Change(figure, "no case", False, mode, max_drop, confidence)
+        return Change(figure, "no case", passed=False, gate=gate)
     kind: Kind
-    gate_alpha = gate_alpha or alpha
     estimate, values = influences(pairs.rows)
     low, high = _ends(values, alpha)
-    gate_low, gate_high = low, high
-    if gate_alpha != alpha and (max_drop or mode == "non-inferiority"):
-        gate_low, gate_high = _ends(values, gate_alpha)
+    of_gate, gate_low, gate_high = alpha / gates, low, high
+    if gates > 1 and (max_drop or gate.mode == "non-inferiority"):
+        gate_low, gate_high = _ends(values, of_gate)
     shifted = _flipped(pairs, max_drop)
-    is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= gate_alpha
+    is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= of_gate
     is_worse = is_beyond = test.p_drop <= alpha
-    # (Of systems that are not equal, sign flips may call a gain what can still be a drop of the mean.)
-    is_better = test.p_gain <= alpha and (is_ruled_out or mode == "regression")
-    if is_worse and max_drop:
-        is_beyond = (
-            gate_high < -max_drop
-            if is_few(values)
-            else max(shifted.p_drop, p_mean_at_most(-values, max_drop)) <= gate_alpha
-        )
+    if is_worse and max_drop and is_few(values):
+        is_beyond = gate_high < -max_drop
+    elif is_worse and max_drop:
+        is_beyond = shifted.p_drop <= of_gate and plain_end(-values, of_gate) > max_drop
     if is_worse:
         kind = "worse"
         high = max(estimate, min(0.0, -plain_end(-values, alpha)))
-    elif is_better:
+    # (Of systems that are not equal, sign flips may call a gain what can still be a drop of the mean.)
+    elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"
         low = min(estimate, max(0.0, plain_end(values, alpha)))
     else:
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
-        if len(values) < least_signs(alpha):
+        if len(values) < gate.least_to_prove:
             kind = "too few"
         # The ends and the word say the same.
         low, high = min(low, 0.0), max(high, 0.0)
-    if not is_ruled_out and mode == "non-inferiority":
+    if not is_ruled_out and gate.mode == "non-inferiority":
         low = min(low, -max_drop)
+    method = "bounded" if is_few(values) else "Hall"
     return Change(
         figure=figure,
         kind=kind,
-        passed=is_ruled_out if mode == "non-inferiority" else not is_beyond,
-        mode=mode,
-        max_drop=max_drop,
-        confidence=confidence,
+        passed=not is_beyond if gate.mode == "regression" else is_ruled_out,
+        gate=gate,
         cases=n,
         clusters=len(values),
         current=math.fsum(pairs.current) / n,
         baseline=math.fsum(pairs.baseline) / n,
-        interval=Interval(estimate, low, high, 2 * confidence - 1, "Hall", n, len(values)),
+        interval=Interval(estimate, low, high, 2 * gate.confidence - 1, method, n, len(values)),
         p_drop=test.p_drop,
         p_gain=test.p_gain,
     )
-
-
-# -- words -------------------------------------------------------------------------------------------------
 
 
 def means_apart(before: float, now: float) -> tuple[str, str]:

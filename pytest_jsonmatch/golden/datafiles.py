@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.golden.bounds import UNLIMITED
@@ -13,17 +14,29 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
-def is_json_file(path: str) -> bool:
-    """Tell by its name whether a file holds JSON; else it is YAML.
+_JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECASE)
 
-    >>> is_json_file("a/b.JSON"), is_json_file("a.yaml")
+
+def is_json_file(path: str) -> bool:
+    """Tell by its name whether a file, or a line of one, holds JSON; else it is YAML.
+
+    >>> is_json_file("a/b.JSON"), is_json_file("gold.jsonl:3"), is_json_file("a.yaml")
+    (True, True, False)
+    """
+    return _JSON.search(path) is not None
+
+
+def is_lines_file(path: str) -> bool:
+    """Tell by its name whether a file holds a JSON value in each line.
+
+    >>> is_lines_file("gold.jsonl"), is_lines_file("gold.json")
     (True, False)
     """
-    return path.lower().endswith(".json")
+    return path.lower().endswith((".jsonl", ".ndjson"))
 
 
 def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
-    """Return the value of a file that is JSON or YAML by its name.
+    """Return the value of a file, or of one line, that is JSON or YAML by its name.
 
     Args:
         data: the file's content.

@@ -124,7 +124,8 @@ class OutputWriter:
             except FileExistsError:  # of a run that died, with the same process id
                 continue
             except OSError as error:
-                raise pytest.UsageError(f"--jsonmatch-record: {error}") from None
+                reason = f"{self.path} can't be written: {error.strerror}"
+                raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
             self._partial = self.path.with_name(name)
             return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
@@ -14,6 +15,7 @@ from pytest_jsonmatch.golden.edit import identical, merge, trail_text
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.report.escape import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,11 +32,17 @@ _ANSWERS: Final = {
     **dict.fromkeys(("s", "skip"), "skip"),
     **dict.fromkeys(("q", "quit"), "quit"),
 }
+_NO_ACCEPT: Final = "the expected value is in a file of its own: write `accept` beside `expected_file`"
 _WIDTH: Final = 300
 
 
 def review(
-    requests: Sequence[Request], *, show: Callable[[str], None], ask: Callable[[str], str]
+    requests: Sequence[Request],
+    *,
+    show: Callable[[str], None],
+    ask: Callable[[str], str],
+    rules: Request | None = None,
+    no_accept: str = _NO_ACCEPT,
 ) -> list[Request]:
     """Ask about each difference between expected and actual; return the requests that were accepted.
 
@@ -45,14 +53,18 @@ def review(
         show: shows some lines.
         ask: asks a question and returns the answer; empty text, without a line break, is the end of input,
             and ends the review.
+        rules: the request for a file of options, whose `accept` takes what is accepted as well; None: that of
+            the case does.
+        no_accept: why nothing can be accepted as well where neither has one.
 
     Nothing is written for a case that is skipped, not even what was accepted before. After a quit, what was
     accepted until then is written.
     """
     # Runs of a case that want the same are asked about once.
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
-    asker = _Asker(show, ask)
+    asker = _Asker(show, ask, no_accept, has_rules=rules is not None)
     answered: list[Request] = []
+    shared: dict[str, Accept] = {}
     for number, request in enumerate(writes, start=1):
         if asker.has_quit:
             break
@@ -65,9 +77,32 @@ def review(
         new = merge(old, parse_json(request.value), asker.accept)
         if not asker.has_skipped and not identical(old, new):
             answered.append(replace(request, value=ascii_json(new)))
-        if not asker.has_skipped and asker.accepted:
+        if asker.has_skipped:
+            continue
+        if rules is not None:
+            for pattern, accepted in asker.accepted.items():
+                shared.setdefault(pattern, Accept()).add(accepted)
+        elif asker.accepted:
             answered.append(_accepting(request, asker.accepted))
+    if rules is not None and shared:
+        answered.append(_accepting(rules, shared))
     return [*answered, *(request for request in requests if request.action != "write")]
+
+
+def review_on_terminal(
+    requests: Sequence[Request], rules: Request | None = None, no_accept: str = _NO_ACCEPT
+) -> list[Request]:
+    """Do what `review` does on standard input and output."""
+
+    def show(text: str) -> None:
+        sys.stdout.write("".join(f"{printable(line)}\n" for line in text.splitlines()))
+
+    def ask(question: str) -> str:
+        sys.stdout.write(question)
+        sys.stdout.flush()
+        return sys.stdin.readline()
+
+    return review(requests, show=show, ask=ask, rules=rules, no_accept=no_accept)
 
 
 def _expected_now(request: Request) -> JsonValue:
@@ -120,14 +155,23 @@ class Accept:
     values: list[JsonValue] = field(default_factory=list)
     optional: bool = False
 
+    def add(self, other: Accept) -> None:
+        """Add what is right by another."""
+        self.values += other.values
+        self.optional = self.optional or other.optional
+
 
 @final
 class _Asker:
     """Asks about differences until the case is skipped or the review is ended."""
 
-    def __init__(self, show: Callable[[str], None], ask: Callable[[str], str]) -> None:
+    def __init__(
+        self, show: Callable[[str], None], ask: Callable[[str], str], no_accept: str, *, has_rules: bool
+    ) -> None:
         self._show = show
         self._ask = ask
+        self._no_accept = no_accept
+        self._has_rules = has_rules
         self._has_accept = True
         self.has_quit = False
         self.has_skipped = False
@@ -138,7 +182,7 @@ class _Asker:
         self.has_skipped = False
         self.accepted = {}
         # An expected value in a file of its own has no `accept` beside it.
-        self._has_accept = request.trail[-1:] == ("expected",)
+        self._has_accept = self._has_rules or request.trail[-1:] == ("expected",)
 
     def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
@@ -169,5 +213,5 @@ class _Asker:
         if old is MISSING:
             return "nothing is expected there: accept it, or reject it"
         if not self._has_accept:
-            return "the expected value is in a file of its own: write `accept` beside `expected_file`"
+            return self._no_accept
         return None

@@ -13,8 +13,8 @@ from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.datafiles import parse
-from pytest_jsonmatch.golden.edit import edit, identical, merge
+from pytest_jsonmatch.golden.datafiles import is_lines_file, parse
+from pytest_jsonmatch.golden.edit import edit, edit_lines, identical, merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
@@ -380,7 +380,8 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         return
     before = b"null\n" if update.before is None else update.before
     try:
-        edited = edit(before, update.name, changes)
+        change = edit_lines if is_lines_file(str(update.path)) else edit
+        edited = change(before, update.name, changes)
     except JsonMatchError as error:
         update.refuse(str(error))
         return
@@ -396,8 +397,14 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
 
 
 def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
-    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid."""
+    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid.
+
+    The first step into JSON Lines is the line, counted from 0.
+    """
     try:
+        if is_lines_file(str(path)):
+            line, *below = trail
+            data, trail = data.split(b"\n")[int(line)], tuple(below)
         value = parse(data, str(path))
         for step in trail:
             value = value[step]

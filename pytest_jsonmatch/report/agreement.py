@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, score_markup
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.gate.agreement import Agreement
     from pytest_jsonmatch.gate.intervals import Interval
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+    from pytest_jsonmatch.semantic.judging import JudgeItem
 
 _MAX_SHOWN: Final = 5
 _REACH: Final = 300
@@ -31,14 +28,11 @@ _DROPPED: Final = (1, 6, 3, 2)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(NamedTuple):
     """A pair of which the judge says something else than people."""
 
     where: str
-    path: str
-    expected: JsonValue
-    actual: JsonValue
+    item: JudgeItem
     same: bool
     """What people say; the judge says the contrary."""
     reason: str | None = None
@@ -103,11 +97,10 @@ def _by_field(
     """Return a row for each field, that with the lowest accuracy first, and one for all of them."""
     worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
     shown, more = look.cut(worst, _MAX_FIELDS, "field", indent="")
-    names = [Name("field", BOLD), *(Name(path or "(no path)", _markup(found)) for path, found in shown)]
-    names.append(Name(ALL_FIELDS))
-    markups = [BOLD, *(_markup(found) for _, found in shown), PLAIN]
-    cells = [_COLUMNS, *(_cells(found, confidence, look) for _, found in shown)]
-    cells.append(_cells(table, confidence, look))
+    markups = [BOLD, *(score_markup(found.accuracy) for _, found in shown), PLAIN]
+    titles = ["field", *(path or "(no path)" for path, _ in shown), ALL_FIELDS]
+    names = list(map(Name, titles, markups))
+    cells = [_COLUMNS, *(_cells(found, confidence, look) for found in (*dict(shown).values(), table))]
     columns = [list(zip(texts, markups, strict=True)) for texts in zip(*cells, strict=True)]
     kept = [
         [column for at, column in enumerate(columns) if at not in _DROPPED[:dropped]]
@@ -116,10 +109,6 @@ def _by_field(
     drawn = roomiest(draw_table(names, each, look) for each in kept)
     *lines, total = drawn.lines
     return [*lines, drawn.rule, total, *more]
-
-
-def _markup(found: Agreement) -> Markup:
-    return score_markup(found.accuracy)
 
 
 def _cells(found: Agreement, confidence: float, look: Look) -> tuple[str, ...]:
@@ -147,10 +136,11 @@ def disagreement_lines(found: Sequence[Disagreement], look: Look) -> list[Styled
     space = Space(look.less(4), look.most(_REACH))
     for each in shown:
         said = "people: same, judge: different" if each.same else "people: different, judge: same"
-        named = f"{each.where}  {each.path}" if each.path else each.where
+        item = each.item
+        named = f"{each.where}  {item.path}" if item.path else each.where
         name = look.middle(named, max(look.width - len(said) - 4, 12))
         lines.append([(f"  {name}  ", PLAIN), (said, YELLOW if each.same else RED)])
-        lines += [[("    ", PLAIN), *line] for line in value_lines(each.expected, each.actual, space)]
+        lines += [[("    ", PLAIN), *line] for line in value_lines(item.expected, item.actual, space)]
         if each.reason:
             rows = look.most(_REASON_ROWS) or len(each.reason)
             lines += look.folded(f"judge: {each.reason}", rows, DIM, indent="    ")

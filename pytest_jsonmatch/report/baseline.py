@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import baseline_changes, baseline_extent, gone, made_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.headlines import RunChange
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
+MARKUPS: Final = {"worse": RED, "better": GREEN, "no worse": GREEN}
+"""The colours of what is proven, by its kind."""
 _MOST: Final = 10
 _MOST_REFUSED: Final = 3
 
@@ -39,11 +39,11 @@ def baseline_lines(
     if diff.score is not None:
         lines.append(_delta(diff.score, look))
     for kind, words in () if verdict is None else verdict.sentences():
-        markup = RED if kind == "worse" else GREEN if kind in {"better", "no worse"} else PLAIN
-        lines += look.folded(look.printable(words), 4, markup, indent="  ")
+        lines += look.folded(look.printable(words), 4, MARKUPS.get(kind, PLAIN), indent="  ")
     most = look.most(_MOST)
     for what, deltas in baseline_changes(diff):
-        shown = deltas if most is None else _extremes(deltas, most)
+        widest = sorted(deltas, key=lambda each: -abs(each.change))[:most]
+        shown = [each for each in deltas if each in widest]
         if shown:
             lines.append([(f"{what}s that changed:", DIM)])
             lines += [_delta(each, look) for each in shown]
@@ -54,12 +54,6 @@ def baseline_lines(
         if hidden := len(names) - len(names[:most]):
             lines.append(look.more(f"{count(hidden)} more {what}"))
     return lines
-
-
-def _extremes(deltas: Sequence[Delta], most: int) -> Sequence[Delta]:
-    """Return those that changed most, in their order."""
-    kept = sorted(deltas, key=lambda each: -abs(each.change))[:most]
-    return [each for each in deltas if each in kept]
 
 
 def _delta(delta: Delta, look: Look) -> StyledLine:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
-from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, score_markup
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table
 from pytest_jsonmatch.report.view import whole_corpus
-from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import FIGURES, ResultSet
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import ResultSet
 
 TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures, count
-from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.gate.session import Check, Checks
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
 FEW_CASES: Final = "few cases, wide interval"
 """What is said of an interval that rests on few cases that differ."""
@@ -52,25 +50,22 @@ def interval_lines(
 
 
 def check_lines(checks: Iterable[Check], look: Look) -> list[StyledLine]:
-    """Return the lines of checks, as pytest words its own short summary.
+    """Return the lines of checks that did not pass, as pytest words its own short summary.
 
     They are as long as they need to be: a node id is there to be copied.
     """
-    return [_line(check, look) for check in checks]
-
-
-def _line(check: Check, look: Look) -> StyledLine:
-    note = f" ({check.note})" if check.note else ""
-    if check.passed is None:
-        word, what = "UNDECIDED", f"{check.figure} of {look.score(check.limit)} wanted"
-    elif check.value is None:
-        word, what = "FAILED", f"no {check.figure}"
-    else:
-        word = "PASSED" if check.passed else "FAILED"
-        sign = " >= " if check.passed else " < "
-        what = f"{check.figure} {sign.join(compare_figures(check.value, check.limit))}"
-    markup = YELLOW if check.passed is None else RED
-    return [(word, markup), (f" {look.printable(check.subject)} - {what}{note}", PLAIN)]
+    lines: list[StyledLine] = []
+    for check in checks:
+        word = ("UNDECIDED", YELLOW) if check.passed is None else ("FAILED", RED)
+        note = f" ({check.note})" if check.note else ""
+        if check.passed is None:
+            what = f"{check.figure} of {look.score(check.limit)} wanted"
+        elif check.value is None:
+            what = f"no {check.figure}"
+        else:
+            what = f"{check.figure} {' < '.join(compare_figures(check.value, check.limit))}"
+        lines.append([word, (f" {look.printable(check.subject)} - {what}{note}", PLAIN)])
+    return lines
 
 
 _WORDS = {True: ("PASSED", GREEN), False: ("FAILED", RED), None: ("SKIPPED", YELLOW)}
@@ -92,8 +87,9 @@ def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLi
     for check, subject in zip(checks, subjects, strict=True):
         word, markup = _WORDS[check.passed]
         value, _, slack = check_figures(check, unicode=look.unicode)
-        note = f" ({check.note})" if check.note else ""
-        figures = f"{value}  slack {slack}{note}" if slack else check.note
+        said = look.printable(check.note)
+        note = f" ({said})" if said else ""
+        figures = f"{value}  slack {slack}{note}" if slack else said
         lines.append([(f"  {word:7}", markup), (f"  {pad(subject, longest)}  {figures}".rstrip(), PLAIN)])
     return lines
 

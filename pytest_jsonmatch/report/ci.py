@@ -7,19 +7,17 @@ in the format of Code Climate issues.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.view import message_lines
+from pytest_jsonmatch.report.view import Fault, RunView, message_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.view import Fault, RunView
 
 MOST: Final = 10
 """How many errors of a step GitHub shows."""
@@ -36,12 +34,11 @@ def command(name: str, message: str, **properties: str) -> str:
     >>> command("error", "50 %\nof it", file="a,b.yaml", line="3")
     '::error file=a%2Cb.yaml,line=3::50 %25%0Aof it'
     """
-    written = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    shown = {
+        key: _escaped(value).replace(":", "%3A").replace(",", "%2C") for key, value in properties.items()
+    }
+    written = ",".join(f"{key}={value}" for key, value in shown.items())
     return f"::{name}{f' {written}' if written else ''}::{_escaped(message)}"
-
-
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _escaped(text: str) -> str:

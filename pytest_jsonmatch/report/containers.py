@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, PLAIN, score_markup
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine, score_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_jsonmatch.engine.result.containers import ContainerResult
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
 _TITLES: Final = ("objects and arrays", "", "precision", "recall", "F1")
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from pytest_jsonmatch.report.fieldtable import left_out, summarize
+from pytest_jsonmatch.report.fieldtable import left_out, sections_of
 from pytest_jsonmatch.report.figures import answers_note, count
-from pytest_jsonmatch.report.look import joined
-from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, score_markup
-from pytest_jsonmatch.report.terminal import field_table
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
+from pytest_jsonmatch.report.terminal import field_table, summarize
 from pytest_jsonmatch.report.view import whole_corpus
-from pytest_jsonmatch.results.model import counts_extra
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.results.model import Corpus
+from pytest_jsonmatch.results.model import FIGURES, Corpus, counts_extra
 
 SHOWN_FIELDS: Final = 3
 """So many fields of a record are named."""
@@ -41,9 +35,11 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
         first.append((f", {count(failed, 'batch error')}", RED))
     first.append((left_out(1, 0 if counts_extra(corpus.signature) else 1), PLAIN))
     lines = [first]
+    total = sections_of([whole_corpus(corpus)])[0].total
+    micro = [1.0 if each is None else each for each in (total.precision, total.recall, total.f1)]
     for label, values in (
-        ("mean of the records", (means.get("precision"), means.get("recall"), means.get("f1"))),
-        ("all leaves together", _micro(corpus)),
+        ("mean of the records", [means.get(name) for name in FIGURES[1:]]),
+        ("all leaves together", [None] * 3 if corpus.unscored == corpus.records else micro),
     ):
         precision, recall, f1 = map(look.score, values)
         lines.append([(f"  {label}: precision {precision}, recall {recall}, F1 {f1}", PLAIN)])
@@ -56,14 +52,6 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
     if note := answers_note(corpus.answers):
         lines.append([(f"  {note}", PLAIN)])
     return lines
-
-
-def _micro(corpus: Corpus) -> tuple[float | None, ...]:
-    """Return precision, recall and F1 over all leaves; 0/0 is 1, but None if no record has figures."""
-    if corpus.unscored == corpus.records:
-        return None, None, None
-    total = summarize([whole_corpus(corpus)]).sections[0].total
-    return tuple(1.0 if each is None else each for each in (total.precision, total.recall, total.f1))
 
 
 def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:

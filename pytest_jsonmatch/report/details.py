@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.paths import format_path, parse_path
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
+from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.documents import document_runs
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.figures import count, short_figure
-from pytest_jsonmatch.report.textdiff import spans
+from pytest_jsonmatch.report.textdiff import Span, spans
 from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.report.textdiff import Span
 
 MAX_LEAVES: Final = 50
 """How many leaves of a comparison are kept."""
@@ -41,6 +37,10 @@ _MAX_NAME: Final = 60
 _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
 _MAX_MARKED: Final = 400
+_MAX_RUNS: Final = 40
+"""So many places are marked in a document; a page has to stay small."""
+_LEVELS: Final = 40
+"""Deeper containers stand on one line."""
 _WELL: Final = frozenset({"match", "skipped"})
 _EVIDENT: Final = frozenset({"missing", "not in expected"})
 """Reasons that the two sides show already."""
@@ -106,8 +106,9 @@ def _wrong(result: MatchResult, extras: Mapping[str, JsonValue]) -> str:
     for path, value in extras.items():
         shown = [("=", printable(render(value, _MAX_TEXT)))]
         found["leaves"].append({"p": clip(path, _MAX_PATH), "k": "extra", "s": 0, "e": None, "a": shown})
-    arrays = _arrays(result)
-    return json.dumps({**found, **({"arrays": arrays} if arrays else {})})
+    if arrays := list(islice(_arrays(result), _MAX_ARRAYS)):
+        found["arrays"] = arrays
+    return json.dumps(found)
 
 
 def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
@@ -136,14 +137,10 @@ def _documents(result: MatchResult, extras: Mapping[str, JsonValue], *, is_perfe
         if room < 0:
             break
     expected, actual = (
-        None if document is MISSING else _printable(document_runs(document, marks, limit))
+        None if document is MISSING else document_runs(document, marks, limit)
         for document, marks in zip(result.documents, marked, strict=True)
     )
     return json.dumps([expected, 0 if actual == expected else actual])
-
-
-def _printable(runs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(kind, "\n".join(map(printable, text.split("\n")))) for kind, text in runs]
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
@@ -192,8 +189,8 @@ def _side(different: Iterable[Span], own: str) -> list[list[str]]:
 # -- arrays ------------------------------------------------------------------------------------------------
 
 
-def _arrays(result: MatchResult) -> list[dict[str, Any]]:
-    found = []
+def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
+    """Yield the arrays of which there is something to tell."""
     audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
     for each in result.each_alignment():
         audit = audits.get((each.expected_path, each.actual_path))
@@ -204,10 +201,7 @@ def _arrays(result: MatchResult) -> list[dict[str, Any]]:
         if is_well and all(i == j and score == 1.0 for i, j, score in pairs):
             continue
         shown = [pair for pair in pairs if pair[2] < 1.0 or pair[0] != pair[1] or pair[0] in unsure]
-        found.append((each, sorted((shown or pairs)[:_MAX_PAIRS]), audit))
-        if len(found) == _MAX_ARRAYS:
-            break
-    return [_array(each, pairs, audit, result.documents) for each, pairs, audit in found]
+        yield _array(each, sorted((shown or pairs)[:_MAX_PAIRS]), audit, result.documents)
 
 
 def _array(
@@ -237,7 +231,7 @@ def _array(
             drawn[-1] += [] if margin is None else [short_figure(margin)]
     return {
         "p": clip(each.expected_path, _MAX_PATH),
-        "note": ", ".join(filter(None, _notes(each, audit, len(pairs), len(expected) + len(actual)))),
+        "note": ", ".join(_notes(each, audit, len(pairs), len(expected) + len(actual))),
         "pairs": drawn,
         "expected": expected,
         "actual": actual,
@@ -282,3 +276,83 @@ def _name(element: JsonValue) -> str:
         else:
             texts.append(value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW))
     return clip(", ".join(texts), _MAX_NAME)
+
+
+# -- documents -------------------------------------------------------------------------------------------
+
+
+_Run: TypeAlias = "tuple[str, str]"
+"""A piece of text: ("=" or a mark, text). Line breaks are between the lines of a document."""
+_Path: TypeAlias = "tuple[Segment, ...]"
+
+
+class _Place(NamedTuple):
+    """Where a value stands in a document: its level, what is before and after it, what marks it."""
+
+    depth: int
+    lead: str
+    comma: str
+    mark: str
+
+
+def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> list[_Run]:
+    r"""Return a JSON value as indented, printable text, in pieces that are marked or not.
+
+    Args:
+        value: a document.
+        marks: by instance path; the mark of a container holds for all that is in it.
+        limit: about so many characters; "…" on a line of its own is what is cut off.
+
+    >>> document_runs({"a": 1, "b": [2, 3]}, {"b[1]": "-"}, 1000)
+    [('=', '{\n  "a": 1,\n  "b": [\n    2,\n    '), ('-', '3'), ('=', '\n  ]\n}')]
+    """
+    runs: list[_Run] = []
+    length = marked = 0
+    by_place = {parse_path(path): mark for path, mark in marks.items()}
+    root = _Place(0, "", "", by_place.get((), ""))
+    for indent, raw, mark in _lines(value, by_place, () if marks else None, root):
+        text = printable(raw)
+        lead = "\n" + "  " * indent if runs else ""
+        length += len(lead) + len(text)
+        if runs and length > limit:
+            _add(runs, "=", f"{lead}…")
+            break
+        if mark and runs and runs[-1][0] == mark:
+            _add(runs, mark, lead + text)
+        elif mark and marked < _MAX_RUNS:
+            marked += 1
+            _add(runs, "=", lead)
+            _add(runs, mark, text)
+        else:
+            _add(runs, "=", lead + text)
+    return runs
+
+
+def _add(runs: list[_Run], kind: str, text: str) -> None:
+    if runs and runs[-1][0] == kind:
+        runs[-1] = kind, runs[-1][1] + text
+    elif text:
+        runs.append((kind, text))
+
+
+def _lines(
+    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _Place
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines of a value: (levels of indentation, text, its mark or "").
+
+    Without a path nothing in it has to be looked up: all of it is marked, or nothing of the document.
+    """
+    depth, lead, comma, mark = place
+    if (type(value) is not dict and type(value) is not list) or not value or depth == _LEVELS:
+        yield depth, f"{lead}{render(value, _MAX_TEXT)}{comma}", mark
+        return
+    is_object = type(value) is dict
+    yield depth, lead + ("{" if is_object else "["), mark
+    members: Any = value.items() if type(value) is dict else enumerate(value)
+    for left, (key, item) in zip(range(len(value) - 1, -1, -1), members, strict=True):
+        below = None if path is None or mark else (*path, key)
+        name = f"{render(key, _MAX_TEXT)}: " if is_object else ""
+        own = mark if below is None else marks.get(below, "")
+        inner = _Place(depth + 1, name, "," if left else "", own)
+        yield from _lines(item, marks, below, inner)
+    yield depth, ("}" if is_object else "]") + comma, mark

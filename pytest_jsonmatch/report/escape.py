@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final
 
 _SHORT_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
@@ -107,38 +104,13 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
     return fill + text if right else text + fill
 
 
-def clip(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text` printable in at most `width` columns, cut at its end.
+def clip(text: str, width: int, *, unicode: bool = True, head: float = 1.0) -> str:
+    """Return `text` printable in at most `width` columns; what is cut off is where the mark stands.
 
-    >>> clip("completed successfully", 10)
-    'completed…'
-    """
-    return _cut(text, width, unicode, lambda room: (room, 0))
+    `head` is the share of the room that the start of the text gets: 1 cuts at the end, 0 at the start.
 
-
-def clip_start(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text` printable in at most `width` columns, cut at its start.
-
-    >>> clip_start("completed successfully", 10)
-    '…cessfully'
-    """
-    return _cut(text, width, unicode, lambda room: (0, room))
-
-
-def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text` printable in at most `width` columns, cut in its middle.
-
-    >>> clip_middle("customer.addresses[].postal_code", 21)
-    'customer.a…ostal_code'
-    """
-    return _cut(text, width, unicode, lambda room: (room // 2, room))
-
-
-def _cut(text: str, width: int, unicode: bool, split: Callable[[int], tuple[int, int]]) -> str:
-    """Return text cut so that head and tail, and a mark between them, fit.
-
-    `split` says how many columns the head may have at most, and then the two together; a tail without room of
-    its own is none.
+    >>> clip("completed successfully", 10), clip("completed successfully", 10, head=0)
+    ('completed…', '…cessfully')
     """
     reach = width * _POINTS_PER_COLUMN + 1
     if len(text) <= 2 * reach:
@@ -147,10 +119,19 @@ def _cut(text: str, width: int, unicode: bool, split: Callable[[int], tuple[int,
             return "".join(front)
     else:
         front, back = _atoms(text[:reach], not unicode), _atoms(text[-reach:], not unicode)
-    most, together = split(width - len(mark(unicode)))
-    head = _fit(front, most)
-    tail = _fit(back[::-1], together - _columns_of(head))[::-1]
-    return "".join(head) + mark(unicode)[: max(width, 0)] + "".join(tail)
+    room = width - len(mark(unicode))
+    shown = _fit(front, int(room * head))
+    tail = _fit(back[::-1], room - _columns_of(shown) if head < 1 else 0)[::-1]
+    return "".join(shown) + mark(unicode)[: max(width, 0)] + "".join(tail)
+
+
+def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
+    """Return `text` printable in at most `width` columns, cut in its middle.
+
+    >>> clip_middle("customer.addresses[].postal_code", 21)
+    'customer.a…ostal_code'
+    """
+    return clip(text, width, unicode=unicode, head=0.5)
 
 
 def fold(text: str, width: int, rows: int, *, unicode: bool = True) -> list[str]:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.figures import compare_figures, count, score_text
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, line_text, line_width, score_markup
+from pytest_jsonmatch.report.styled import (
+    BOLD,
+    DIM,
+    GREEN,
+    PLAIN,
+    RED,
+    Markup,
+    StyledLine,
+    line_text,
+    line_width,
+    score_markup,
+)
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.limits import Measured
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
 
 STATUS_WORDS: Final = {
     "match": "match",
@@ -45,14 +55,15 @@ _NOTES: Final = 2
 
 
 class _Volume(NamedTuple):
-    """How much is shown at one verbosity; None: everything."""
+    """How much is shown at one verbosity."""
 
-    lines: int | None
-    fields: int | None
+    lines: int
+    fields: int
     value_lines: int | None
+    """None: everything, uncut."""
 
 
-_VOLUMES: Final = (_Volume(25, 8, 0), _Volume(None, 50, 5), _Volume(None, None, None))
+_VOLUMES: Final = (_Volume(25, 8, 0), _Volume(maxsize, 50, 5), _Volume(maxsize, maxsize, None))
 
 
 def failure_message(
@@ -87,7 +98,7 @@ def failure_message(
     errors = [f"comparator {each.comparator!r} at {each.path}: {each.reason}" for each in result.errors]
     tail = _notes(errors, "error: ", RED, volume, look)
     tail += _notes(result.warnings, "note: ", DIM, volume, look)
-    room = None if volume.lines is None else volume.lines - len(head) - len(tail)
+    room = volume.lines - len(head) - len(tail)
     body = _fields(result, failures, volume, room, Space(look.less(_INDENT), reach), locate)
     # pytest cuts the first line to fit its short summary, and would count, or cut, our escape codes with it.
     rest = [*head[1:], *body, *tail]
@@ -168,7 +179,7 @@ def _fields(
     result: MatchResult,
     failures: Sequence[Measured],
     volume: _Volume,
-    room: int | None,
+    room: int,
     space: Space,
     locate: Callable[[FieldResult], str | None] | None,
 ) -> list[StyledLine]:
@@ -182,7 +193,7 @@ def _fields(
     rows = [_row(entry, volume, space, locate) for entry in entries]
     whole = space.look.width + _INDENT
     columns = (
-        max(len(row.score[0][0]) for row in rows) if are_scored else 0,
+        max(len(row.score[0]) for row in rows) if are_scored else 0,
         _column((display_width(row.path) for row in rows), int(whole * _PATH_COLUMN)),
         _column(
             (line_width(row.values[0]) for row in rows if len(row.values) == 1),
@@ -194,7 +205,7 @@ def _fields(
     for index, row in enumerate(rows):
         drawn = _draw(row, columns, space)
         # Two lines are kept for "and more" and for the legend of the marks.
-        if room is not None and index and len(lines) + len(drawn) + 2 > room:
+        if index and len(lines) + len(drawn) + 2 > room:
             leaves_left += sum(1 for later in entries[index:] if later.score is None)
             others += sum(1 for later in entries[index:] if later.score is not None)
             break
@@ -207,9 +218,7 @@ def _fields(
     return lines
 
 
-def _worst(
-    result: MatchResult, failures: Sequence[Measured], limit: int | None
-) -> tuple[list[FieldResult], int]:
+def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> tuple[list[FieldResult], int]:
     """Return the fields to show, the worst first, and how many others there are."""
     counts = result.counts
     total = sum(number for status, number in counts.items() if status not in _QUIET)
@@ -217,17 +226,18 @@ def _worst(
     causes = {failure.field for failure in failures}
     if None in causes:
         causes = set()  # only where nothing but fields failed do they come first
-    keys = lambda field: (field.path not in causes, not field.weight, field.score)  # noqa: E731
-    shown = sorted(found, key=keys) if limit is None else heapq.nsmallest(limit, found, key=keys)
+    shown = heapq.nsmallest(
+        limit, found, key=lambda field: (field.path not in causes, not field.weight, field.score)
+    )
     return shown, total - len(shown)
 
 
-def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry], int]:
+def _entries(fields: list[FieldResult], limit: int) -> tuple[list[_Entry], int]:
     """Return what to show for the fields, and how many of the leaves below them are left out.
 
     Every field gets one entry; the room that remains goes to the leaves of the worst fields.
     """
-    spare = None if limit is None else limit - len(fields)
+    spare = limit - len(fields)
     entries: list[_Entry] = []
     left = 0
     for field in fields:
@@ -235,31 +245,20 @@ def _entries(fields: list[FieldResult], limit: int | None) -> tuple[list[_Entry]
         if not leaves:
             entries.append(_Entry(field, field.score))
             continue
-        take = len(leaves) if spare is None else min(len(leaves), 1 + spare)
-        if spare is not None:
-            spare -= take - 1
+        take = min(len(leaves), 1 + spare)
+        spare -= take - 1
         entries += [_Entry(leaf, None) for leaf in islice(leaves, take)]
         left += len(leaves) - take
     return entries, left
 
 
-def _path(field: FieldResult, volume: _Volume, space: Space) -> str:
-    path = field.short_path(_PATH_LEVELS)
-    if volume.lines is not None:
-        return space.look.middle(path, space.look.width - 24)
-    if path.endswith("…"):  # never the data's own: a key that is not a plain word is quoted
-        return space.look.printable(path[:-1]) + space.look.mark
-    return space.look.printable(path)
-
-
 class _Row(NamedTuple):
-    """An entry as text: score, path, expected → actual, why it is not right, and where it is written."""
+    """An entry as text: score, path, expected → actual; why it is not right, and where it is written."""
 
-    score: StyledLine
+    score: tuple[str, Markup]
     path: str
     values: list[StyledLine]
-    note: str
-    place: str
+    tail: StyledLine
 
 
 def _row(
@@ -268,14 +267,19 @@ def _row(
     field, score = entry
     if field.status == "batch_error":
         score = None  # nobody has said what it is worth: it is in no figure
-    figure = "" if entry.score is None else space.look.score(score)
-    place = locate(field) if locate is not None else None
+    look, path = space.look, field.short_path(_PATH_LEVELS)
+    if volume.lines < maxsize:
+        path = look.middle(path, look.width - 24)
+    else:  # "…" at the end is never the data's own: a key that is not a plain word is quoted
+        path = look.printable(path.removesuffix("…")) + (look.mark if path.endswith("…") else "")
+    place = None if locate is None else locate(field)
+    tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
+    figure = "" if entry.score is None else look.score(score)
     return _Row(
-        score=[(figure, score_markup(score))],
-        path=_path(field, volume, space),
-        values=_values(field, space),
-        note=_note(field, space),
-        place="" if place is None else space.look.printable(place),
+        (figure, score_markup(score)),
+        path,
+        _values(field, space),
+        [part for note in tail if note[0] for part in (("  ", PLAIN), note)],
     )
 
 
@@ -303,12 +307,9 @@ def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[Styled
     room = space.look.width + _INDENT
     lead: StyledLine = [("  ", PLAIN)]
     if figure:
-        text, markup = row.score[0]
-        lead += [(pad(text, figure), markup), ("  ", PLAIN)]
+        lead += [(pad(row.score[0], figure), row.score[1]), ("  ", PLAIN)]
     lead.append((pad(row.path, path), BOLD))
-    tail: StyledLine = []
-    for text, markup in ((row.note, PLAIN), (row.place, DIM)):
-        tail += [("  ", PLAIN), (text, markup)] if text else []
+    tail = row.tail
     if len(row.values) == 1:
         (values,) = row.values
         below: StyledLine = [(" " * _INDENT, PLAIN), *values, *tail]
@@ -321,7 +322,7 @@ def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[Styled
     # As much of note and place as fits stands on the first line, and the rest below the values.
     kept = next(part for part in (tail, tail[:2], []) if line_width([*lead, *part]) <= room or not part)
     left: list[StyledLine] = [[part] for part in tail[len(kept) :] if part[0].strip()]
-    return [[*lead, *kept], *_indented([*row.values, *left])]
+    return [[*lead, *kept], *([(" " * _INDENT, PLAIN), *line] for line in (*row.values, *left))]
 
 
 def _values(field: FieldResult, space: Space) -> list[StyledLine]:
@@ -342,12 +343,8 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
     return [*raw, *([lead, *line] for lead, line in zip(labels, after, strict=True))]
 
 
-def _indented(lines: Iterable[StyledLine]) -> list[StyledLine]:
-    return [[(" " * _INDENT, PLAIN), *line] for line in lines]
-
-
 def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine:
-    hint = "-v: more, -vv: all" if volume.lines is not None else "-vv: all"
+    hint = "-v: more, -vv: all" if volume.lines < maxsize else "-vv: all"
     if not leaves:
         what = f"{count(others)} more"
     elif not others:
@@ -365,15 +362,15 @@ def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine
 def _notes(
     entries: Sequence[str], label: str, markup: Markup, volume: _Volume, look: Look
 ) -> list[StyledLine]:
-    most, rows = (_NOTES, 2) if volume.lines is not None else (volume.fields, 5)
+    most, rows = (_NOTES, 2) if volume.lines < maxsize else (volume.fields, 5)
     indent = " " * len(label)
     lines: list[StyledLine] = []
     for entry in entries[:most]:
-        if most is None:
+        if volume.value_lines is None:
             lines.append([(label, markup), (look.printable(entry), PLAIN)])
             continue
         texts = fold(entry, look.width - len(label), rows, unicode=look.unicode)
         lines += [[(indent if at else label, markup), (text, PLAIN)] for at, text in enumerate(texts)]
-    if most is not None and len(entries) > most:
+    if len(entries) > most:
         lines.append([(f"{look.mark} and {count(len(entries) - most)} more", DIM)])
     return lines

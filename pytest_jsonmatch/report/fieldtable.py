@@ -3,53 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count as count_up
+from typing import Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.absence import merge_presence
+from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
-from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
-from pytest_jsonmatch.report.figures import answers_note, count
-from pytest_jsonmatch.results.model import Answers, blended, counts_extra, segments_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_jsonmatch.engine.result.absence import Presence
-    from pytest_jsonmatch.engine.value.paths import Segment
-    from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.engine.value.paths import Segment, format_path
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import blended, counts_extra, segments_of
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its titles, long and short, whether it counts or measures, and how to read its value."""
+class Column(NamedTuple):
+    """One column: the figure of a field that it shows, its titles, long and short, and whether it counts."""
 
     key: str
     title: str
     short: str
-    kind: Literal["count", "figure"]
-    value: Callable[[FieldAggregation], float | None]
+    is_count: bool = True
+
+    def value(self, figures: FieldAggregation) -> float | None:
+        """Return the figure."""
+        found: float | None = getattr(figures, self.key)
+        return found
 
 
 COLUMNS: Final = (
-    Column("total", "n", "n", "count", lambda figures: figures.total),
-    Column("matches", "match", "match", "count", lambda figures: figures.matches),
-    Column("mismatches", "mismatch", "mism.", "count", lambda figures: figures.mismatches),
-    Column("omissions", "omitted", "omit.", "count", lambda figures: figures.omissions),
-    Column("hallucinations", "invented", "inv.", "count", lambda figures: figures.hallucinations),
-    Column("fabricated", "fabricated", "fabr.", "count", lambda figures: figures.fabricated),
-    Column("mean_score", "score", "score", "figure", lambda figures: figures.mean_score),
-    Column("precision", "precision", "prec.", "figure", lambda figures: figures.precision),
-    Column("recall", "recall", "rec.", "figure", lambda figures: figures.recall),
-    Column("f1", "F1", "F1", "figure", lambda figures: figures.f1),
+    Column("total", "n", "n"),
+    Column("matches", "match", "match"),
+    Column("mismatches", "mismatch", "mism."),
+    Column("omissions", "omitted", "omit."),
+    Column("hallucinations", "invented", "inv."),
+    Column("fabricated", "fabricated", "fabr."),
+    Column("mean_score", "score", "score", is_count=False),
+    Column("precision", "precision", "prec.", is_count=False),
+    Column("recall", "recall", "rec.", is_count=False),
+    Column("f1", "F1", "F1", is_count=False),
 )
 """The columns of tables, in order."""
 ALL_FIELDS: Final = "all fields"
 """The name of the row over all leaves."""
 NOT_COUNTED: Final = "not counted"
 """What stands for a number of inventions where the metric does not look for any."""
-_ONLY_IF_OTHER: Final = frozenset({"precision", "recall", "f1"})
+_ONLY_IF_OTHER: Final = ("precision", "recall", "f1")
 _SAME: Final = 1e-12
 _AS_A_WHOLE: Final = "(as a whole)"
 """The name of a place among the rows below it: of what was scored there and not field by field."""
@@ -72,8 +71,7 @@ class Row:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Unmatched:
+class Unmatched(NamedTuple):
     """How many elements of an array found no partner, over all cases."""
 
     path: str
@@ -123,74 +121,19 @@ class Section:
         return title + left_out(self.cases, self.uncounted)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class BelowLimit:
-    """A comparison that did not pass, with its lowest figure below a limit.
-
-    Where no limit is broken, `what` says what is wrong; `value` is None where there is no figure.
-    """
-
-    id: str
-    what: str
-    value: float | None
-    limit: float | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a run's comparisons come to."""
-
-    cases: int
-    runs: int
-    """As many as cases, or more if cases were repeated."""
-    sections: tuple[Section, ...]
-    below: tuple[BelowLimit, ...]
-    narrow: tuple[BelowLimit, ...]
-    """Comparisons that passed by less than 0.01: the least change may let them fail."""
-    notes: tuple[str, ...]
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether there is nothing to show but that all is well."""
-        return not self.below and all(
-            is_perfect(row.figures) for section in self.sections for row in section.rows
-        )
-
-
-def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozenset()) -> Summary:
-    """Return the summary of comparisons, the same whatever their order but for ties.
+def sections_of(comparisons: Iterable[Comparison]) -> tuple[Section, ...]:
+    """Return the figures of fields, those of each metric on their own.
 
     Figures are means over the runs of each case first, and then over cases; counts are of all runs.
-
-    Args:
-        comparisons: everything that was compared.
-        judged: repeated cases that are judged as a whole: their runs are not named.
-
-    >>> summarize([])
-    Summary(cases=0, runs=0, sections=(), below=(), narrow=(), notes=())
     """
-    compared = list(comparisons)
     by_metric: dict[str, list[Comparison]] = {}
-    for each in compared:
+    for each in comparisons:
         by_metric.setdefault(each.metric, []).append(each)
-    shares = _shares(compared)
-    sections = tuple(
+    shares = _shares(each for group in by_metric.values() for each in group)
+    return tuple(
         _section(metric, group, shares, file)
         for metric, of_metric in by_metric.items()
         for file, group in _by_fields(of_metric)
-    )
-    named = [each for each in compared if not each.case or each.case not in judged]
-    below = [_below(each) for each in named if not each.passed]
-    narrow = [_narrow(each) for each in named if each.passed and each.score < 1.0]
-    return Summary(
-        cases=sum(section.cases for section in sections),
-        runs=len(compared),
-        sections=sections,
-        below=tuple(sorted(below, key=lambda case: (case.value is not None, case.value or 0.0))),
-        narrow=tuple(sorted(filter(None, narrow), key=_slack)),
-        notes=tuple(_notes(compared)),
     )
 
 
@@ -207,8 +150,8 @@ def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool =
     if limit is not None and len(fields) > limit:
         fields = sorted(fields, key=lambda index: _badness(rows[index].figures))[:limit]
     kept: set[int] = set()
-    for field in fields:
-        index: int | None = field
+    for start in fields:
+        index: int | None = start
         while index is not None and index not in kept:
             kept.add(index)
             index = rows[index].parent
@@ -238,25 +181,16 @@ _Sums: TypeAlias = "list[float]"
 _NUMBERS: Final = len(FieldAggregation().to_list())
 _RESULTS: Final = len(POSITIONS)
 """So many of them count results."""
-_NARROW: Final = 0.01
 
 
+@final
+@dataclass(slots=True)
 class _Node:
-    """A place in the tree of schema paths: its own figures, if it has any, and those of all below."""
+    """A place in the tree of schema paths: the sums of its own results, and of all here and below."""
 
-    __slots__ = ("beside", "children", "own", "segments", "sums")
-
-    def __init__(self, segments: tuple[Segment | str, ...]) -> None:
-        self.segments = segments  # from the parent to here
-        self.children: dict[Segment | str, _Node] = {}
-        self.own: _Sums | None = None
-        self.beside: list[_Sums] = []  # of members here and below that have no result, and no row
-        self.sums: _Sums = []
-
-    def figures(self) -> FieldAggregation:
-        if len(self.sums) == _NUMBERS:
-            return FieldAggregation.from_list(self.sums)
-        return blended(self.sums)
+    own: list[_Sums] = field(default_factory=list)
+    all: list[_Sums] = field(default_factory=list)
+    children: dict[Segment, _Node] = field(default_factory=dict)
 
 
 def _shares(comparisons: Iterable[Comparison]) -> dict[str, float]:
@@ -307,7 +241,7 @@ def _section(
         uncounted=cases if len(silent) == len(comparisons) else round(_cases(silent, shares)),
         file=file,
         rows=tuple(_rows(root)),
-        total=root.figures(),
+        total=_figures(root.all),
         unmatched=tuple(_unmatched(comparisons)),
     )
 
@@ -337,12 +271,8 @@ def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
     'score'
     """
     rows = list(figures)
-    is_other = any(
-        abs(value - (each.mean_score or 0.0)) > _SAME
-        for each in rows
-        for value in (each.precision, each.recall, each.f1)
-        if value is not None
-    )
+    values = [(getattr(each, key), each.mean_score or 0.0) for each in rows for key in _ONLY_IF_OTHER]
+    is_other = any(value is not None and abs(value - score) > _SAME for value, score in values)
     hidden = set() if is_other else set(_ONLY_IF_OTHER)
     if not any(each.fabricated for each in rows):
         hidden.add("fabricated")
@@ -409,66 +339,62 @@ def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
 
 
 def _tree(by_path: Mapping[str, _Sums]) -> _Node:
-    root = _Node(())
-    without_results: list[tuple[str, _Sums]] = []
-    for path, sums in by_path.items():
-        if not any(sums[:_RESULTS]):
-            without_results.append((path, sums))
-            continue
-        node = root
+    root = _Node()
+    # A member that nothing has, or an object that was made up, makes no row; it counts where there is one.
+    results = {path: any(sums[:_RESULTS]) for path, sums in by_path.items()}
+    for path in sorted(by_path, key=results.__getitem__, reverse=True):
+        node, sums = root, by_path[path]
+        node.all.append(sums)
         for segment in segments_of(path):
-            child = node.children.get(segment)
-            if child is None:
-                child = node.children[segment] = _Node((segment,))
-            node = child
-        node.own = sums if node.own is None else _sum_of([node.own, sums])
-    for path, sums in without_results:
-        # (A member that nothing has, or an object that was made up: it counts where there is a row.)
-        node = root
-        for segment in segments_of(path):
-            if segment not in node.children:
+            if not results[path] and segment not in node.children:
                 break
-            node = node.children[segment]
-        node.beside.append(sums)
-    # Children before parents, without recursion: a path may have hundreds of levels.
-    order = [root]
-    for node in order:
-        order.extend(node.children.values())
-    for node in reversed(order):
-        node.sums = _sum_of(
-            [child.sums for child in node.children.values()] + ([node.own] if node.own else []) + node.beside
-        )
-        if node.own is None and len(node.children) == 1 and node is not root:
-            only = next(iter(node.children.values()))
-            node.segments += only.segments
-            node.children, node.own = only.children, only.own
+            node = node.children.setdefault(segment, _Node())
+            node.all.append(sums)
+        if results[path]:
+            node.own.append(sums)
     return root
 
 
-def _sum_of(parts: list[_Sums]) -> _Sums:
-    if not parts:
-        return FieldAggregation().to_list()
-    return parts[0] if len(parts) == 1 else [sum(numbers) for numbers in zip(*parts, strict=True)]
+def _figures(parts: Sequence[_Sums]) -> FieldAggregation:
+    sums = _sum_of(parts)
+    return FieldAggregation.from_list(sums) if len(sums) == _NUMBERS else blended(sums)
+
+
+def _sum_of(parts: Sequence[_Sums]) -> _Sums:
+    return [sum(numbers) for numbers in zip(*parts, strict=True)] if parts else FieldAggregation().to_list()
 
 
 def _rows(root: _Node) -> Iterator[Row]:
     """Yield the rows in order: groups before what is in them, the worst first on every level."""
     # Without recursion: a result file may have paths of any depth.
-    stack: list[tuple[_Node, tuple[Segment | str, ...], int, int | None]] = [(root, (), -1, None)]
-    index = None
-    while stack:
-        node, path, depth, parent = stack.pop()
-        if node is not root:
-            index = 0 if index is None else index + 1
-            label = format_path(node.segments) if node.segments else (_AS_A_WHOLE if path else "$")
-            yield Row(label, format_path(path), depth, parent, bool(node.children), node.figures())
-        below = list(node.children.values())
-        if node.own is not None and (below or node is root):
-            itself = _Node(())
-            itself.sums = node.own
-            below.append(itself)
-        below.sort(key=lambda each: _badness(each.figures()))
-        stack += [(each, path + each.segments, depth + 1, index) for each in reversed(below)]
+    waiting = _below_place(root, (), 0, None)
+    for number in count_up():
+        if not waiting:
+            return
+        row, node, path = waiting.pop()
+        yield row
+        waiting += _below_place(node, path, row.depth + 1, number)
+
+
+def _below_place(
+    node: _Node, path: tuple[Segment, ...], depth: int, parent: int | None
+) -> list[tuple[Row, _Node, tuple[Segment, ...]]]:
+    """Return the rows right below a place, the worst last, each with its own place."""
+    found = []
+    for segment, child in node.children.items():
+        below, segments, figures = child, [segment], _figures(child.all)
+        while not below.own and len(below.children) == 1:
+            ((only, below),) = below.children.items()
+            segments.append(only)
+        whole = (*path, *segments)
+        is_group = bool(below.children)
+        row = Row(format_path(segments), format_path(whole), depth, parent, is_group, figures)
+        found.append((row, below, whole))
+    if node.own and (found or not path):
+        label, figures = _AS_A_WHOLE if path else "$", _figures(node.own)
+        row = Row(label, format_path(path), depth, parent, is_group=False, figures=figures)
+        found.append((row, _Node(), path))
+    return sorted(found, key=lambda each: _badness(each[0].figures))[::-1]
 
 
 def _badness(figures: FieldAggregation) -> tuple[bool, float, int]:
@@ -480,75 +406,3 @@ def is_perfect(figures: FieldAggregation) -> bool:
     """Whether there is nothing to find fault with: every result is 1, and none is left out."""
     mean = figures.mean_score
     return (mean is None or mean >= 1.0) and not figures.batch_errors
-
-
-# -- cases and notes ---------------------------------------------------------------------------------------
-
-
-def _below(comparison: Comparison) -> BelowLimit:
-    """Return the figure of a failed comparison that a reader wants to see: the first below its limit."""
-    if not comparison.has_figures:
-        return BelowLimit(comparison.id, "nothing but batch errors", None, None)
-    lowest: BelowLimit | None = None
-    for what, value, limit in _measured(comparison):
-        if value is None or value < limit:
-            found = BelowLimit(comparison.id, what, value, limit)
-            if what == "score":
-                return found
-            if lowest is None or (value or 0.0) < (lowest.value or 0.0):
-                lowest = found
-    if lowest is None and comparison.validity == "invalid":
-        return BelowLimit(comparison.id, "not valid by the schema", None, None)
-    if lowest is None and comparison.errors:
-        return BelowLimit(comparison.id, "comparator error", None, None)
-    return lowest or BelowLimit(comparison.id, "score", comparison.score, None)
-
-
-def _narrow(comparison: Comparison) -> BelowLimit | None:
-    """Return the figure of a passed comparison that is nearest to its limit; None if none is within 0.01."""
-    figures = [
-        BelowLimit(comparison.id, what, value, limit)
-        for what, value, limit in _measured(comparison)
-        if value is not None and 0 < limit <= value < min(limit + _NARROW, 1.0)
-    ]
-    return min(figures, key=_slack, default=None)
-
-
-def _slack(case: BelowLimit) -> float:
-    return (case.value or 0.0) - (case.limit or 0.0)
-
-
-def _measured(comparison: Comparison) -> Iterator[tuple[str, float | None, float]]:
-    for what in ("score", "precision", "recall", "f1"):
-        limit = comparison.threshold.get(what)
-        if isinstance(limit, (int, float)):
-            yield what, getattr(comparison, what), limit
-    by_pattern = comparison.threshold.get("fields")
-    if not isinstance(by_pattern, dict):
-        return
-    paths = [(path, segments_of(path), figures.mean_score) for path, figures in comparison.fields.items()]
-    for text, limit in by_pattern.items():
-        pattern = parse_pattern(text)
-        matching = [(path, mean) for path, segments, mean in paths if pattern.matches(segments)]
-        for path, mean in matching:
-            if mean is not None:
-                yield path, mean, limit
-        if not matching:
-            yield text, None, limit
-
-
-def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield what stands beside the figures: batch errors, comparators that raised, warnings."""
-    if failed := sum(each.counts.get("batch_error", 0) for each in comparisons):
-        unscored = sum(not each.has_figures for each in comparisons)
-        also = f"; {count(unscored, 'comparison')} without any figure" if unscored else ""
-        yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed{also}"
-    if note := answers_note(Answers.of(comparisons)):
-        violations = [f"{entry} ({each.id})" for each in comparisons for entry in each.violations]
-        yield f"{note}, the first violation: {violations[0]}" if violations else note
-    errors = [f"{entry} ({each.id})" for each in comparisons for entry in each.errors]
-    warnings = [f"{entry} ({each.id})" for each in comparisons for entry in each.warnings]
-    for entries, noun in ((errors, "comparator error"), (warnings, "warning")):
-        if entries:
-            first = ", the first: " if len(entries) > 1 else ": "
-            yield f"{count(len(entries), noun)}{first}{entries[0]}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pytest_jsonmatch.results.model import Answers
+from pytest_jsonmatch.results.model import Answers
 
 _MAX_DIGITS: Final = 6
 _MANY: Final = 100
@@ -37,13 +36,15 @@ def compare_figures(value: float, limit: float) -> tuple[str, str]:
     >>> compare_figures(0.9499, 0.95), compare_figures(0.5, 1), compare_figures(0.1, 0.975)
     (('0.9499', '0.95'), ('0.50', '1.00'), ('0.100', '0.975'))
     """
-    limit_text = _limit_text(limit)
-    first = len(limit_text.partition(".")[2]) if "e" not in limit_text else 2
-    for digits in range(min(first, _MAX_DIGITS), _MAX_DIGITS + 1):
+    told = repr(float(limit))  # as its author wrote it, with at least two decimals
+    decimals = 2 if "e" in told else len(told.partition(".")[2])
+    told += "0" * (2 - decimals)
+    for digits in range(min(max(decimals, 2), _MAX_DIGITS), _MAX_DIGITS + 1):
         text = f"{value:.{digits}f}"
-        if _is_honest(value, text) and _order(float(text), float(limit_text)) == _order(value, limit):
-            return text, limit_text
-    return repr(float(value)), limit_text
+        shown = float(text)
+        if _is_honest(value, text) and (shown > limit, shown < limit) == (value > limit, value < limit):
+            return text, told
+    return repr(float(value)), told
 
 
 def change_text(change: float, *, unicode: bool = True) -> str:
@@ -97,20 +98,9 @@ def dash(unicode: bool) -> str:
     return "–" if unicode else "-"
 
 
-def _limit_text(limit: float) -> str:
-    """The limit as its author wrote it, with at least two decimals."""
-    text = repr(float(limit))
-    decimals = text.partition(".")[2]
-    return text if "e" in text or len(decimals) >= 2 else text + "0" * (2 - len(decimals))
-
-
 def _is_honest(score: float, text: str) -> bool:
     shown = float(text)
     return not (shown >= 1.0 > score or shown <= 0.0 < score or shown >= 0.0 > score)
-
-
-def _order(left: float, right: float) -> int:
-    return (left > right) - (left < right)
 
 
 def answers_note(answers: Answers) -> str:

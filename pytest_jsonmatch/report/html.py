@@ -7,33 +7,25 @@ file, and only what is in view is there.
 from __future__ import annotations
 
 import json
-from base64 import b64encode
-from hashlib import sha256
-from importlib import resources
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.bytag import TITLES, parts_of
-from pytest_jsonmatch.report.checks import FEW_CASES, check_figures, named
+from pytest_jsonmatch.report.checks import FEW_CASES, named
 from pytest_jsonmatch.report.escape import clip
-from pytest_jsonmatch.report.fieldtable import absence_note
+from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
+from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
 from pytest_jsonmatch.report.spent import TITLE, spent_table
-from pytest_jsonmatch.report.view import Source, extent, gone
-from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.fieldtable import Section
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import Case, CaseRun
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
@@ -44,21 +36,11 @@ _ROOM: Final = 8_000_000
 """How many characters the details of all cases take, worst cases first, and whole documents, and inputs with
 raw answers; a page has to open."""
 _UNJUDGED: Final = "scored"
-_TITLES: Final = {"f1": "F1"}
 
 _UNKNOWN: Final = Source()
 
 _Key: TypeAlias = "tuple[str, str]"
 """Node id and id of a comparison."""
-
-
-def check_installed() -> None:
-    """Raise `ConfigurationError` unless what pages are made with is installed."""
-    try:
-        import jinja2  # noqa: F401 - is it there?
-    except ImportError:
-        message = "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
-        raise ConfigurationError(message) from None
 
 
 def html_page(view: RunView) -> str:
@@ -67,38 +49,17 @@ def html_page(view: RunView) -> str:
     Raises ConfigurationError if jinja2 is not installed.
     """
     check_installed()
-    from jinja2 import Environment, StrictUndefined
     from jinja2.utils import htmlsafe_json_dumps
-    from markupsafe import Markup
 
-    style, script = _file("report.css"), _file("report.js")
     data = _Data(view)
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(_file("report.html.jinja")).render(
-        # Not to be escaped: our own two files.
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
+    return rendered(
+        "report.html.jinja",
+        styles=("report.css",),
+        script="report.js",
         data=htmlsafe_json_dumps(data.all(), separators=(",", ":"), allow_nan=False),
-        policy=_policy(style, script),
         notes=[_plain(text) for text in (*view.notes, *data.bounds)],
         tags=[_plain(tag, _MAX_ID) for tag in data.tags],
         **_texts(view),
-    )
-
-
-def _file(name: str) -> str:
-    text = resources.files("pytest_jsonmatch.report").joinpath("page", name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")  # as a browser reads it, which the hashes are made of
-
-
-def _policy(style: str, script: str) -> str:
-    hashes = (b64encode(sha256(text.encode()).digest()).decode() for text in (style, script))
-    style_hash, script_hash = (f"'sha256-{each}'" for each in hashes)
-    return (
-        f"default-src 'none'; style-src {style_hash}; script-src {script_hash}; "
-        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -111,7 +72,7 @@ def _texts(view: RunView) -> dict[str, Any]:
     on = _plain(extent(results))
     runs = sum(len(case.runs) for case in results.cases)
     made = results.created.replace("T", " ")
-    about = [on, count(runs, "run") if runs > len(results.cases) else "", made, _commit(results.commit)]
+    about = [on, count(runs, "run") if runs > len(results.cases) else "", made, commit_text(results.commit)]
     versions = ", ".join(f"{_plain(name)} {_plain(text)}" for name, text in results.versions.items())
     return {
         "title": _plain(view.title),
@@ -123,7 +84,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "confidence": f"{confidence * 100:g} %" if confidence is not None else "",
         "cards": list(_cards(view)),
         "by": [_by_tag(view, name) for name in view.by],
-        "checks": [_check(check) for check in (*view.gates, *view.unsettled)],
+        "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
         "spent": _spent(view),
         "baseline": None if view.diff is None else _baseline(view, view.diff),
     }
@@ -149,11 +110,6 @@ def _by_tag(view: RunView, name: str) -> dict[str, object]:
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
     """Return text in which nothing hides or turns the text around it, clipped."""
     return clip(text, limit)
-
-
-def _commit(commit: str) -> str:
-    changed = " with changes" if commit.endswith("+") else ""
-    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
 
 
 def _is_judged(view: RunView) -> bool:
@@ -184,24 +140,6 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
             yield card
 
 
-_WORDS: Final = {True: ("passed", "passed"), False: ("failed", "failed"), None: ("undecided", "not decided")}
-
-
-def _check(check: Check) -> dict[str, str]:
-    kind, word = _WORDS[check.passed]
-    subject = check.subject if check.figure in check.subject else f"{check.subject}: {check.figure}"
-    value, limit, slack = check_figures(check)
-    return {
-        "kind": kind,
-        "word": word,
-        "subject": _plain(subject),
-        "note": _plain(check.note),
-        "value": value or "–",
-        "limit": limit,
-        "slack": slack or "–",
-    }
-
-
 def _spent(view: RunView) -> dict[str, object] | None:
     found = spent_table(view.results.comparisons)
     if found is None:
@@ -211,7 +149,7 @@ def _spent(view: RunView) -> dict[str, object] | None:
 
 
 def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
-    made = ", ".join(filter(None, [diff.before.created[:10], _commit(diff.before.commit)]))
+    made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
     about = f"{f'of {made}, ' if made else ''}{count(len(diff.cases), 'case')} in both"
     refused = [f"{each.case}: {each.difference}" for each in diff.mismatches]
     groups = ("not scored as before", refused), ("new", diff.new), (gone(diff), diff.vanished)
@@ -225,16 +163,15 @@ def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
         "name": _plain(view.baseline),
         "about": _plain(about),
         "words": [{"kind": kind, "word": word, "text": _plain(text)} for kind, word, text in words],
-        "groups": [_group(title, names) for title, names in groups if names],
-    }
-
-
-def _group(title: str, names: Sequence[str]) -> dict[str, object]:
-    more = len(names) - _MAX_NAMES
-    return {
-        "title": f"{count(len(names), 'case')} {title}",
-        "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
-        "more": f"and {count(more)} more" if more > 0 else "",
+        "groups": [
+            {
+                "title": f"{count(len(names), 'case')} {title}",
+                "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
+                "more": f"and {count(len(names) - _MAX_NAMES)} more" if len(names) > _MAX_NAMES else "",
+            }
+            for title, names in groups
+            if names
+        ],
     }
 
 
@@ -398,4 +335,4 @@ def _figures(*figures: float) -> dict[str, float | None]:
 def _limits(threshold: Mapping[str, Any]) -> Iterator[str]:
     for name, limit in threshold.items():
         pairs: Iterable[tuple[str, Any]] = limit.items() if isinstance(limit, dict) else [(name, limit)]
-        yield from (f"{_TITLES.get(each, each)} ≥ {least}" for each, least in pairs)
+        yield from (f"{TITLES_OF.get(each, each)} ≥ {least}" for each, least in pairs)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import Final, TypeVar, final
 
 from pytest_jsonmatch.report.escape import (
     clip,
     clip_middle,
-    clip_start,
     display_width,
     fold,
     mark,
@@ -16,12 +16,7 @@ from pytest_jsonmatch.report.escape import (
     printable,
 )
 from pytest_jsonmatch.report.figures import change_text, count, score_text
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 
 T = TypeVar("T")
 
@@ -71,13 +66,9 @@ class Look:
         """Return text with every character as an escape that can't be shown."""
         return printable(text, ascii_only=not self.unicode)
 
-    def clip(self, text: str, width: int) -> str:
-        """Return text in at most `width` columns, cut at its end."""
-        return clip(text, width, unicode=self.unicode)
-
-    def start(self, text: str, width: int) -> str:
-        """Return text in at most `width` columns, cut at its start."""
-        return clip_start(text, width, unicode=self.unicode)
+    def clip(self, text: str, width: int, head: float = 1.0) -> str:
+        """Return text in at most `width` columns, cut at its end; at its start if `head` is 0."""
+        return clip(text, width, unicode=self.unicode, head=head)
 
     def middle(self, text: str, width: int) -> str:
         """Return text in at most `width` columns, cut in its middle."""

@@ -7,7 +7,7 @@ can't break a table.
 from __future__ import annotations
 
 import re
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
@@ -18,6 +18,8 @@ from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    Row,
+    Section,
     absence_note,
     is_perfect,
     shown_columns,
@@ -25,6 +27,8 @@ from pytest_jsonmatch.report.fieldtable import (
 from pytest_jsonmatch.report.figures import change_text, count, score_text
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
+    Fault,
+    RunView,
     baseline_changes,
     baseline_extent,
     extent,
@@ -34,14 +38,9 @@ from pytest_jsonmatch.report.view import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.bytag import Part
-    from pytest_jsonmatch.report.fieldtable import Row, Section
-    from pytest_jsonmatch.report.view import Fault, RunView
 
 T = TypeVar("T")
 
@@ -51,6 +50,7 @@ _OPEN: Final = 15
 """How many rows of a list are seen at once; the others are in a part that opens."""
 _STEPS: Final = (10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1)
 """How many rows of a list there are at most; the first number with which the whole is short enough."""
+_MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
 _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
@@ -129,7 +129,10 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
     for name in view.by:
         yield from _headed(f"By the tag {code(name)}, {view.means_of}", _by_tag(view, name, most))
     if view.faults and not view.differences:  # of the one case that there is all has been said
-        yield from _headed(_cases_title(view), _cases(view, most))
+        title = "The worst records" if view.results.is_partial else "Records below 1"
+        if view.results.corpus is None:
+            title = f"Cases that failed: {count(len(view.faults))}"
+        yield from _headed(title, _cases(view, most))
     if view.diff is not None:
         yield from _headed(f"Against the baseline {code(view.baseline)}", _baseline(view, view.diff, most))
 
@@ -142,11 +145,8 @@ def _by_tag(view: RunView, name: str, most: int) -> Iterator[str]:
         yield ""
         return
     header = [cell(name), f"{view.noun}s:", *(f"{title}:" for title in TITLES)]
-    yield from _listed(header, parts, _part, most, "value")
-
-
-def _part(part: Part) -> Sequence[str]:
-    return cell(part.value), count(part.number), *map(score_text, part.figures)
+    rows = [(cell(part.value), count(part.number), *map(score_text, part.figures)) for part in parts]
+    yield from _listed(header, rows, list, most, "value")
 
 
 # -- lists -------------------------------------------------------------------------------------------------
@@ -209,7 +209,9 @@ def _fenced(lines: Iterable[str]) -> list[str]:
 
 
 def _verdict(view: RunView, most: int) -> Iterator[str]:
-    yield f"## {_word(view)}"
+    kind, words = view.verdict
+    mark = _MARKS.get(kind, "" if view.results.number else "➖ ")
+    yield f"## {mark}jsonmatch: {words}"
     yield ""
     yield "; ".join(_sums(view)) + "."
     yield ""
@@ -222,15 +224,6 @@ def _verdict(view: RunView, most: int) -> Iterator[str]:
         header = ["", "case", "pass rate:", "wanted:", ""]
         lines = _listed(header, view.unsettled, _repeated, most, "case")
         yield from _headed("Repeated cases that did not pass", lines)
-
-
-_MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
-
-
-def _word(view: RunView) -> str:
-    kind, words = view.verdict
-    mark = _MARKS.get(kind, "" if view.results.number else "➖ ")
-    return f"{mark}jsonmatch: {words}"
 
 
 def _sums(view: RunView) -> Iterator[str]:
@@ -292,7 +285,7 @@ def _section(section: Section, most: int, *, is_titled: bool) -> Iterator[str]:
             if column.key == "hallucinations" and not section.extra:
                 yield NOT_COUNTED
             else:
-                yield count(int(value or 0)) if column.kind == "count" else score_text(value)
+                yield count(int(value or 0)) if column.is_count else score_text(value)
 
     def field(row: Row) -> list[str]:
         return [cell(row.path, 80), *cells(row.figures)]
@@ -318,18 +311,13 @@ def _order(row: Row) -> tuple[bool, float, int, str]:
 # -- cases -------------------------------------------------------------------------------------------------
 
 
-def _cases_title(view: RunView) -> str:
-    if view.results.corpus is None:
-        return f"Cases that failed: {count(len(view.faults))}"
-    return "The worst records" if view.results.is_partial else "Records below 1"
-
-
 def _cases(view: RunView, most: int) -> Iterator[str]:
-    header = ["score:", view.noun, "worst fields"]
-    row = _case
-    if any(fault.path for fault in view.faults):
-        header.append("at")
-        row = partial(_placed, link=view.link)
+    have_places = any(fault.path for fault in view.faults)
+    header = ["score:", view.noun, "worst fields", *(["at"] if have_places else [])]
+
+    def row(fault: Fault) -> list[str]:
+        return [*_case(fault), *([_place(fault, view.link)] if have_places else [])]
+
     yield from _listed(header, view.faults, row, most, view.noun)
     for fault in view.faults[: min(most, _MESSAGES)]:
         if fault.message:
@@ -341,10 +329,6 @@ def _cases(view: RunView, most: int) -> Iterator[str]:
 
 def _note(fault: Fault) -> str:
     return f" ({fault.note})" if fault.note else ""
-
-
-def _placed(fault: Fault, link: str) -> list[str]:
-    return [*_case(fault), _place(fault, link)]
 
 
 def _case(fault: Fault) -> list[str]:

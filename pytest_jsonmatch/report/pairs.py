@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
 _PAIRS: Final = (8, 50, None)
 """So many pairs of an array are shown at each verbosity; None: all."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
 from pytest_jsonmatch.report.table import Name, draw_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Comparison
 
 _MAX_ROWS: Final = 30
 _MAX_LABEL: Final = 16
@@ -186,10 +182,8 @@ def _parts(columns: Iterable[StyledLine], room: int) -> Iterator[list[StyledLine
 
 def _digits(rows: Sequence[PivotRow]) -> int:
     """Return how many decimals it takes for the best of each row to look better than the others."""
-    for digits in range(2, _MAX_DIGITS):
-        if all(_tells_apart(row, digits) for row in rows):
-            return digits
-    return _MAX_DIGITS
+    enough = (each for each in range(2, _MAX_DIGITS) if all(_tells_apart(row, each) for row in rows))
+    return next(enough, _MAX_DIGITS)
 
 
 def _tells_apart(row: PivotRow, digits: int) -> bool:

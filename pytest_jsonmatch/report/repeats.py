@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import DIM, PLAIN, score_markup
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import DIM, PLAIN, StyledLine, score_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.gate.repeats import Repeats
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
 
 _MAX_CASES: Final = 20
 _MAX_FIELDS: Final = 10

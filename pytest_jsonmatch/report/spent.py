@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import starmap
 from math import fsum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_jsonmatch.answer import FIGURES, Spent, spent_figure
 from pytest_jsonmatch.report.figures import amount_text, count, dash, score_text
-from pytest_jsonmatch.report.styled import BOLD, PLAIN
-from pytest_jsonmatch.report.table import Name, draw_table, roomiest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.table import Table
-    from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine
+from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
+from pytest_jsonmatch.results.comparison import Comparison
 
 TITLE: Final = "answers by model, means and totals"
 _ALL: Final = "all models"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Iterable
+from typing import Final, TypeAlias
 
 from pytest_jsonmatch.report.escape import display_width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Markup: TypeAlias = "dict[str, bool]"
 """Keywords of pytest's `terminalreporter.write`: red, green, yellow, bold, light (dim) ..."""

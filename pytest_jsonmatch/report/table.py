@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.styled import PLAIN
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import PLAIN, Markup, StyledLine
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
-
-_LEAST: Final = 8
+LEAST_NAME: Final = 8
 """So many columns are kept for the names, whatever else there is."""
 _MAX_NAME: Final = 500
 
@@ -56,7 +52,7 @@ def draw_table(
     widths = [max(display_width(text) for text, _ in column) for column in columns]
     room = look.width - sum(widths) - gap * len(widths)
     needed = max(each.indent + display_width(look.clip(each.text, _MAX_NAME)) for each in names)
-    first = max(min(room, max(needed, minimum)), _LEAST)
+    first = max(min(room, max(needed, minimum)), LEAST_NAME)
     lines: list[StyledLine] = []
     for (text, markup, wanted), *cells in zip(names, *columns, strict=True):
         indent = " " * min(wanted, first // 2)

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import fsum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.limits import Measured, measured
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
     NOT_COUNTED,
+    Column,
+    Row,
+    Section,
+    Unmatched,
     absence_note,
+    is_perfect,
     left_out,
+    sections_of,
     shown_columns,
-    summarize,
     worst_rows,
 )
-from pytest_jsonmatch.report.figures import compare_figures, count
-from pytest_jsonmatch.report.look import joined
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, score_markup
-from pytest_jsonmatch.report.table import Name, draw_table, roomiest
+from pytest_jsonmatch.report.figures import answers_note, compare_figures, count
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
+from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
+from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.repeats import Repeats
-    from pytest_jsonmatch.report.fieldtable import BelowLimit, Column, Row, Section, Summary, Unmatched
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.table import Table
-    from pytest_jsonmatch.results.comparison import Comparison
 
+_NARROW: Final = 0.01
 _MIN_WIDTH: Final = 20
 _MAX_ROWS: Final = 30
 _MAX_CASES: Final = 20
@@ -39,15 +43,8 @@ _MAX_DEPTH: Final = 8
 _MIN_PATH: Final = 16
 # In this order columns give way to the paths in a narrow terminal; the score stays.
 _DROP_ORDER: Final = (
-    "f1",
-    "precision",
-    "recall",
-    "matches",
-    "fabricated",
-    "hallucinations",
-    "omissions",
-    "mismatches",
-    "total",
+    *("f1", "precision", "recall"),
+    *("matches", "fabricated", "hallucinations", "omissions", "mismatches", "total"),
 )
 
 
@@ -66,6 +63,68 @@ _ATTEMPTS: Final = (
     _Attempt(long=True, gap=1, path=_ALL_THEY_NEED),
     *(_Attempt(long=False, gap=1, path=16, dropped=at) for at in range(len(_DROP_ORDER) + 1)),
 )
+
+
+@final
+class BelowLimit(NamedTuple):
+    """A comparison that did not pass, with its lowest figure below a limit.
+
+    Where no limit is broken, `what` says what is wrong; `value` is None where there is no figure.
+    """
+
+    id: str
+    what: str
+    value: float | None
+    limit: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run's comparisons come to."""
+
+    cases: int
+    runs: int
+    """As many as cases, or more if cases were repeated."""
+    sections: tuple[Section, ...]
+    below: tuple[BelowLimit, ...]
+    narrow: tuple[BelowLimit, ...]
+    """Comparisons that passed by less than 0.01: the least change may let them fail."""
+    notes: tuple[str, ...]
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether there is nothing to show but that all is well."""
+        return not self.below and all(
+            is_perfect(row.figures) for section in self.sections for row in section.rows
+        )
+
+
+def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozenset()) -> Summary:
+    """Return the summary of comparisons, the same whatever their order but for ties.
+
+    Figures are means over the runs of each case first, and then over cases; counts are of all runs.
+
+    Args:
+        comparisons: everything that was compared.
+        judged: repeated cases that are judged as a whole: their runs are not named.
+
+    >>> summarize([])
+    Summary(cases=0, runs=0, sections=(), below=(), narrow=(), notes=())
+    """
+    compared = list(comparisons)
+    sections = sections_of(compared)
+    named = [each for each in compared if not each.case or each.case not in judged]
+    below = [_below(each) for each in named if not each.passed]
+    narrow = [_narrow(each) for each in named if each.passed and each.score < 1.0]
+    return Summary(
+        cases=sum(section.cases for section in sections),
+        runs=len(compared),
+        sections=sections,
+        below=tuple(sorted(below, key=lambda case: (case.value is not None, case.value or 0.0))),
+        narrow=tuple(sorted(filter(None, narrow), key=_slack)),
+        notes=tuple(_notes(compared)),
+    )
 
 
 def summary_lines(
@@ -90,13 +149,12 @@ def summary_lines(
     """
     if look.mode == "none" or not comparisons:
         return []
-    judged = [] if repeats is None else [case.id for case in repeats.cases if case.min_pass_rate is not None]
-    summary = summarize(comparisons, frozenset(judged))
+    repeated = () if repeats is None else repeats.cases
+    judged = frozenset(case.id for case in repeated if case.min_pass_rate is not None)
+    summary = summarize(comparisons, judged)
     look = replace(look, width=max(look.width, _MIN_WIDTH))
     is_mixed = repeats is not None and repeats.is_mixed
-    passed = not summary.below and (
-        repeats is None or all(case.verdict == "passed" for case in repeats.cases)
-    )
+    passed = not summary.below and all(case.verdict == "passed" for case in repeated)
     of = "run" if summary.runs > summary.cases else "case"
     narrow = count(len(summary.narrow), of)
     narrow += f" {'passes' if len(summary.narrow) == 1 else 'pass'} by less than 0.01"
@@ -108,7 +166,8 @@ def summary_lines(
             lines.append(look.line(f"{narrow} (-v: which)", YELLOW))
         blocks.append(lines)
     else:
-        blocks += _sections(summary.sections, look)
+        tables = [(section, field_table(section, look)) for section in summary.sections]
+        blocks += [[*look.folded(section.title, 2, BOLD), *table] for section, table in tables if table]
         below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
         blocks.append(_cases(below, summary.below, look))
         blocks.append(_cases(f"{narrow}:", summary.narrow, look))
@@ -154,13 +213,6 @@ def _brief(summary: Summary, comparisons: Sequence[Comparison], look: Look) -> l
 
 
 # -- the table ---------------------------------------------------------------------------------------------
-
-
-def _sections(sections: Sequence[Section], look: Look) -> Iterator[list[StyledLine]]:
-    for section in sections:
-        table = field_table(section, look)
-        if table:
-            yield [*look.folded(section.title, 2, BOLD), *table]
 
 
 def field_table(section: Section, look: Look) -> list[StyledLine]:
@@ -209,7 +261,7 @@ def _column(
         value = column.value(each)
         if column.key == "hallucinations" and not section.extra:
             cells.append((NOT_COUNTED if attempt.long else look.score(None), DIM))
-        elif column.kind == "count":
+        elif column.is_count:
             cells.append((count(int(value or 0)), PLAIN if value else DIM))
         else:
             cells.append((look.score(value), score_markup(value)))
@@ -255,3 +307,63 @@ def _comparison(case: BelowLimit, width: int, look: Look) -> str:
         figures = sign.join(compare_figures(case.value, case.limit))
     lead = look.middle(what, max(width - len(figures) - 1, 4)) + " " if what else ""
     return look.clip((lead + figures).rstrip(), max(width, 4))
+
+
+def _below(comparison: Comparison) -> BelowLimit:
+    """Return the figure of a failed comparison that a reader wants to see: the first below its limit."""
+    if not comparison.has_figures:
+        return BelowLimit(comparison.id, "nothing but batch errors", None, None)
+    missed = [each for each in _measured(comparison) if not each.is_reached]
+    if missed:
+        is_score = missed[0].what == "score"
+        return _limited(
+            comparison, missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
+        )
+    if comparison.validity == "invalid":
+        return BelowLimit(comparison.id, "not valid by the schema", None, None)
+    if comparison.errors:
+        return BelowLimit(comparison.id, "comparator error", None, None)
+    return BelowLimit(comparison.id, "score", comparison.score, None)
+
+
+def _narrow(comparison: Comparison) -> BelowLimit | None:
+    """Return the figure of a passed comparison that is nearest to its limit; None if none is within 0.01."""
+    figures = [
+        _limited(comparison, each)
+        for each in _measured(comparison)
+        if each.value is not None and 0 < each.limit <= each.value < min(each.limit + _NARROW, 1.0)
+    ]
+    return min(figures, key=_slack, default=None)
+
+
+def _slack(case: BelowLimit) -> float:
+    return (case.value or 0.0) - (case.limit or 0.0)
+
+
+def _limited(comparison: Comparison, each: Measured) -> BelowLimit:
+    return BelowLimit(comparison.id, each.field or each.what, each.value, each.limit)
+
+
+def _measured(comparison: Comparison) -> Iterator[Measured]:
+    return measured(
+        dict(comparison.threshold),
+        partial(getattr, comparison),
+        lambda: {path: figures.mean_score for path, figures in comparison.fields.items()},
+    )
+
+
+def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield what stands beside the figures: batch errors, comparators that raised, warnings."""
+    if failed := sum(each.counts.get("batch_error", 0) for each in comparisons):
+        unscored = sum(not each.has_figures for each in comparisons)
+        also = f"; {count(unscored, 'comparison')} without any figure" if unscored else ""
+        yield f"{count(failed, 'result')} left out of the figures: the batch comparator failed{also}"
+    if note := answers_note(Answers.of(comparisons)):
+        violations = [f"{entry} ({each.id})" for each in comparisons for entry in each.violations]
+        yield f"{note}, the first violation: {violations[0]}" if violations else note
+    errors = [f"{entry} ({each.id})" for each in comparisons for entry in each.errors]
+    warnings = [f"{entry} ({each.id})" for each in comparisons for entry in each.warnings]
+    for entries, noun in ((errors, "comparator error"), (warnings, "warning")):
+        if entries:
+            first = ", the first: " if len(entries) > 1 else ": "
+            yield f"{count(len(entries), noun)}{first}{entries[0]}"

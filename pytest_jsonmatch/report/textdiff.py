@@ -25,16 +25,18 @@ def spans(expected: str, actual: str) -> list[Span]:
     >>> spans("completed successfully", "completed sucessfully")
     [('=', 'completed suc'), ('-', 'c'), ('=', 'essfully')]
     """
-    head = shared_prefix(expected, actual)
-    rest_expected, rest_actual = expected[head:], actual[head:]
-    tail = shared_prefix(rest_expected[::-1], rest_actual[::-1])
-    middle_expected = rest_expected[: len(rest_expected) - tail]
-    middle_actual = rest_actual[: len(rest_actual) - tail]
-    if max(len(middle_expected), len(middle_actual)) > _MAX_MIDDLE:
-        middle: list[Span] = [("-", middle_expected), ("+", middle_actual)]
+    # Imported here: only a run with a failure needs it. difflib would be cubic on hostile text.
+    from rapidfuzz.distance import Postfix, Prefix
+
+    head = Prefix.similarity(expected, actual)
+    left, right = expected[head:], actual[head:]
+    tail = Postfix.similarity(left, right)
+    left, right, end = left[: len(left) - tail], right[: len(right) - tail], left[len(left) - tail :]
+    if max(len(left), len(right)) > _MAX_MIDDLE:
+        middle: list[Span] = [("-", left), ("+", right)]
     else:
-        middle = _by_words(middle_expected, middle_actual)
-    return _tidy([("=", expected[:head]), *middle, ("=", rest_expected[len(rest_expected) - tail :])])
+        middle = _by_words(left, right)
+    return _tidy([("=", expected[:head]), *middle, ("=", end)])
 
 
 def _by_words(expected: str, actual: str) -> list[Span]:
@@ -60,7 +62,6 @@ def _by_characters(expected: str, actual: str) -> list[Span]:
 
 
 def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
-    # Imported here: only a run with a failure needs it. difflib would be cubic on hostile text.
     from rapidfuzz.distance import Indel
 
     found: list[tuple[bool, _Text, _Text]] = []
@@ -74,43 +75,17 @@ def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
 
 def _tidy(raw: list[Span]) -> list[Span]:
     """Join neighbours, and short equal islands into the changes around them; "-" before "+"."""
-    changes: list[tuple[str, str, str]] = []  # shared text, then what expected and actual have after it
-    shared = removed = added = ""
-    for kind, text in raw:
-        if not text:
-            continue
-        if kind == "=":
-            if removed or added:
-                changes.append((shared, removed, added))
-                shared = removed = added = ""
-            shared += text
-        elif kind == "-":
-            removed += text
-        else:
-            added += text
-    changes.append((shared, removed, added))
-    joined = [changes[0]]
-    for later in changes[1:]:
-        before = joined[-1]
-        if len(later[0]) < _MIN_ISLAND and (later[1] or later[2]):
-            joined[-1] = (before[0], before[1] + later[0] + later[1], before[2] + later[0] + later[2])
-        else:
-            joined.append(later)
     kinds: tuple[Kind, ...] = ("=", "-", "+")
-    return [(kind, text) for change in joined for kind, text in zip(kinds, change, strict=True) if text]
-
-
-def shared_prefix(left: str, right: str) -> int:
-    """Return how many characters two texts have in common at their start.
-
-    >>> shared_prefix("sucessfully", "successfully")
-    3
-    """
-    low, high = 0, min(len(left), len(right))
-    while low < high:  # slices are compared at C speed, characters would not be
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
+    changes = [["", "", ""]]  # shared text, then what expected and actual have after it
+    for kind, text in raw:
+        if kind == "=" and text and any(changes[-1][1:]):
+            changes.append(["", "", ""])
+        changes[-1][kinds.index(kind)] += text
+    joined = changes[:1]
+    for shared, removed, added in changes[1:]:
+        if len(shared) < _MIN_ISLAND and (removed or added):
+            joined[-1][1] += shared + removed
+            joined[-1][2] += shared + added
         else:
-            high = middle - 1
-    return low
+            joined.append([shared, removed, added])
+    return [(kind, text) for change in joined for kind, text in zip(kinds, change, strict=True) if text]

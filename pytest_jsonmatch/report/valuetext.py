@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import display_width
-from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, line_width
-from pytest_jsonmatch.report.textdiff import shared_prefix, spans
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.textdiff import Span
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, StyledLine, line_width
+from pytest_jsonmatch.report.textdiff import Span, spans
 
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
@@ -54,17 +49,15 @@ def value_lines(
     texts = _text(expected, "(nothing)", space), _text(actual, "(missing)", space)
     sides = f" {space.look.arrow} "
     if expected is MISSING or actual is MISSING:
-        room = space.look.width - sum(
-            map(display_width, (sides, "(missing)" if actual is MISSING else texts[0]))
-        )
-        texts = (_cut(texts[0], 0, room, space), texts[1]) if actual is MISSING else texts
-        texts = (texts[0], _cut(texts[1], 0, room, space)) if expected is MISSING else texts
-        return [_side_by_side(texts, sides)]
+        room = space.look.width - len(sides) - len("(missing)")
+        return [_side_by_side(*(_cut(text, 0, room, space) for text in texts), sign=sides)]
     if len(texts[0]) + len(texts[1]) <= _MAX_PAIR * space.look.width:
-        whole = space.look.printable(texts[0]), space.look.printable(texts[1])
+        whole = [space.look.printable(text) for text in texts]
         if sum(map(display_width, (*whole, sides))) <= space.look.width:
-            return [_side_by_side(whole, sides)]
-    shared = shared_prefix(*texts)
+            return [_side_by_side(*whole, sign=sides)]
+    from rapidfuzz.distance import Prefix
+
+    shared = Prefix.similarity(*texts)
     room = space.look.width - len(_LABELS[0])
     return [
         [(label, DIM), (_cut(text, shared, room, space), PLAIN)]
@@ -77,8 +70,8 @@ def has_marks(line: StyledLine) -> bool:
     return any(text in {"[-", "{+"} for text, _ in line)
 
 
-def _side_by_side(texts: tuple[str, str], sign: str) -> StyledLine:
-    return [(texts[0], PLAIN), (sign, DIM), (texts[1], PLAIN)]
+def _side_by_side(expected: str, actual: str, *, sign: str) -> StyledLine:
+    return [(expected, PLAIN), (sign, DIM), (actual, PLAIN)]
 
 
 def _text(value: JsonValue, absent: str, space: Space) -> str:
@@ -103,7 +96,7 @@ def _cut(text: str, shared: int, room: int, space: Space) -> str:
         return whole
     if shared <= reach // 2:
         return space.look.clip(text, reach)
-    before = space.look.start(text[:shared], reach // 3)
+    before = space.look.clip(text[:shared], reach // 3, head=0)
     return before + space.look.clip(text[shared:], reach - display_width(before))
 
 
@@ -138,18 +131,17 @@ def marked_line(
 
 def _projected(expected: str, actual: str, compared: tuple[JsonValue, JsonValue]) -> list[Span]:
     """Return where the compared strings differ, in the letters of the original ones; [] if that cannot be."""
-    if any(
-        type(text) is not str or len(text) != len(raw)
-        for text, raw in zip(compared, (expected, actual), strict=True)
-    ):
+    one, other = compared
+    if type(one) is not str or type(other) is not str:
+        return []
+    if (len(one), len(other)) != (len(expected), len(actual)):
         return []
     found: list[Span] = []
-    at_expected = at_actual = 0
-    for kind, text in spans(*compared):
-        source, at = (actual, at_actual) if kind == "+" else (expected, at_expected)
-        found.append((kind, source[at : at + len(text)]))
-        at_expected += 0 if kind == "+" else len(text)
-        at_actual += 0 if kind == "-" else len(text)
+    for kind, text in spans(one, other):
+        shown = (actual if kind == "+" else expected)[: len(text)]
+        found.append((kind, shown))
+        expected = expected[0 if kind == "+" else len(text) :]
+        actual = actual[0 if kind == "-" else len(text) :]
     return found
 
 
@@ -161,8 +153,7 @@ def _assemble(found: list[Span], context: int | None, look: Look) -> StyledLine:
             before, after, markup = _MARKS[kind]
             line += [(before, markup), (_middle(quoted, context, look), markup), (after, markup)]
         elif context is not None and index in {0, len(found) - 1}:
-            cut = look.clip if index else look.start
-            line.append((cut(quoted, context), PLAIN))
+            line.append((look.clip(quoted, context, head=1 if index else 0), PLAIN))
         else:
             line.append((_middle(quoted, context, look), PLAIN))
     line.append(('"', PLAIN))

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.report.escape import clip, mark
-from pytest_jsonmatch.report.fieldtable import summarize
+from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, count, score_text
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, Case, merged_fields
+from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, merged_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.fieldtable import Section
-    from pytest_jsonmatch.results.model import CaseRun, Corpus, ResultSet
 
 # Colours of ours in a failure message; those of the data are escapes by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _DIGITS: Final = 6
-_TITLES: Final[dict[str, str]] = {"f1": "F1"}
+TITLES_OF: Final[dict[str, str]] = {"f1": "F1"}
+"""How figures are called that have another name."""
 
 
 @final
@@ -160,11 +158,6 @@ class RunView:
         )
 
     @property
-    def is_cut_short(self) -> bool:
-        """Whether the run did not come to its end."""
-        return not {"interrupted", "stopped early"}.isdisjoint(self.results.narrowed)
-
-    @property
     def verdict(self) -> tuple[str, str]:
         """What kind of a verdict the run gets, and the words for it."""
         if self.failed:
@@ -173,7 +166,9 @@ class RunView:
             return "none", "nothing was compared"
         if not self.is_judged:
             return "none", f"score {score_text(self.results.mean('score'))}"
-        return ("undecided", "passed so far") if self.is_cut_short else ("passed", "passed")
+        if {"interrupted", "stopped early"}.isdisjoint(self.results.narrowed):
+            return "passed", "passed"
+        return "undecided", "passed so far"
 
     @property
     def reasons(self) -> Iterator[tuple[str, bool]]:
@@ -197,8 +192,8 @@ class RunView:
         """The figures of fields, of each metric on their own; of a corpus over all records, kept or not."""
         corpus = self.results.corpus
         if corpus is None:
-            return summarize(self.results.comparisons).sections
-        return summarize([whole_corpus(corpus)]).sections if corpus.records else ()
+            return sections_of(self.results.comparisons)
+        return sections_of([whole_corpus(corpus)]) if corpus.records else ()
 
     @property
     def noun(self) -> str:
@@ -215,7 +210,7 @@ class RunView:
         """The mean figures of the run, of which all but the score may repeat it, and then its pass rate."""
         intervals = {each.name: each.interval for each in self.headlines}
         means = [
-            Headfigure(_TITLES.get(name, name), self.results.mean(name), intervals.get(name))
+            Headfigure(TITLES_OF.get(name, name), self.results.mean(name), intervals.get(name))
             for name in FIGURES
         ]
         if len({(score_text(each.value), each.ends) for each in means}) == 1:
@@ -261,12 +256,9 @@ def faults_of(
     for case in results.cases:
         run = _failed_run(case)
         if run is not None:
-            found.append(_fault(case, run, *(told or _errors_of)(case, run)))
+            errors = "\n".join(error for each in run.comparisons for error in each.errors)
+            found.append(_fault(case, run, *(("", 1, errors) if told is None else told(case, run))))
     return tuple(sorted(found, key=lambda fault: (fault.score, fault.case)))
-
-
-def _errors_of(_: Case, run: CaseRun) -> tuple[str, int, str]:
-    return "", 1, "\n".join(error for each in run.comparisons for error in each.errors)
 
 
 def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Fault:
@@ -373,6 +365,16 @@ def whole_corpus(corpus: Corpus) -> Comparison:
 def made_of(results: ResultSet) -> str:
     """Return the day and the commit of a run, as far as they are known."""
     return ", ".join(filter(None, [results.created[:10], results.commit[:10]]))
+
+
+def commit_text(commit: str) -> str:
+    """Return the commit of a run, as far as it is known.
+
+    >>> commit_text("0123456789abcdef+"), commit_text("")
+    ('commit 0123456789 with changes', '')
+    """
+    changed = " with changes" if commit.endswith("+") else ""
+    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
 
 
 def gone(diff: BaselineDiff) -> str:

@@ -65,6 +65,10 @@ class Comparison:
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
     """What else the pairs of unordered arrays could have been, where a result file asks for it."""
+    field_results: tuple[Mapping[str, Any], ...] = ()
+    """Every result with its values, where a result file asks for it."""
+    containers: tuple[Mapping[str, Any], ...] = ()
+    """The figures of objects and elements, likewise."""
     parsed: bool | None = None
     """Whether an answer that is text has JSON in it; None for one that is a value."""
     validity: str = ""
@@ -123,27 +127,26 @@ class Comparison:
         audits = result.audit()[:_MAX_ARRAYS]
         return replace(self, audit=tuple(each.shortened(_MAX_PAIRS) for each in audits)) if audits else self
 
+    def with_values(self, result: MatchResult) -> Comparison:
+        """Return the comparison with all values of its result, and the figures of objects and elements."""
+        return replace(
+            self,
+            field_results=tuple(each.to_dict() for each in result.field_results),
+            containers=tuple(each.to_dict() for each in result.containers),
+        )
+
     def to_payload(self) -> dict[str, Any]:
         """Return the comparison as built-in types, which any transport between processes takes."""
-        payload: dict[str, Any] = {"id": self.id, "nodeid": self.nodeid}
-        if self.case:
-            payload["case"] = self.case
-        if self.params:
-            payload["params"] = self.params
-        if self.tags:
-            payload["tags"] = dict(self.tags)
-        for name in _ALWAYS:
-            payload[name] = getattr(self, name)
+        payload: dict[str, Any] = {
+            name: value for name in _WRITTEN if (value := getattr(self, name)) or name not in _SOMETIMES
+        }
         if not self.has_figures:
             payload.update(dict.fromkeys(_FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
+        if self.parsed is not None:
+            payload["parsed"] = self.parsed
         if self.presence:
             payload["presence"] = {path: each.to_dict() for path, each in self.presence.items()}
-        if self.approximate:
-            payload["approximate"] = True
-        for name in ("parsed", "validity", "violations"):
-            if (value := getattr(self, name)) not in (None, "", ()):
-                payload[name] = value
         if self.spent is not None:
             payload["spent"] = self.spent.to_dict()
         if self.audit:
@@ -158,29 +161,46 @@ class Comparison:
     def from_text(cls, text: str) -> Comparison:
         """Return the comparison that `to_text` gave."""
         payload = json.loads(text)
-        if payload["score"] is None:
-            payload.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
-        payload["fields"] = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
-        payload["presence"] = {
-            path: Presence(**numbers) for path, numbers in payload.get("presence", {}).items()
-        }
-        for name in ("errors", "warnings", "violations"):
-            payload[name] = tuple(payload.get(name, ()))
+        fields = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
+        return cls.from_payload(payload, fields)
+
+    @classmethod
+    def from_payload(
+        cls, payload: Mapping[str, Any], aggregates: Mapping[str, FieldAggregation]
+    ) -> Comparison:
+        """Return the comparison that `to_payload` gave; unknown keys, of later releases, are ignored.
+
+        Args:
+            payload: all but the fields, as JSON has it.
+            aggregates: the fields.
+        """
+        found = {name: payload[name] for name in cls.__dataclass_fields__ if name in payload}
+        found["fields"] = aggregates
+        if found["score"] is None:
+            found.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
+        if "presence" in found:
+            found["presence"] = {path: Presence(**each) for path, each in found["presence"].items()}
+        for name in ("errors", "warnings", "violations", *_LISTED):
+            found[name] = tuple(found.get(name, ()))
         for name in ("arrays", "params"):
-            payload[name] = {key: tuple(row) for key, row in payload.get(name, {}).items()}
-        if "spent" in payload:
-            payload["spent"] = Spent.from_dict(payload["spent"])
-        if "audit" in payload:
+            found[name] = {key: tuple(row) for key, row in found.get(name, {}).items()}
+        if "spent" in found:
+            found["spent"] = Spent.from_dict(found["spent"])
+        if "audit" in found:
             from pytest_jsonmatch.engine.align.audited import ArrayAudit  # most comparisons have none
 
-            payload["audit"] = tuple(map(ArrayAudit.from_dict, payload["audit"]))
-        return cls(**payload)
+            found["audit"] = tuple(map(ArrayAudit.from_dict, found["audit"]))
+        return cls(**found)
 
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 _FIGURES: Final = ("score", "precision", "recall", "f1")
-_ALWAYS: Final = (
-    *("metric", "signature", *_FIGURES, "passed", "threshold"),
-    *("fields", "counts", "errors", "warnings", "arrays"),
+_LISTED: Final = ("field_results", "containers")
+_SOMETIMES: Final = frozenset({"case", "params", "tags", "approximate", "validity", "violations", *_LISTED})
+"""What a payload has of some comparisons only."""
+_WRITTEN: Final = (
+    *("id", "nodeid", "case", "params", "tags", "metric", "signature", *_FIGURES, "passed", "threshold"),
+    *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
+    *_LISTED,
 )
-"""What a payload has of every comparison, in this order."""
+"""What a payload has as it stands, in this order."""

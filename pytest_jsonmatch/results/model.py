@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.plan.options import PRESETS
-from pytest_jsonmatch.engine.result.absence import merge_presence
+from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
-    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.results.comparison import Comparison
 
@@ -327,14 +326,17 @@ def counts_extra(signature: str) -> bool:
     return (told[1] if told else "count" if preset is None else preset.extra) == "count"
 
 
-def merged_fields(cases: Iterable[Case], metric: str | None = None) -> dict[str, FieldAggregation]:
+def merged_fields(
+    cases: Iterable[Case], metric: str | None = None, known: Iterable[str] = ()
+) -> dict[str, FieldAggregation]:
     """Return the figures of each field over cases, by one metric or by all.
 
     Counts are of all runs. The other sums of a case that ran k times are divided by k, so that it counts as
-    much as any other.
+    much as any other. `known` are paths of members that expected has in other cases of the run, so that these
+    could have made them up.
     """
     sums: dict[str, list[list[float]]] = {}
-    presence: dict[str, Presence] = {}
+    presence = {path: Presence(known=True) for path in known}
     for case in cases:
         share = 1 / len(case.runs)
         for run in case.runs:

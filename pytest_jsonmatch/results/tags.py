@@ -9,7 +9,7 @@ from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.value.errors import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
@@ -92,5 +92,14 @@ def no_tag(tag: str, results: ResultSet) -> str:
     near = nearest(tag, known)
     if near is not None:
         return f"no {noun} has this tag; did you mean {near!r}?"
-    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
-    return f"no {noun} has this tag; there are {', '.join(known[:_MOST_NAMED])}{more}"
+    return f"no {noun} has this tag; there are {listed(known)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first ten of several names.
+
+    >>> listed([f"n{number}" for number in range(12)])
+    'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more'
+    """
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pytest_jsonmatch.engine.plan.rules import bind_comparator
 from pytest_jsonmatch.engine.plan.written import read_spec
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.schema.rules import OVERRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from pytest_jsonmatch.engine.plan.registry import Registry
 
 _BUILTIN: Final[Mapping[str, Any]] = {
     "string": "exact",
@@ -24,7 +21,6 @@ _BUILTIN: Final[Mapping[str, Any]] = {
 
 # The changes of `set_type_default`, which hold for this process, as in source 5's API.
 _changed: Final[dict[str, Any]] = {}
-_changes: Final[list[int]] = [0]
 
 
 def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str, Any]]) -> None:
@@ -52,17 +48,6 @@ def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str,
         )
     read_spec(f"default of type {json_type!r}", comparator)
     _changed[json_type] = comparator
-    _changes[0] += 1
-
-
-def check_type_defaults(registry: Registry) -> None:
-    """Check the comparators that were set, so that mistakes are reported before scoring.
-
-    Raises:
-        ConfigurationError: one is unknown, or has wrong parameters.
-    """
-    for json_type, comparator in _changed.items():
-        bind_comparator(comparator, registry, f"default of type {json_type!r}")
 
 
 def reset_type_defaults() -> None:
@@ -71,17 +56,11 @@ def reset_type_defaults() -> None:
     >>> reset_type_defaults()
     """
     _changed.clear()
-    _changes[0] += 1
 
 
-def has_type_defaults() -> bool:
-    """Tell whether the default comparator of any type was changed."""
-    return bool(_changed)
-
-
-def type_defaults_state() -> int:
-    """Return a number that changes whenever a type's default might."""
-    return _changes[0]
+def changed_defaults() -> dict[str, Any]:
+    """Return the default comparators that were changed, by JSON Schema type."""
+    return dict(_changed)
 
 
 def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
@@ -90,25 +69,18 @@ def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
     In JSON Schema "number" includes integers: where only "number" is declared, its default holds for both. At
     an object or array the defaults are for undescribed values in it, which can have any type.
     """
-    if not _changed:
-        return _NOTHING
-    fitted: dict[str, Any] = {
-        name: _changed[name] for name in ("string", "boolean", "null") if name in _changed
-    }
-    if types & _CONTAINERS:
-        types = frozenset()
-    if "number" in _changed and (not types or "number" in types):
-        fitted["number"] = fitted["integer"] = _changed["number"]
-    if "integer" in _changed and (not types or "integer" in types):
-        fitted["integer"] = _changed["integer"]
+    fitted = changed_defaults()
+    if types.isdisjoint(("object", "array")):
+        for name in {"number", "integer"} - types if types else ():
+            fitted.pop(name, None)
+    if "number" in fitted:
+        fitted.setdefault("integer", fitted["number"])
     return fitted
 
 
-_CONTAINERS: Final = frozenset({"object", "array"})
-_NOTHING: Final[Mapping[str, Any]] = {}
-_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_NAMED: Final = ("properties", "patternProperties", "$defs", "definitions")
-_SINGLE: Final = ("items", "additionalProperties")
+_DEFINITIONS: Final = ("$defs", "definitions")
+_NAMED: Final = ("properties", "patternProperties", *_DEFINITIONS)
+_PARTS: Final = (*_NAMED, "items", "additionalProperties", "allOf", "anyOf", "oneOf", "prefixItems")
 
 
 def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
@@ -142,21 +114,16 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(node, dict) or id(node) in seen:
             continue
         seen.add(id(node))
-        if "x-eval-compare" in node or OVERRIDE in node or node.get("x-eval-skip"):
-            # It is one result, and nothing below is compared; but definitions may be used elsewhere.
-            below: tuple[str, ...] = ("$defs", "definitions")
-        else:
-            below = _NAMED
-            comparator = _default_of(node)
-            if comparator is not None:
-                node["x-eval-compare"] = comparator
-            waiting.extend(node[key] for key in _SINGLE if key in node)
-            for key in (*_LISTS, "items"):
-                if isinstance(part := node.get(key), list):
-                    waiting.extend(part)
-        for key in below:
-            if isinstance(part := node.get(key), dict):
+        # Such a place is one result, and nothing below is compared; but definitions may be used elsewhere.
+        is_decided = "x-eval-compare" in node or OVERRIDE in node or bool(node.get("x-eval-skip"))
+        if not is_decided and (comparator := _default_of(node)) is not None:
+            node["x-eval-compare"] = comparator
+        for key in _DEFINITIONS if is_decided else _PARTS:
+            part = node.get(key)
+            if isinstance(part, dict) and key in _NAMED:
                 waiting.extend(part.values())
+            else:
+                waiting.extend(part if isinstance(part, list) else [part])
     return schema
 
 

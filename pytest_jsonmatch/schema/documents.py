@@ -6,17 +6,20 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, final
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
-from weakref import WeakKeyDictionary
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import trail_segments
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pytest_jsonmatch.engine.value.paths import Trail
 
 Schema: TypeAlias = "dict[str, Any] | bool"
 
@@ -36,8 +39,6 @@ _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
 """The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
 """Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
-_Trail: TypeAlias = "tuple[_Trail, str | int] | None"
-"""The path from a document's root as linked pairs; as text, every level would repeat those above it."""
 
 
 class _Position(NamedTuple):
@@ -45,7 +46,7 @@ class _Position(NamedTuple):
 
     address: str
     """The document's."""
-    trail: _Trail
+    trail: Trail
     base: str
     """The address that references in the object are relative to."""
 
@@ -135,11 +136,8 @@ class Documents:
     def location(self, schema: dict[str, Any]) -> str:
         """Return the address, with a JSON pointer, of an object in one of the documents."""
         position = self._positions[id(schema)]
-        trail, parts = position.trail, list[str]()
-        while trail is not None:
-            trail, key = trail
-            parts.append(quote(str(key).replace("~", "~0").replace("/", "~1"), safe="~"))
-        return f"{position.address}#{''.join(f'/{part}' for part in reversed(parts))}"
+        keys = [str(key).replace("~", "~0").replace("/", "~1") for key in trail_segments(position.trail)]
+        return "/".join([f"{position.address}#", *(quote(key, safe="~") for key in keys)])
 
     def digest(self) -> str:
         """Return a hash of all documents, which does not depend on the order of keys."""
@@ -151,7 +149,7 @@ class Documents:
     def _add(self, address: str, document: Schema) -> None:
         """Add a document: the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
-        waiting: list[tuple[Any, _Trail, str]] = [(document, None, address)]
+        waiting: list[tuple[Any, Trail, str]] = [(document, None, address)]
         while waiting:
             value, trail, base = waiting.pop()
             if type(value) is dict:
@@ -235,16 +233,11 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
     )
 
 
-_model_schemas: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
-
-
-def model_schema(model: type) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def model_schema(model: Any) -> dict[str, Any]:
     """Return a pydantic model's JSON Schema, which is made once for each class."""
-    found = _model_schemas.get(model)
-    if found is None:
-        make: Any = model
-        found = _model_schemas[model] = make.model_json_schema()
-    return found
+    made: dict[str, Any] = model.model_json_schema()
+    return made
 
 
 def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.plan.compile import plan_for
-from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
-from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, trail_segments, trail_text
 from pytest_jsonmatch.reading.nested import with_texts_read
-from pytest_jsonmatch.schema.branches import fits_types
-from pytest_jsonmatch.schema.parsing import PATH_LIMIT, load_schema, path_text, segments
+from pytest_jsonmatch.schema.parsing import load_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.value.paths import Trail
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.schema.parsing import Trail
 
 
 class GoldWarning(JsonMatchWarning):
@@ -76,16 +75,16 @@ list it, or add it with "x-eval-skip": true
         record_id = index if id_field is None else _record_id(value, index, id_field)
         for problem in _problems(node, value, ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
-                where = path_text(problem.trail)
+                where = trail_text(problem.trail)
                 raise GoldValidationError(f"record {record_id!r}: {where!r} {problem.told}", record_id, where)
             if problem.kind == "type" or warn_missing:
-                keys = (ELEMENT if isinstance(each, int) else each for each in segments(problem.trail))
-                path = format_path(tuple(keys), PATH_LIMIT)
+                keys = trail_segments(problem.trail)
+                path = format_path([ELEMENT if isinstance(key, int) else key for key in keys], limit=200)
                 told = noted.setdefault((path, problem.kind), [0, record_id, problem])
                 told[0] += 1
     for (path, _), (count, first_id, problem) in noted.items():
         times = "once" if count == 1 else f"{count} times"
-        first = f"in record {first_id!r} at {path_text(problem.trail)!r}"
+        first = f"in record {first_id!r} at {trail_text(problem.trail)!r}"
         message = f"{path}: {problem.told} ({times}{', first ' if count > 1 else ' '}{first})"
         warnings.warn(message, GoldWarning, stacklevel=2)
 
@@ -127,30 +126,20 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
         if type(value) is dict and (node.properties is not None or node.rest is not None):
             listed = node.properties or {}
             own_ignored = ignored if trail is None else frozenset()
-            yield from _of_members(node, listed, value, trail, own_ignored)
+            for key in () if node.rest else value:
+                if key not in listed and key not in own_ignored:
+                    hint = did_you_mean(key, listed)
+                    told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+                    yield _Problem("extra", (trail, key), told)
+            for key, member in listed.items():
+                if key not in value and not member.skip:
+                    yield _Problem("missing", (trail, key), "is missing and is not scored there")
             for key, item in reversed(value.items()):
-                member = listed.get(key) or (None if key in own_ignored else node.rest)
-                if member is not None:
-                    waiting.append((member, item, (trail, key)))
+                below = listed.get(key) or (None if key in own_ignored else node.rest)
+                if below is not None:
+                    waiting.append((below, item, (trail, key)))
         elif type(value) is list and node.items is not None:
             elements = node.items
             waiting.extend(
                 (elements, value[index], (trail, index)) for index in range(len(value) - 1, -1, -1)
             )
-
-
-def _of_members(
-    node: SchemaNode,
-    listed: dict[str, SchemaNode],
-    value: dict[str, Any],
-    trail: Trail,
-    ignored: frozenset[str],
-) -> Iterator[_Problem]:
-    for key in value:
-        if key not in listed and key not in ignored and node.rest is None:
-            hint = did_you_mean(key, listed)
-            told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
-            yield _Problem("extra", (trail, key), told)
-    for key, member in listed.items():
-        if key not in value and not member.skip:
-            yield _Problem("missing", (trail, key), "is missing and is not scored there")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 class _Seen:
     """What was seen at one place, in the order of first appearance."""
 
-    __slots__ = ("counts", "elements", "kinds", "members", "objects")
+    __slots__ = ("elements", "kinds", "members", "values")
 
     def __init__(self) -> None:
-        self.kinds: dict[str, None] = {}
-        self.members: dict[str, _Seen] = {}
-        self.counts: dict[str, int] = {}
-        self.objects = 0
+        self.values = 0
+        self.kinds: dict[str, int] = {}
+        """How many of the values have a type."""
+        self.members: defaultdict[str, _Seen] = defaultdict(_Seen)
         self.elements: _Seen | None = None
 
 
@@ -62,23 +63,15 @@ def _note(root: _Seen, value: Any) -> None:
     waiting: list[tuple[_Seen, Any]] = [(root, value)]
     while waiting:
         seen, item = waiting.pop()
-        kind = _KINDS.get(type(item), "number")
-        seen.kinds[kind] = None
+        kind = "integer" if type(item) is int else json_type(item)
+        seen.values += 1
+        seen.kinds[kind] = seen.kinds.get(kind, 0) + 1
         if kind == "object":
-            seen.objects += 1
-            for key in item:
-                if key not in seen.members:
-                    seen.members[key] = _Seen()
-                seen.counts[key] = seen.counts.get(key, 0) + 1
-            waiting.extend((seen.members[key], member) for key, member in reversed(item.items()))
+            members = [seen.members[key] for key in item]
+            waiting.extend(zip(reversed(members), reversed(item.values())))
         elif kind == "array" and item:
-            if seen.elements is None:
-                seen.elements = _Seen()
-            elements = seen.elements
+            elements = seen.elements = seen.elements or _Seen()
             waiting.extend((elements, element) for element in reversed(item))
-
-
-_KINDS = {type(None): "null", bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
 
 
 def _written(root: _Seen) -> dict[str, Any]:
@@ -93,7 +86,8 @@ def _written(root: _Seen) -> dict[str, Any]:
         if seen.members:
             properties: dict[str, dict[str, Any]] = {name: {} for name in seen.members}
             target["properties"] = properties
-            target["required"] = [name for name, count in seen.counts.items() if count == seen.objects]
+            objects = seen.kinds["object"]
+            target["required"] = [name for name, each in seen.members.items() if each.values == objects]
             waiting.extend((member, properties[name]) for name, member in seen.members.items())
         if seen.elements is not None:
             target["items"] = {}

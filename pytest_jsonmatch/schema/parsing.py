@@ -5,39 +5,33 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
+from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, did_you_mean
-from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT, format_path
-from pytest_jsonmatch.schema.branches import Tests
-from pytest_jsonmatch.schema.defaults import check_type_defaults, fitted_defaults, type_defaults_state
+from pytest_jsonmatch.engine.value.paths import trail_text
+from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, model_schema
 from pytest_jsonmatch.schema.places import Reader
-from pytest_jsonmatch.schema.rules import bind_rules
-from pytest_jsonmatch.schema.validation import Violations
+from pytest_jsonmatch.schema.validation import Tests, Violations
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.value.paths import Segment
+    from pytest_jsonmatch.engine.value.paths import Trail
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place
 
 _MAX_KEPT: Final = 128
-PATH_LIMIT: Final = 200
-
-Trail: TypeAlias = "tuple[Trail, Segment] | None"
-"""The path to a place, as linked pairs: it is made text for errors only."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Parsed:
     node: SchemaNode
-    state: tuple[int, int]
+    state: tuple[int, dict[str, Any]]
     contents: dict[Path, bytes]
 
     def holds(self) -> bool:
@@ -73,7 +67,20 @@ def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
     ...
     pytest_jsonmatch.ConfigurationError: []: unknown comparator 'exakt'; did you mean 'exact'?
     """
-    return _parsed(schema).node
+    key = _key(schema)
+    found = _kept.get(key) if key is not None else None
+    if found is not None and found.holds():
+        return found.node
+    state = _state()
+    reader = Reader(Documents.open(schema))
+    node = _node_tree(reader)
+    node.digest = reader.documents.digest()
+    node.violations = Violations(reader.documents.root, reader.documents.path)
+    if key is not None:
+        if len(_kept) >= _MAX_KEPT:
+            _kept.clear()
+        _kept[key] = _Parsed(node, state, reader.documents.contents)
+    return node
 
 
 def load_schema(source: SchemaSource | SchemaNode) -> SchemaNode:
@@ -89,7 +96,7 @@ def load_schema(source: SchemaSource | SchemaNode) -> SchemaNode:
     >>> load_schema(schema) is load_schema(dict(schema))
     True
     """
-    return source if isinstance(source, SchemaNode) else _parsed(source).node
+    return source if isinstance(source, SchemaNode) else parse_eval_schema(source)
 
 
 def schema_hash(schema: SchemaSource) -> str:
@@ -108,39 +115,11 @@ def schema_hash(schema: SchemaSource) -> str:
     >>> schema_hash({"type": "string", "enum": ["a"]}) == schema_hash({"enum": ["a"], "type": "string"})
     True
     """
-    digest: str = _parsed(schema).node.digest
-    return digest
+    return parse_eval_schema(schema).digest
 
 
-def open_reader(schema: SchemaSource) -> Reader:
-    """Return the reader of a schema.
-
-    Raises:
-        ConfigurationError: it is not a schema, or can't be read.
-    """
-    return Reader(Documents.open(schema))
-
-
-def _parsed(source: SchemaSource) -> _Parsed:
-    key = _key(source)
-    found = _kept.get(key) if key is not None else None
-    if found is not None and found.holds():
-        return found
-    state = _state()
-    reader = open_reader(source)
-    node = _node_tree(reader)
-    node.digest = reader.documents.digest()
-    node.violations = Violations(reader.documents.root, reader.documents.path)
-    made = _Parsed(node, state, reader.documents.contents)
-    if key is not None:
-        if len(_kept) >= _MAX_KEPT:
-            _kept.clear()
-        _kept[key] = made
-    return made
-
-
-def _state() -> tuple[int, int]:
-    return registry_state(), type_defaults_state()
+def _state() -> tuple[int, dict[str, Any]]:
+    return registry_state(), changed_defaults()
 
 
 def _key(source: object) -> Any:
@@ -183,30 +162,26 @@ def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
             message = "too many combined schemas (allOf, anyOf, $ref) inside each other"
             raise named(ConfigurationError(message), trail) from None
         found.append((place, flat, trail))
-        below: list[tuple[Place, Trail]] = [
-            (member, (trail, name)) for name, member in (flat.properties or {}).items()
-        ]
-        if flat.rest is not None:
-            below.append((flat.rest, (trail, ANY_KEY)))
-        if flat.items is not None:
-            below.append((flat.items, (trail, ELEMENT)))
-        below.extend((alternative.node, trail) for alternative in flat.alternatives)
-        for child, child_trail in below:
+        for step, child in flat.children():
             if child not in seen:
                 seen.add(child)
-                waiting.append((child, child_trail))
+                waiting.append((child, trail if step is None else (trail, step)))
     return found
 
 
 def _node_tree(reader: Reader) -> SchemaNode:
     places = walk(reader)
     registry = active_registry()
-    check_type_defaults(registry)
+    for json_type, comparator in changed_defaults().items():
+        bind_comparator(comparator, registry, f"default of type {json_type!r}")
     tests = Tests(reader)
     nodes = {place: _node(flat) for place, flat, _ in places}
     for place, flat, trail in places:
         node = nodes[place]
-        bind_rules(flat.rules, registry, partial(path_text, trail))
+        if "compare" in flat.rules:
+            bind_comparator(flat.rules["compare"], registry, trail_text(trail))
+        if "transform" in flat.rules:
+            bind_transforms(flat.rules["transform"], registry, trail_text(trail))
         _check_enum(flat, trail)
         try:
             _check_alignment(reader, flat)
@@ -223,16 +198,10 @@ def _node_tree(reader: Reader) -> SchemaNode:
 
 
 def _node(flat: Flat) -> SchemaNode:
-    rules = flat.rules
     return SchemaNode(
         types=flat.kinds,
         additional=flat.additional,
-        compare=rules.get("compare"),
-        transform=rules.get("transform"),
-        skip=rules.get("skip", False),
-        weight=rules.get("weight", 1.0),
-        align=rules.get("align"),
-        accept=rules.get("accept"),
+        **flat.rules,
         enum=flat.enum is not None,
         type_default=fitted_defaults(flat.kinds),
         description=_described(flat.notes),
@@ -277,24 +246,12 @@ def _check_enum(flat: Flat, trail: Trail) -> None:
         case {"oneof": {"values": [*values]}} if flat.enum and all(
             any(json_equal(one, value) for value in values) for one in flat.enum
         ):
-            message = f"{path_text(trail)}: oneof takes every value of the enum as right; did you mean exact?"
+            message = (
+                f"{trail_text(trail)}: oneof takes every value of the enum as right; did you mean exact?"
+            )
             warnings.warn(message, JsonMatchWarning, stacklevel=2)
-
-
-def segments(trail: Trail) -> list[Segment]:
-    """Return the segments of a path in their order."""
-    found: list[Segment] = []
-    while trail is not None:
-        trail, segment = trail
-        found.append(segment)
-    return found[::-1]
-
-
-def path_text(trail: Trail) -> str:
-    """Return a path as text, cut after 200 levels."""
-    return format_path(segments(trail), PATH_LIMIT)
 
 
 def named(error: ConfigurationError, trail: Trail) -> ConfigurationError:
     """Return an error whose message begins with the path of its place."""
-    return ConfigurationError(f"{path_text(trail)}: {error}")
+    return ConfigurationError(f"{trail_text(trail)}: {error}")

@@ -12,15 +12,23 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT
+from pytest_jsonmatch.schema.keywords import (
+    conditional_schemas,
+    enum_of,
+    named_schemas,
+    no_schema,
+    schemas_of,
+    types_of,
+)
 from pytest_jsonmatch.schema.rules import DECISIVE, RULE_KEYS, own_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import Documents, Schema
-
-TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 # The limit of combinations of branches of several unions, each of which becomes a node.
 _MAX_ALTERNATIVES: Final = 256
@@ -116,12 +124,15 @@ class Flat:
             name for name, said in (("object", self.of_objects), ("array", self.items is not None)) if said
         )
 
-    def children(self) -> list[Place]:
-        """Return the places below this one."""
-        below = list((self.properties or {}).values())
-        below.extend(place for place in (self.rest, self.items) if place is not None)
-        below.extend(alternative.node for alternative in self.alternatives)
-        return below
+    def children(self) -> Iterator[tuple[Segment | None, Place]]:
+        """Yield the places below this one, each with the step there; None for alternatives."""
+        yield from (self.properties or {}).items()
+        if self.rest is not None:
+            yield ANY_KEY, self.rest
+        if self.items is not None:
+            yield ELEMENT, self.items
+        for alternative in self.alternatives:
+            yield None, alternative.node
 
 
 class _ContradictionError(ConfigurationError):
@@ -159,7 +170,7 @@ class Reader:
                     # The place is looked up again later, when the error can name its path.
                     break
         key = (id(schema), own) if type(schema) is dict else (schema, own)
-        return self._intern(key, lambda: Source(schema, own))
+        return self._interned.setdefault(key, Source(schema, own))
 
     def all_of(self, parts: Iterable[Place]) -> Place:
         """Return the place where all parts hold, without duplicates; the last mention of each counts."""
@@ -169,17 +180,12 @@ class Reader:
                 flat.pop(one, None)
                 flat[one] = None
         single = tuple(flat)
-        return single[0] if len(single) == 1 else self._intern(("all", single), lambda: AllOf(single))
+        return single[0] if len(single) == 1 else self._interned.setdefault(single, AllOf(single))
 
     def any_of(self, branches: Iterable[Place]) -> Place:
         """Return the place where the first branch that accepts the value holds."""
         single = tuple(dict.fromkeys(branches))
-        return single[0] if len(single) == 1 else self._intern(("any", single), lambda: AnyOf(single))
-
-    def _intern(self, key: Any, make: Callable[[], Place]) -> Place:
-        if key not in self._interned:
-            self._interned[key] = make()
-        return self._interned[key]
+        return single[0] if len(single) == 1 else self._interned.setdefault(("any", *single), AnyOf(single))
 
     def flat(self, place: Place) -> Flat:
         """Return what holds at a place.
@@ -224,9 +230,9 @@ class Reader:
         if "$ref" in schema:
             parts.append(self.source(self.documents.target(schema)))
         if "allOf" in schema:
-            parts.extend(map(self.source, _schemas(schema, "allOf")))
+            parts.extend(map(self.source, schemas_of(schema, "allOf")))
         parts.extend(
-            self.any_of(map(self.source, _schemas(schema, union)))
+            self.any_of(map(self.source, schemas_of(schema, union)))
             for union in ("anyOf", "oneOf")
             if union in schema
         )
@@ -238,9 +244,9 @@ class Reader:
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in schema:
                 raise ConfigurationError(f"{keyword} is not supported; write $ref")
-        flat = Flat(rules=own_rules(schema), types=_types(schema), enum=_enum(schema))
+        flat = Flat(rules=own_rules(schema), types=types_of(schema), enum=enum_of(schema))
         if flat.enum is not None and not flat.types:
-            flat.types = frozenset(map(_schema_type, flat.enum))
+            flat.types = frozenset("integer" if type(each) is int else json_type(each) for each in flat.enum)
         if schema.get("nullable") is True:
             flat.nullable = True
             flat.types |= {"null"} if flat.types else _ANY
@@ -256,13 +262,13 @@ class Reader:
         listed = {
             # A member with the schema `false` is not allowed, so it is not listed.
             name: self.source(member)
-            for name, member in _named_schemas(schema, "properties").items()
+            for name, member in named_schemas(schema, "properties").items()
             if member is not False
         }
-        for part in _conditional(schema):
+        for part in conditional_schemas(schema):
             for name, place in (self.flat(self.source(part)).properties or {}).items():
                 listed.setdefault(name, place)
-        rest = [*map(self.source, _named_schemas(schema, "patternProperties").values())]
+        rest = [*map(self.source, named_schemas(schema, "patternProperties").values())]
         keyword = "additionalProperties" if "additionalProperties" in schema else "unevaluatedProperties"
         additional = schema.get(keyword)
         if isinstance(additional, dict) and additional:
@@ -270,7 +276,7 @@ class Reader:
         elif isinstance(additional, (bool, dict)):
             flat.additional = additional is not False
         elif additional is not None:
-            raise _no_schema(keyword, additional)
+            raise no_schema(keyword, additional)
         if rest:
             flat.rest = self.any_of(rest)
         if listed or (flat.additional is False and not rest):
@@ -279,15 +285,15 @@ class Reader:
     def _read_elements(self, flat: Flat, schema: dict[str, Any]) -> None:
         elements: list[Any] = []
         if "prefixItems" in schema:
-            elements.extend(_schemas(schema, "prefixItems"))
+            elements.extend(schemas_of(schema, "prefixItems"))
         items = schema.get("items")
         if isinstance(items, list):
-            elements.extend(_schemas(schema, "items"))
+            elements.extend(schemas_of(schema, "items"))
             items = schema.get("additionalItems")
         if isinstance(items, dict):
             elements.append(items)
         elif items is not None and not isinstance(items, bool):
-            raise _no_schema("items", items)
+            raise no_schema("items", items)
         # The elements of a tuple share one path, `[]`: the first schema that accepts one holds for it.
         if elements:
             flat.items = self.any_of(map(self.source, elements))
@@ -388,26 +394,17 @@ class Reader:
         flats = [self.flat(node) for _, node in entries]
         if len(flats) == 1:
             return flats[0]
-        united = Flat(types=_either(flats))
+        kinds = [flat.kinds for flat in flats]
+        united = Flat(types=frozenset().union(*kinds) if all(kinds) else _ANY)
         if not flats:
             return united
         if _can_share(flats):
             return _shared(united, flats)
-        united.alternatives = self._alternatives(entries)
+        for index, (test, node) in enumerate(entries):
+            others = (*kinds[:index], *kinds[index + 1 :])
+            by_type = not any(overlap(kinds[index], other) for other in others)
+            united.alternatives += (Alternative(test, node, by_type),)
         return united
-
-    def _alternatives(self, entries: list[tuple[Place, Place]]) -> tuple[Alternative, ...]:
-        kinds = [self.flat(node).kinds for _, node in entries]
-        return tuple(
-            Alternative(
-                test,
-                node,
-                by_type=not any(
-                    overlap(kinds[index], other) for at, other in enumerate(kinds) if at != index
-                ),
-            )
-            for index, (test, node) in enumerate(entries)
-        )
 
 
 def _possible(flat: Flat) -> Flat:
@@ -446,11 +443,6 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
             f"another only {' or '.join(sorted(right))}"
         )
     return both - {"integer"} if {"integer", "number"} <= both else both
-
-
-def _either(flats: list[Flat]) -> frozenset[str]:
-    kinds = [flat.kinds for flat in flats]
-    return frozenset().union(*kinds) if all(kinds) else _ANY
 
 
 def _can_share(flats: list[Flat]) -> bool:
@@ -496,69 +488,3 @@ def _shared(united: Flat, flats: list[Flat]) -> Flat:
     if len(said) == 1:
         united.notes = said[0].notes
     return united
-
-
-# Reading keywords.
-
-
-def _types(schema: dict[str, Any]) -> frozenset[str]:
-    written = schema.get("type")
-    if written is None:
-        return _ANY
-    names = [written] if isinstance(written, str) else written
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise ConfigurationError(f"type is {written!r}; it is a name or a list of names: {', '.join(TYPES)}")
-    for name in names:
-        if name not in TYPES:
-            raise ConfigurationError(f"unknown type {name!r}{did_you_mean(name, TYPES)}")
-    return frozenset(names)
-
-
-def _enum(schema: dict[str, Any]) -> list[Any] | None:
-    if "const" in schema:
-        return [schema["const"]]
-    values = schema.get("enum")
-    if values is not None and not isinstance(values, list):
-        raise ConfigurationError(f"enum is {values!r}; it is a list of values")
-    return values
-
-
-def _schema_type(value: Any) -> str:
-    if type(value) is int:
-        return "integer"
-    return json_type(value)
-
-
-def _schemas(schema: dict[str, Any], keyword: str) -> list[Schema]:
-    parts = schema[keyword]
-    if not isinstance(parts, list) or not parts:
-        raise ConfigurationError(f"{keyword} is {parts!r}; it is a list of schemas")
-    for part in parts:
-        if not isinstance(part, (dict, bool)):
-            raise _no_schema(f"one of {keyword}", part)
-    return parts
-
-
-def _named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
-    parts = schema.get(keyword)
-    if parts is None:
-        return {}
-    if not isinstance(parts, dict):
-        raise ConfigurationError(f"{keyword} is {parts!r}; it maps names to schemas")
-    for name, part in parts.items():
-        if not isinstance(part, (dict, bool)):
-            raise _no_schema(f"{keyword}[{name!r}]", part)
-    return parts
-
-
-def _conditional(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that hold for some values only; the members that they list are allowed."""
-    parts = [schema.get("then"), schema.get("else")]
-    for keyword in ("dependentSchemas", "dependencies"):
-        if isinstance(depending := schema.get(keyword), dict):
-            parts.extend(depending.values())
-    return [part for part in parts if isinstance(part, dict)]
-
-
-def _no_schema(what: str, value: object) -> ConfigurationError:
-    return ConfigurationError(f"{what} is {value!r}; a schema is an object, or true or false")

@@ -5,17 +5,18 @@ from __future__ import annotations
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.schema.documents import plain_copy
-from pytest_jsonmatch.schema.parsing import open_reader, walk
-from pytest_jsonmatch.schema.places import TYPES, AllOf, Source
+from pytest_jsonmatch.schema.documents import Documents, plain_copy
+from pytest_jsonmatch.schema.parsing import walk
+from pytest_jsonmatch.schema.places import AllOf, Reader, Source
 from pytest_jsonmatch.schema.rules import written_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.schema.documents import Schema, SchemaSource
-    from pytest_jsonmatch.schema.places import Flat, Place, Reader
+    from pytest_jsonmatch.schema.places import Flat, Place
 
 # Definitions that use each other twice double the size with every level; an error is better than no memory.
 _MAX_PLACES: Final = 200_000
@@ -41,7 +42,7 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
     ... )
     {'type': 'object', 'properties': {'unit': {'type': 'string'}}}
     """
-    return _Writer(open_reader(schema)).written()
+    return _Writer(Reader(Documents.open(schema))).written()
 
 
 @final
@@ -97,6 +98,17 @@ class _Writer:
     def _body(self, place: Place) -> dict[str, Any]:
         body: dict[str, Any] = {}
         waiting: list[tuple[Place, dict[str, Any]]] = [(place, body)]
+
+        def below(child: Place) -> dict[str, Any]:
+            if child is self._reader.root and child in self._recursive:
+                return {"$ref": "#"}
+            if child in self._recursive:
+                name = self._names[child].replace("~", "~0").replace("/", "~1").replace("%", "%25")
+                return {"$ref": f"#/$defs/{name}"}
+            fresh: dict[str, Any] = {}
+            waiting.append((child, fresh))
+            return fresh
+
         while waiting:
             here, target = waiting.pop()
             self._count += 1
@@ -106,58 +118,30 @@ class _Writer:
                     "use it as it is: comparing and parsing need not resolve it first"
                 )
             flat = self._flats[here]
-            target.update(_scalars(flat))
-            for key, children in _groups(flat):
-                fresh: list[dict[str, Any]] = []
-                for child in children:
-                    if child in self._recursive:
-                        fresh.append({"$ref": self._reference(child)})
-                    else:
-                        fresh.append({})
-                        waiting.append((child, fresh[-1]))
-                if key == "properties":
-                    target[key] = dict(zip(flat.properties or {}, fresh))
-                else:
-                    target[key] = fresh if key == "anyOf" else fresh[0]
-            if flat.properties is not None and not flat.properties:
-                target["properties"] = {}
+            target |= _keywords(flat)
+            if flat.alternatives:
+                target["anyOf"] = [below(one.node) for one in flat.alternatives]
+            else:
+                if flat.properties is not None:
+                    target["properties"] = {name: below(each) for name, each in flat.properties.items()}
+                if flat.rest is not None:
+                    target["additionalProperties"] = below(flat.rest)
+                if flat.items is not None:
+                    target["items"] = below(flat.items)
         return body
 
-    def _reference(self, place: Place) -> str:
-        if place is self._reader.root:
-            return "#"
-        return "#/$defs/" + self._names[place].replace("~", "~0").replace("/", "~1").replace("%", "%25")
 
-
-def _scalars(flat: Flat) -> dict[str, Any]:
+def _keywords(flat: Flat) -> dict[str, Any]:
     """Return the keywords of a place that hold no schemas."""
     written: dict[str, Any] = {}
-    names = [name for name in (*TYPES[1:], "null") if name in flat.kinds]
+    names = [name for name in (*SCHEMA_TYPES[1:], "null") if name in flat.kinds]
     if names and not flat.alternatives:
         written["type"] = names[0] if len(names) == 1 else names
     written |= flat.notes
-    if flat.alternatives:
-        return written | written_rules(flat.rules)
-    if flat.enum is not None:
-        written["enum"] = flat.enum
-    if flat.required is not None:
-        written["required"] = list(flat.required)
-    if flat.additional is not None:
-        written["additionalProperties"] = flat.additional
+    if not flat.alternatives:
+        said = {"enum": flat.enum, "required": flat.required, "additionalProperties": flat.additional}
+        written |= {key: value for key, value in said.items() if value is not None}
     return written | written_rules(flat.rules)
-
-
-def _groups(flat: Flat) -> list[tuple[str, list[Place]]]:
-    groups: list[tuple[str, list[Place]]] = []
-    if flat.alternatives:
-        return [("anyOf", [one.node for one in flat.alternatives])]
-    if flat.properties:
-        groups.append(("properties", list(flat.properties.values())))
-    if flat.rest is not None:
-        groups.append(("additionalProperties", [flat.rest]))
-    if flat.items is not None:
-        groups.append(("items", [flat.items]))
-    return groups
 
 
 def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:
@@ -165,10 +149,10 @@ def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:
     found: set[Place] = set()
     open_: set[Place] = {root}
     seen: set[Place] = {root}
-    stack = [(root, iter(flats[root].children()))]
+    stack = [(root, flats[root].children())]
     while stack:
         place, below = stack[-1]
-        child = next(below, None)
+        _, child = next(below, (None, None))
         if child is None:
             open_.discard(place)
             stack.pop()
@@ -177,5 +161,5 @@ def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:
         elif child not in seen:
             seen.add(child)
             open_.add(child)
-            stack.append((child, iter(flats[child].children())))
+            stack.append((child, flats[child].children()))
     return found

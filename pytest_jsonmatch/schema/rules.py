@@ -1,28 +1,22 @@
-"""The `x-eval-*` keys of a schema: their forms, and the checks of their values."""
+"""The `x-eval-*` keys of a schema: the words of field rules, behind a prefix."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.plan.accept import read_accept
-from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms
-from pytest_jsonmatch.engine.plan.written import (
-    read_alignment,
-    read_evaluation,
-    read_flag,
-    read_spec,
-    read_transforms,
-    read_weight,
-)
+from pytest_jsonmatch.engine.plan.options import FIELD_WORDS
+from pytest_jsonmatch.engine.plan.written import read_evaluation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
-    from pytest_jsonmatch.engine.plan.registry import Registry
-
+_PREFIX: Final = "x-eval-"
 OVERRIDE: Final = "x-override-evaluator"
+RULE_KEYS: Final = frozenset({OVERRIDE, *(_PREFIX + word for word in FIELD_WORDS)})
+"""The keys of a schema that are rules."""
+_AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
+"""Rules that are kept as they are written; plans read them once more."""
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result, whatever the schema says below it."""
 
@@ -37,61 +31,20 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     rules: dict[str, Any] = {}
     for key, value in schema.items():
-        if key == OVERRIDE or key.startswith("x-eval-"):
-            if key not in _READERS:
-                raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, _READERS)}")
-            # Some writers of JSON write `null` for a missing key.
-            if value is not None:
-                name, read = _READERS[key]
-                if name in rules:
-                    raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")
-                rules[name] = read(key, value)
+        if key != OVERRIDE and not key.startswith(_PREFIX):
+            continue
+        if key not in RULE_KEYS:
+            raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, RULE_KEYS)}")
+        if value is None:
+            continue  # as some writers of JSON write a missing key
+        word = "compare" if key == OVERRIDE else key.removeprefix(_PREFIX)
+        if word in rules:
+            raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")
+        read = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
+        rules[word] = value if word in _AS_WRITTEN and key != OVERRIDE else read
     return rules
 
 
 def written_rules(rules: Mapping[str, Any]) -> dict[str, Any]:
     """Return rules as they are written in a schema."""
-    written = {f"x-eval-{name}": value for name, value in rules.items()}
-    if "transform" in rules:
-        written["x-eval-transform"] = list(rules["transform"])
-    return written
-
-
-def bind_rules(rules: Mapping[str, Any], registry: Registry, where: Callable[[], str]) -> None:
-    """Check the comparator and the transforms, so that mistakes are reported before scoring.
-
-    Raises:
-        ConfigurationError: unknown names or parameters; the message begins with the path.
-    """
-    if "compare" in rules:
-        bind_comparator(rules["compare"], registry, where())
-    if "transform" in rules:
-        bind_transforms(rules["transform"], registry, where())
-
-
-def _compare(key: str, value: Any) -> Any:
-    read_spec(key, value)
-    return value
-
-
-def _accept(key: str, value: Any) -> Any:
-    read_accept(key, value)
-    return value
-
-
-def _align(key: str, value: Any) -> Any:
-    read_alignment(key, value)
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-_READERS: Final[dict[str, tuple[str, Callable[[str, Any], Any]]]] = {
-    "x-eval-compare": ("compare", _compare),
-    "x-eval-skip": ("skip", read_flag),
-    "x-eval-transform": ("transform", read_transforms),
-    "x-eval-align": ("align", _align),
-    "x-eval-weight": ("weight", read_weight),
-    "x-eval-accept": ("accept", _accept),
-    OVERRIDE: ("compare", read_evaluation),
-}
-RULE_KEYS: Final = frozenset(_READERS)
-"""The keys of a schema that are rules."""
+    return {_PREFIX + word: value for word, value in rules.items()}

@@ -1,4 +1,4 @@
-"""Values held against JSON Schemas by `jsonschema-rs`, which reads no other files than the schema's own."""
+"""Values held against JSON Schemas, or branches of one, by `jsonschema-rs`; no other files are read."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, final
 from urllib.parse import quote
 
+from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.text import shortened
 from pytest_jsonmatch.schema.documents import Documents, json_copy
+from pytest_jsonmatch.schema.places import AllOf, AnyOf
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pytest_jsonmatch.schema.documents import Schema
+    from pytest_jsonmatch.schema.places import Alternative, Place, Reader
 
 _DEEPEST: Final = 200
 """Values and schemas with more levels don't reach the validator: its recursion would end the process."""
@@ -66,6 +71,40 @@ class Validators:
 
 
 @final
+class Tests:
+    """Makes the tests of one schema's alternatives: of types if that is enough."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._validators = Validators(reader.documents)
+
+    def of(self, alternative: Alternative) -> Callable[[Any], bool]:
+        """Return the test of one alternative.
+
+        Raises:
+            ConfigurationError: the validator refuses the schema.
+        """
+        kinds = self._reader.flat(alternative.node).kinds
+        if alternative.by_type:
+            return lambda value: fits_types(value, kinds)
+        accepts = self._accepts(alternative.test)
+        return lambda value: accepts(value) if is_validatable(value) else fits_types(value, kinds)
+
+    def _accepts(self, place: Place) -> Callable[[Any], bool]:
+        if isinstance(place, (AllOf, AnyOf)):
+            together, parts = (all, place.parts) if isinstance(place, AllOf) else (any, place.branches)
+            tests = [self._accepts(part) for part in parts]
+            return lambda value: together(accepts(value) for accepts in tests)
+        schema = place.schema
+        if isinstance(schema, bool):
+            return lambda _: schema
+        # By its address, so that its references are resolved relative to it.
+        address = self._reader.documents.location(schema)
+        is_valid: Callable[[Any], bool] = self._validators.of(address).is_valid
+        return is_valid
+
+
+@final
 class Violations:
     """Tells what in a value a whole schema does not allow; its validator is made for the first value."""
 
@@ -86,9 +125,7 @@ class Violations:
             if len(found) == _MOST_LISTED:
                 found.append("… and more")
                 break
-            message = error.message
-            clipped = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
-            found.append(f"{format_path(error.instance_path)}: {clipped}")
+            found.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
         return tuple(found)
 
     @cached_property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
@@ -11,12 +12,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from pytest_jsonmatch.semantic.judging import Judge, JudgeItem
     from pytest_jsonmatch.semantic.settings import Mode
 
 Answer: TypeAlias = "Verdict | JudgeError"
@@ -96,7 +94,7 @@ class Memory:
         answers: dict[str, Future[Answer]] = {}
         with self._lock:
             for item in items:
-                key = _question(item)
+                key = question_of(item)
                 if key not in asked.answers:
                     asked.answers[key] = Future()
                     mine[key] = item
@@ -114,7 +112,7 @@ class Memory:
                 judge = as_judge(given)
                 if mode is not None and callable(in_mode := getattr(judge, "in_mode", None)):
                     judge = in_mode(mode)
-                found = self._judges[id(given)] = _Asked(given, judge)
+                found = self._judges[id(given)] = _Asked(given, judge, _usage_of(judge))
                 if len(self._judges) > _MOST_JUDGES:
                     # A fixture may make a judge for each of thousands of tests.
                     del self._judges[next(iter(self._judges))]
@@ -154,18 +152,16 @@ _MOST_JUDGES: Final = 64
 
 
 @final
+@dataclass(slots=True)
 class _Asked:
     """A judge, and the questions that it was asked in a run."""
 
-    __slots__ = ("answers", "counted", "given", "judge")
-
-    def __init__(self, given: object, judge: Judge) -> None:
-        self.given = given
-        self.judge = judge
-        self.counted = _usage_of(judge)
-        """Its usage when it was last counted."""
-        self.answers: dict[Question, Future[Answer]] = {}
-        """Verdicts, and answers that are still to come."""
+    given: object
+    judge: Judge
+    counted: JudgeUsage
+    """Its usage when it was last counted."""
+    answers: dict[Question, Future[Answer]] = field(default_factory=dict)
+    """Verdicts, and answers that are still to come."""
 
 
 def _checked(answers: object, number: str) -> Answer:
@@ -180,7 +176,8 @@ def _checked(answers: object, number: str) -> Answer:
     return JudgeError("invalid", f"the judge answered {answer!r}, which is no Verdict")
 
 
-def _question(item: JudgeItem) -> Question:
+def question_of(item: JudgeItem) -> Question:
+    """Return what identifies the question about an item: equal ones are asked once."""
     values = (json_key(value, strict=True) for value in (item.expected, item.actual))
     return item.path, item.description, item.criterion, *values
 

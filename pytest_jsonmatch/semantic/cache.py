@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
-from pytest_jsonmatch.semantic.verdictfile import VerdictFile, key_of
+from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.verdictfile import Key, VerdictFile, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
-
-    from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeItem, Verdict
-    from pytest_jsonmatch.semantic.verdictfile import Key
 
 
 @final

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import NoAnswer, batch_comparator
+from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer, batch_comparator
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench
-from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pytest_jsonmatch.engine.compare.batched import BatchItem
-    from pytest_jsonmatch.semantic.judging import JudgeError
+from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
 
 _PARAMETERS: Final = ("criterion", "judge")
 

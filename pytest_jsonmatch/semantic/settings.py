@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 Mode: TypeAlias = Literal["live", "cached", "off"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)

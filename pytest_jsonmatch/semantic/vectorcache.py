@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
@@ -14,7 +15,6 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray

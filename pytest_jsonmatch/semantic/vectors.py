@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
-from weakref import WeakSet
 
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -21,8 +21,6 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -68,6 +66,9 @@ class Vectors:
     True
     """
 
+    lock = threading.RLock()
+    """One for all encoders: each uses all cores by itself."""
+
     def __init__(
         self,
         name: str,
@@ -86,8 +87,6 @@ class Vectors:
         self._encoder: Encoder | None = None
         self._broken: ConfigurationError | None = None
         self._dimensions = 0
-        self._lock = threading.RLock()
-        _ALL.add(self)
 
     def learn(self, texts: Sequence[str]) -> None:
         """Make sure that strings have vectors; new ones are encoded in one call.
@@ -97,7 +96,7 @@ class Vectors:
         Raises:
             ConfigurationError: there is no encoder.
         """
-        with self._lock:
+        with self.lock:
             fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
             for text in fresh:
                 self._failed.pop(text, None)
@@ -129,21 +128,17 @@ class Vectors:
         """
         known = self._known_of((*left, *right))
         if known is None:
-            with self._lock:  # so that no other thread drops what is learnt
+            with self.lock:  # so that no other thread drops what is learnt
                 self.learn([*left, *right])
                 known = self._known_of((*left, *right)) or []
         one, other = self._stacked(known[: len(left)]), self._stacked(known[len(left) :])
         products: NDArray[np.float64] = one @ other.T
         return products
 
-    def renew_lock(self) -> None:
-        """Replace the lock: in a forked process no thread is left to release it."""
-        self._lock = threading.RLock()
-
     def _vector(self, text: str, partner: str) -> NDArray[np.int32]:
         found = self._known.get(text)
         if found is None:
-            with self._lock:
+            with self.lock:
                 if text not in self._known and text not in self._failed:
                     # It is new, or was dropped since.
                     self.learn([text, partner] if partner not in self._failed else [text])
@@ -265,17 +260,13 @@ _OVERHEAD: Final = 300
 """Bytes that a string, its array and their dict entry take beside the numbers, roughly."""
 _MOST_FAILED: Final = 10_000
 
-# All instances, to give them new locks after a fork.
-_ALL: Final[WeakSet[Vectors]] = WeakSet()
+
+def _renew_lock() -> None:
+    Vectors.lock = threading.RLock()
 
 
-def _renew_locks() -> None:
-    for vectors in _ALL:
-        vectors.renew_lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
+if hasattr(os, "register_at_fork"):  # in a forked process no thread is left to release the lock
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _divide(rows: NDArray[np.float64], by: NDArray[np.float64]) -> None:

@@ -10,12 +10,14 @@ import hashlib
 import os
 import tempfile
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchWarning,
@@ -28,11 +30,8 @@ from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
 from pytest_jsonmatch.semantic.prompts import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from filelock import BaseFileLock
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST_VALUE: Final = 1_000_000
 _REQUIRED: Final = ("path", "expected", "actual", "equivalent", "model", "prompt")

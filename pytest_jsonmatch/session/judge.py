@@ -63,7 +63,7 @@ class Judging:
         said: dict[str, Any] = dict(self._settings.judge)
         if self._configured is not None or not said.keys() - {"mode"}:
             return self._configured
-        from pytest_jsonmatch.semantic.making import make_judge
+        from pytest_jsonmatch.semantic.openaijudge import make_judge
 
         said["mode"] = self._settings.judge_mode or "live"
         if said.get("cache"):

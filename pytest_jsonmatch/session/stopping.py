@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.gate.sequential import SequentialGate, threshold_decision
+from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.model import FIGURES
 
@@ -135,16 +136,15 @@ class Stopper:
         if self._drop is None:
             both = (self._outcomes.planned.keys() - self._left_out) & self._before.keys()
             self._sizes = Counter(self._before[name].unit for name in both)
-            self._drop = SequentialGate(
-                len(self._sizes), self._max_drop or 0.0, settings.confidence, settings.drop_mode
-            )
+            gate = DropGate(self._max_drop or 0.0, settings.confidence, settings.drop_mode)
+            self._drop = SequentialGate(len(self._sizes), gate)
         before = self._before.get(case.id)
         if before is None:
-            return self._drop.decision()
+            return self._drop.decision
         deltas, size = self._deltas.setdefault(before.unit, []), self._sizes[before.unit]
         deltas.append(case.figure("score") - before.figure("score"))
         if len(deltas) < size:
-            return self._drop.decision()
+            return self._drop.decision
         return self._drop.add(fsum(deltas) / size, size / max(self._sizes.values()))
 
     @pytest.hookimpl(optionalhook=True)

@@ -47,7 +47,7 @@ def prepare(session: Session) -> None:
         session.config.pluginmanager.register(session.stopper, "jsonmatch-stopper")
     if settings.html is not None:
         from pytest_jsonmatch.engine.value.errors import ConfigurationError
-        from pytest_jsonmatch.report.html import check_installed
+        from pytest_jsonmatch.report.pages import check_installed
 
         try:
             check_installed()
@@ -206,21 +206,15 @@ def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None
         return None, None
     from pytest_jsonmatch.gate.baseline import compare_runs
     from pytest_jsonmatch.gate.headlines import change_of_runs
+    from pytest_jsonmatch.gate.verdict import DropGate
 
     before, settings = session.baseline.results, session.settings
     diff = compare_runs(before, results)
     if not diff.is_comparable or session.stopper is not None:
         # A sequential test replaces the usual one: using both would make errors more frequent.
         return diff, None
-    change = change_of_runs(
-        before,
-        results,
-        max_drop=settings.max_drop or 0.0,
-        confidence=settings.confidence,
-        mode=settings.drop_mode,
-        by=settings.by,
-    )
-    return diff, change
+    gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
+    return diff, change_of_runs(before, results, gate, by=settings.by)
 
 
 def _baseline_checks(

@@ -115,6 +115,11 @@ def test_an_unknown_command(tmp_path):
     [
         (["--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs"]),
         (["cases", "--help"], ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "jsonschema_rs"]),
+        # (Result files are held against their schema.)
+        (
+            ["report", "r.json", "--markdown"],
+            ["numpy", "scipy", "rapidfuzz", "regex", "yaml", "pytest", "shtab"],
+        ),
         (["cases", "schema"], ["numpy", "scipy", "rapidfuzz", "regex", "pytest", "jsonschema_rs"]),
         *(
             (
@@ -125,7 +130,6 @@ def test_an_unknown_command(tmp_path):
                 "compare a.json a.json",
                 "compare a.json a.json --report json",
                 "compare a.json a.json --report markdown",
-                "report r.json --markdown",
                 "report --schema",
                 "evaluate a.jsonl a.jsonl --gate f1>=0.5",
                 "diff --help",

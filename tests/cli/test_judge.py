@@ -12,6 +12,7 @@ import pytest
 from pytest_jsonmatch.cli.judging import _NO_FILE
 from pytest_jsonmatch.cli.labels import Label, read_labels
 from pytest_jsonmatch.semantic.bench import _NO_JUDGE
+from pytest_jsonmatch.semantic.judging import JudgeItem
 
 # A judge that writes down what it is asked, and goes by what stands in the answer.
 JUDGES = '''
@@ -374,8 +375,8 @@ def test_labels_from_standard_input(labelled, command, monkeypatch):
 def test_labels_are_read(write):
     write(labels_jsonl=[pair("y", same=0, id=7, path=None, note="kept out"), pair([1], same=True, path="a")])
     assert read_labels("labels.jsonl") == [
-        Label(1, "x", "y", same=False, id="7"),
-        Label(2, "x", [1], same=True, path="a"),
+        Label(JudgeItem("1", "", "x", "y"), same=False, place="labels.jsonl:1", id="7"),
+        Label(JudgeItem("2", "a", "x", [1]), same=True, place="labels.jsonl:2"),
     ]
 
 

@@ -80,7 +80,7 @@ def test_a_page(saved, command, folder):
     saved("main", {1})
     assert command("plan main.json --drop 0.2 --html plan.html").code == 0
     page = (folder / "plan.html").read_text()
-    assert page.startswith("<!DOCTYPE html>")
+    assert page.startswith("<!doctype html>")
     assert page.count("<polyline") == 1
     assert "to prove a drop of 0.2 in 80 % of runs it takes about" in page
     assert "<script" not in page

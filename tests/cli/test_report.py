@@ -379,6 +379,7 @@ def test_a_table_for_other_programs(files, command, folder, monkeypatch, library
     pytest.importorskip(library)
     assert command("report run.json --csv fields.csv") == (0, "", "")
     header, *rows = (folder / "fields.csv").read_text(encoding="utf-8").splitlines()
+    assert command("report run.json --csv").out.splitlines() == [header, *rows]
     assert header.split(",")[:8] == [
         *("case", "metric", "passed", "path", "total", "matches", "mismatches", "omissions")
     ]
@@ -413,6 +414,15 @@ def test_a_table_without_what_writes_it(files, command, folder, monkeypatch):
 
 def test_a_table_never_replaces_a_result_file(files, command):
     ran = command("report before.json --csv run.json")
-    assert (ran.code, "written over run.json, a JSON file; RESULT comes first" in ran.err) == (2, True)
+    told = "--csv run.json would write over a JSON file; RESULT comes first: jsonmatch report run.json --csv"
+    assert (ran.code, told in ran.err) == (2, True)
     ran = command("report run.json --csv a.csv -o b.csv")
-    assert (ran.code, "--output names b.csv: give one file" in ran.err) == (2, True)
+    assert (ran.code, "--csv a.csv and --output b.csv: give one file" in ran.err) == (2, True)
+
+
+def test_the_values_of_a_comparison_stay_in_its_file(write, command):
+    write(a_json={"n": 1, "m": [1, 2]}, b_json={"n": 2, "m": [1, 2]})
+    kept = command("compare a.json b.json --report json").out
+    write(run_json=kept)
+    assert command("report run.json --json").out == kept
+    assert '"field_results"' in kept

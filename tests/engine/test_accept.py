@@ -31,6 +31,12 @@ def test_a_value_is_accepted_with_a_reason(accept, actual, reason):
         assert (result.score, statuses(result)) == (1.0, [("v", "match", reason)])
 
 
+def test_a_unit_whose_array_matches_needs_no_reason():
+    accept = {"v": {"values": ["", [1, 2]], "type": "array"}}
+    result = compare_json({"v": ["A"]}, {"v": ["a"]}, metric="field_match_normalized", accept=accept)
+    assert (result.score, statuses(result)) == (1.0, [("v", "match", None)])
+
+
 @pytest.mark.parametrize(
     ("accept", "actual"),
     [

@@ -33,7 +33,8 @@ VALUES = st.recursive(
 )
 OBJECTS = st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4)
 FLAT = st.dictionaries(st.sampled_from("abcdefg"), SCALARS, max_size=7)
-quiet = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+FEW = "TESTS_FEW_CASES" in os.environ
+quiet = settings(deadline=None, max_examples=50 if FEW else 150, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -174,7 +175,7 @@ def test_of_pairings_that_tie_the_one_with_the_larger_sum_of_scores():
 # Python's own stack ends at 1,000 levels, that of C somewhere below 100,000. All metrics take one walk: two of them go
 # all the way, the one whose units are whole fields and one of leaves.
 SHALLOW = 5_000
-DEEP = 2 * SHALLOW if "TESTS_COUNT_LINES" in os.environ else 100_000  # counting lines makes depth dear
+DEEP = 2 * SHALLOW if FEW else 100_000  # counting lines makes depth dear
 
 
 def nested(kind, leaf, depth):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import random
 from typing import Any
 
@@ -16,7 +17,11 @@ from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.value.paths import parse_path
 
 TREE_METRICS = ["pairwise_f1", "leaf_f1"]
-quiet = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+quiet = settings(
+    deadline=None,
+    max_examples=20 if "TESTS_FEW_CASES" in os.environ else 60,
+    suppress_health_check=list(HealthCheck),
+)
 
 # Few values, so that many are equal and many arrays hold twins.
 SCALARS = st.sampled_from([0, 1, 1.0, 2.5, "a", "a b", "B a", " b", "", None, True, False, 10**400])

@@ -105,7 +105,7 @@ def test_any_text_is_a_gate_or_an_error_with_a_place(text):
 
 @given(
     st.sampled_from(sorted({*SHARES, *COUNTS})),
-    st.sampled_from(OPERATORS),
+    st.sampled_from(sorted(OPERATORS)),
     st.floats(0, 1),
 )
 def test_every_figure_goes_with_every_operator(figure, operator, limit):

@@ -20,10 +20,10 @@ def compared(actual, expected, *, name, metric="pairwise_f1", limit=1.0):
     )
 
 
-def case(name, *pairs, least=None):
+def case(name, *pairs, least=None, metric="pairwise_f1"):
     runs = []
     for number, (actual, expected) in enumerate(pairs, 1):
-        each = compared(actual, expected, name=f"f.yaml::{name}")
+        each = compared(actual, expected, name=f"f.yaml::{name}", metric=metric)
         runs.append(CaseRun(number, each.passed, (each,)))
     return Case(f"f.yaml::{name}", tuple(runs), len(runs), least)
 
@@ -102,7 +102,7 @@ def test_fields_are_what_the_table_shows():
     [
         ("pass_rate >= 0.25", True, "1 of 4 cases"),
         ("pass_rate > 0.25", False, "1 of 4 cases"),
-        ('fields["zzz"].f1 >= 0', False, "no field that was compared matches"),
+        ('fields["zzz"].f1 >= 0', False, "no field that was compared matches; there are a, b.c, b.d, e"),
         ('fields["b.cc"].f1 >= 0', False, "no field that was compared matches; did you mean 'b.c'?"),
         ('fields["e"].recall >= 0', False, "nothing to divide by"),
         ('cases["amce-*"].f1 >= 0', False, "no case fits; did you mean 'acme-2'?"),
@@ -112,6 +112,12 @@ def test_fields_are_what_the_table_shows():
 def test_what_a_gate_says_of_it(text, passed, note):
     found = checked(text)
     assert (found.passed, found.note) == (passed, note)
+
+
+def test_no_field_at_all():
+    assert (
+        checked('fields["a"].mismatches == 0', ResultSet(RESULTS.cases[3:])).note == "no field was compared"
+    )
 
 
 def test_a_tag_that_no_case_has():
@@ -230,5 +236,23 @@ def test_what_is_not_counted_is_never_good_enough(figure):
 def test_rates_are_proven_by_their_interval():
     check = checked("omission_rate <= 0.9 proven")
     assert (check.figure, check.passed) == ("upper end of omission_rate", True)
-    with pytest.raises(GateError, match="fabrication_rate has no interval"):
-        parse_gate("fabrication_rate <= 0.9 proven")
+
+
+def test_what_is_made_up_is_proven_by_all_that_could_have_been():
+    """Only one case expects a tip; the other nineteen could have made one up, and two have."""
+    silent, wrong = ({"total": 1}, {"total": 1}), ({"total": 1, "tip": 2}, {"total": 1})
+    tipped = ({"total": 1, "tip": 2}, {"total": 1, "tip": 2})
+    results = ResultSet(
+        tuple(
+            case(f"c{at:02}", tipped if at == 0 else wrong if at < 3 else silent, metric="leaf_f1")
+            for at in range(20)
+        )
+    )
+    for figure in ("fabrication_rate", 'fields["tip"].fabrication_rate'):
+        assert checked(f"{figure} <= 0.2", results).value == 2 / 19
+        check = checked(f"{figure} <= 0.2 proven", results)
+        assert (check.figure, check.passed) == (f"upper end of {figure}", False)
+        assert check.note.startswith("0.105, 95 % interval 0.0")
+        assert checked(f"{figure} <= 0.5 proven", results).passed
+    with pytest.raises(GateError, match="can't prove =="):
+        parse_gate("fabrication_rate == 0 proven")

@@ -17,6 +17,7 @@ from pytest_jsonmatch.gate.headlines import (
 )
 from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
 from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.checks import interval_lines
 from pytest_jsonmatch.report.look import Look
@@ -71,7 +72,7 @@ def test_fields_have_intervals_too():
 
 
 def test_what_is_the_same_is_not_worse():
-    verdict = change_of_runs(many(300), many(300), max_drop=0.02)
+    verdict = change_of_runs(many(300), many(300), DropGate(0.02))
     assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == (
         "no worse",
         True,
@@ -80,14 +81,14 @@ def test_what_is_the_same_is_not_worse():
 
 
 def test_a_drop_is_found_in_scores_outcomes_and_its_field():
-    verdict = change_of_runs(many(60), many(60, wrong=range(20)), max_drop=0.02)
+    verdict = change_of_runs(many(60), many(60, wrong=range(20)), DropGate(0.02))
     assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == (
         "worse",
         False,
         "worse",
     )
     assert {name: change.kind for name, change in verdict.fields.items()} == {"a": "worse", "b": "not shown"}
-    back = change_of_runs(many(60, wrong=range(20)), many(60), max_drop=0.02)
+    back = change_of_runs(many(60, wrong=range(20)), many(60), DropGate(0.02))
     assert (back.scores.kind, back.scores.passed) == ("better", True)
 
 

@@ -17,7 +17,7 @@ from pytest_jsonmatch.gate.power import (
     reach,
     sample_of,
 )
-from pytest_jsonmatch.gate.verdict import cases_to_rule_out
+from pytest_jsonmatch.gate.verdict import DropGate
 
 
 def run(scores):
@@ -113,6 +113,6 @@ def test_nothing_to_plan_from():
     [(0.02, 0.95, 149), (0.5, 0.95, 5), (0.02, 0.99, 228), (0.0, 0.95, None)],
 )
 def test_cases_to_rule_a_drop_out(drop, confidence, cases):
-    assert cases_to_rule_out(drop, confidence) == cases
+    assert DropGate(drop, confidence).least_to_rule_out == cases
     if cases and cases > 1:
         assert (1 - drop) ** cases <= 1 - confidence + 1e-12 < (1 - drop) ** (cases - 1)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, threshold_decision
+from pytest_jsonmatch.gate.verdict import DropGate
 
 scores = st.floats(0, 1)
 
@@ -66,14 +67,14 @@ def test_what_can_no_longer_be_proven_has_passed():
 
 
 def test_too_few_cases_are_settled_before_the_first():
-    assert SequentialGate(4).decision().passed is True
-    assert SequentialGate(4, 0.02, mode="non-inferiority").decision() == Decision(
+    assert SequentialGate(4).decision.passed is True
+    assert SequentialGate(4, DropGate(0.02, mode="non-inferiority")).decision == Decision(
         False, "a drop of 0.02 or more can no longer be ruled out"
     )
 
 
 def test_non_inferiority_passes_once_a_drop_is_ruled_out():
-    gate = SequentialGate(300, 0.1, mode="non-inferiority")
+    gate = SequentialGate(300, DropGate(0.1, mode="non-inferiority"))
     seen, settled = first(decisions(gate, [0.0] * 300))
     assert settled.passed
     assert 29 <= seen < 100
@@ -85,11 +86,11 @@ def test_non_inferiority_passes_once_a_drop_is_ruled_out():
 def test_every_gate_is_settled_at_its_end(mode, max_drop):
     source = random.Random(1)
     for planned in (1, 5, 40):
-        gate = SequentialGate(planned, max_drop, mode=mode)
+        gate = SequentialGate(planned, DropGate(max_drop, mode=mode))
         found = [gate.add(source.choice((-0.2, 0.0, 0.2))) for _ in range(planned)]
         assert found[-1].passed is not None
         settled = [decision for decision in found if decision.passed is not None]
-        assert set(settled) == {gate.decision()}
+        assert set(settled) == {gate.decision}
 
 
 def test_the_wealth_does_not_hang_on_the_order():
@@ -97,7 +98,7 @@ def test_the_wealth_does_not_hang_on_the_order():
     for max_drop in (0.0, 0.1):
         wealths = set()
         for order in itertools.islice(itertools.permutations(deltas), 0, 720, 90):
-            gate = SequentialGate(10, max_drop)
+            gate = SequentialGate(10, DropGate(max_drop))
             decisions(gate, order)
             wealths.add((round(gate.e_drop, 12), round(gate.e_no_drop, 12)))
         assert len(wealths) == 1
@@ -110,7 +111,7 @@ def test_the_bets_are_fair_games_at_the_margin(max_drop):
     low = (-max_drop - values[1]) / (values[0] - values[1])
     wealth = np.zeros(2)
     for run in itertools.product((0, 1), repeat=3):
-        gate = SequentialGate(3, max_drop)
+        gate = SequentialGate(3, DropGate(max_drop))
         decisions(gate, [values[side] for side in run])
         chance = math.prod(1 - low if side else low for side in run)
         wealth += chance * np.array([gate.e_drop, gate.e_no_drop])
@@ -122,7 +123,7 @@ def test_a_smaller_cluster_is_a_smaller_stake(mode):
     """So the bets are on the mean of all cases, however many a cluster has."""
     wealths = []
     for weight in (0.0, 0.5, 1.0):
-        gate = SequentialGate(40, mode=mode)
+        gate = SequentialGate(40, DropGate(mode=mode))
         for _ in range(3):
             gate.add(-0.5, weight)
         wealths.append(gate.e_drop)
@@ -143,9 +144,9 @@ def test_skewed_differences_of_mean_0_are_not_taken_for_a_drop():
 
 def test_wrong_arguments_are_told():
     for call in (
-        lambda: SequentialGate(5, -0.1),
-        lambda: SequentialGate(5, confidence=0.2),
-        lambda: SequentialGate(5, mode="fast"),
+        lambda: SequentialGate(5, DropGate(-0.1)),
+        lambda: SequentialGate(5, DropGate(confidence=0.2)),
+        lambda: SequentialGate(5, DropGate(mode="fast")),
         lambda: SequentialGate(5).add(math.nan),
         lambda: SequentialGate(0).add(0.0),
     ):

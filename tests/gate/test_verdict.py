@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.verdict import compare, compare_several, means_apart
+from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several, means_apart
 
 
 def run(*scores):
@@ -37,13 +37,13 @@ def test_a_proven_gain():
 
 
 def test_a_proven_drop_within_what_is_allowed_passes():
-    verdict = compare(run(*[0.74] * 12), run(*[0.75] * 12), max_drop=0.02)
+    verdict = compare(run(*[0.74] * 12), run(*[0.75] * 12), DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("worse", True)
     assert re.fullmatch(
         r"passes: worse, but not shown to be worse by more than 0\.02: the data allow a drop of up to 0\.\d+",
         verdict.gate_words,
     )
-    verdict = compare(run(*[0.5] * 30), run(*[0.75] * 30), max_drop=0.02)
+    verdict = compare(run(*[0.5] * 30), run(*[0.75] * 30), DropGate(0.02))
     assert verdict.gate_words == "fails: worse by more than 0.02 (proven)"
 
 
@@ -64,14 +64,19 @@ def test_few_cases_say_how_many_it_takes():
     verdict = compare(run(0.0, 0.0, 0.0, 0.0), run(1.0, 1.0, 1.0, 1.0))
     assert (verdict.kind, verdict.passed, verdict.p_drop) == ("too few", True, 1 / 16)
     assert verdict.verdict == "too few cases: at least 5 must get worse to tell"
-    verdict = compare(run(*[0.0] * 6), run(*[1.0] * 6), confidence=0.99)
+    verdict = compare(run(*[0.0] * 6), run(*[1.0] * 6), DropGate(confidence=0.99))
     assert verdict.verdict == "too few cases: at least 7 must get worse to tell"
-    assert not compare(run(1.0), run(1.0), mode="non-inferiority", max_drop=0.5).passed
+    assert not compare(run(1.0), run(1.0), DropGate(0.5, mode="non-inferiority")).passed
+
+
+def test_an_error_rate_is_what_its_author_meant():
+    assert [DropGate(confidence=share).alpha for share in (0.95, 0.9, 0.99)] == [0.05, 0.1, 0.01]
+    assert [DropGate(confidence=share).least_to_prove for share in (0.51, 0.75, 0.95, 0.99)] == [2, 2, 5, 7]
 
 
 def test_no_worse_is_proven_by_many_cases():
     same = run(*[1.0] * 200)
-    verdict = compare(same, same, max_drop=0.02)
+    verdict = compare(same, same, DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("no worse", True)
     assert (
         verdict.words == "mean score +0.000 (-0.015 to +0.015), 1.000 to 1.000: no worse than 0.02 (proven)"
@@ -95,7 +100,7 @@ def test_cases_of_one_document_count_as_one():
 
 def test_without_a_common_case_either_gate_fails():
     for mode in ("regression", "non-inferiority"):
-        verdict = compare({"a": [1.0]}, {"b": [1.0]}, mode=mode)
+        verdict = compare({"a": [1.0]}, {"b": [1.0]}, DropGate(mode=mode))
         assert (verdict.kind, verdict.passed, verdict.delta) == ("no case", False, None)
         assert verdict.words == "mean score: no case is in both runs"
         assert verdict.verdict == "no case is in both runs"
@@ -115,21 +120,30 @@ def test_repeats_are_not_cases():
 
 def test_non_inferiority_needs_cases_even_if_nothing_changes():
     few, enough = run(*[1.0] * 148), run(*[1.0] * 149)
-    verdict = compare(few, few, mode="non-inferiority", max_drop=0.02)
+    verdict = compare(few, few, DropGate(0.02, mode="non-inferiority"))
     assert not verdict.passed
     assert verdict.gate_words == (
         "fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.021;"
         " even without a change it takes 149 cases, and there are 148"
     )
-    verdict = compare(enough, enough, mode="non-inferiority", max_drop=0.02)
+    verdict = compare(enough, enough, DropGate(0.02, mode="non-inferiority"))
     assert verdict.passed
     assert verdict.gate_words == "passes: no worse than 0.02 (proven)"
 
 
 def test_non_inferiority_without_an_allowed_drop_needs_a_gain():
     same, better = run(*[0.5] * 60), run(*[0.5 + 0.01 * at for at in range(30)] * 2)
-    assert not compare(same, same, mode="non-inferiority").passed
-    assert compare(better, same, mode="non-inferiority").passed
+    assert not compare(same, same, DropGate(mode="non-inferiority")).passed
+    assert compare(better, same, DropGate(mode="non-inferiority")).passed
+
+
+def test_a_gain_of_few_cases_may_leave_a_drop_of_the_mean_possible():
+    """Four of seven cases gain: chance alone seldom does that, but one in fifty may crash, unseen."""
+    now, before = run(0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0), run(*[0.0] * 7)
+    assert compare(now, before).kind == "better"
+    verdict = compare(now, before, DropGate(0.02, mode="non-inferiority"))
+    assert (verdict.kind, verdict.passed) == ("not shown", False)
+    assert verdict.interval.low <= -0.02
 
 
 @pytest.mark.parametrize(
@@ -146,7 +160,7 @@ def test_non_inferiority_without_an_allowed_drop_needs_a_gain():
 )
 def test_wrong_options_are_told(options, message):
     with pytest.raises(ConfigurationError) as raised:
-        compare(run(1.0), run(1.0), **options)
+        DropGate(**options)
     assert str(raised.value) == message
 
 
@@ -193,7 +207,7 @@ def test_gates_of_several_candidates_are_corrected_too():
         now, ("not shown", True)
     )
     now["a"] = [1.0] * 20 + [0.0] * 10
-    changes = compare_several(figures_of(now, dict.fromkeys(now, before)), max_drop=0.1)
+    changes = compare_several(figures_of(now, dict.fromkeys(now, before)), DropGate(0.1))
     assert {name: change.passed for name, change in changes.items()} == {"a": False, "b": True, "c": True}
 
 

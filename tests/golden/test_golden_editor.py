@@ -39,7 +39,7 @@ from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = golden_schema()
 VALIDATORS = [Draft202012Validator(SCHEMA), Draft7Validator(SCHEMA)]
-EXAMPLES = 150 if "TESTS_COUNT_LINES" in os.environ else 500
+EXAMPLES = 150 if "TESTS_FEW_CASES" in os.environ else 500
 thorough = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 

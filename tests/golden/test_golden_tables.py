@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -497,6 +500,23 @@ def converted(files, tmp_path, monkeypatch):
 def test_the_scripts_of_the_docs_write_what_they_show(title, tmp_path, monkeypatch):
     files = blocks_of(title)
     assert converted(files, tmp_path, monkeypatch) == files["gold.jsonl"]
+
+
+def test_promptfoo_takes_the_configuration_of_the_docs(tmp_path):
+    promptfoo = shutil.which("promptfoo")
+    if promptfoo is None:
+        pytest.skip("promptfoo is not installed: npm install -g promptfoo")
+    config = tmp_path / "promptfooconfig.yaml"
+    config.write_text(blocks_of("From promptfoo")[config.name], encoding="utf-8")
+    quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1"}
+    run = subprocess.run(
+        [promptfoo, "validate", "config", "-c", config],
+        env={**os.environ, **quiet, "PROMPTFOO_CONFIG_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Configuration is valid" in run.stdout, run.stdout + run.stderr
 
 
 def test_the_dataset_of_the_docs_is_that_of_pydantic_evals(tmp_path):

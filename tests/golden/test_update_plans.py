@@ -14,10 +14,10 @@ from pytest_jsonmatch.golden.update import (
     plan_updates,
     write,
 )
+from pytest_jsonmatch.golden.updatetext import update_lines
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text
-from pytest_jsonmatch.session.updating import update_lines
 
 
 def told(*updates):

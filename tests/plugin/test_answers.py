@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch import Answer, ConfigurationError
+from pytest_jsonmatch import Answer, ConfigurationError, compare_json
 from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.results.file import read_results
 
@@ -88,6 +88,10 @@ def spent_in(path):
 
 def about_gates(run):
     return [line.split(maxsplit=1)[1] for line in run.outlines if line.startswith(("  PASSED", "  FAILED"))]
+
+
+def test_an_answer_is_compared_by_its_value():
+    assert compare_json(Answer({"a": 1}, model="m"), {"a": 1}).score == 1.0
 
 
 def test_what_is_not_said_is_unknown():

@@ -255,7 +255,7 @@ def test_of_pairings_that_tie_the_larger_sum_of_scores_is_one_of_the_best(score)
 
 
 # Counting lines makes each case several times as dear, and the first few hundred reach all of them.
-CASES = 400 if "TESTS_COUNT_LINES" in os.environ else 3_000
+CASES = 3_000 if os.environ.get("FULL") else 300 if "TESTS_FEW_CASES" in os.environ else 1_500
 
 
 @pytest.mark.parametrize("first", range(0, CASES, 100))

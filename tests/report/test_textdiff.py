@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.report.textdiff import shared_prefix, spans
+from pytest_jsonmatch.report.textdiff import spans
 
 MARKS = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
 
@@ -53,11 +53,3 @@ def test_megabytes_that_differ_in_one_letter_show_that_letter():
     same = "x" * 1_000_000
 
     assert spans(f"{same}a{same}", f"{same}b{same}") == [("=", same), ("-", "a"), ("+", "b"), ("=", same)]
-
-
-@given(st.text("ab"), st.text("ab"))
-def test_shared_prefix(left, right):
-    length = shared_prefix(left, right)
-
-    assert left[:length] == right[:length]
-    assert left[length : length + 1] != right[length : length + 1] or length in {len(left), len(right)}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.semantic.answers import read_answer
 from pytest_jsonmatch.semantic.judging import JudgeError, Verdict
+from pytest_jsonmatch.semantic.prompts import read_answer
 
 GOOD = '{"verdicts": [{"id": "a", "reason": "same", "equivalent": true}, {"id": "b", "reason": "", "equivalent": false}]}'
 READ = {"a": Verdict(True, "same"), "b": Verdict(False)}

@@ -9,8 +9,7 @@ import pytest
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.making import make_judge
-from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
+from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge, make_judge
 from pytest_jsonmatch.semantic.settings import read_settings
 
 NYC = JudgeItem("1", "city", "New York", "NYC")
@@ -157,7 +156,7 @@ def test_cached_imports_no_client(tmp_path):
     code = f"""
 import sys
 from pytest_jsonmatch.semantic.judging import JudgeItem
-from pytest_jsonmatch.semantic.making import make_judge
+from pytest_jsonmatch.semantic.openaijudge import make_judge
 judge = make_judge(dict(model="m", cache={str(tmp_path / "v")!r}, mode="cached"))
 print(judge.judge([JudgeItem("1", "a", 1, 2)])["1"].kind, "openai" in sys.modules)
 """

@@ -73,6 +73,7 @@ from pytest_jsonmatch import (
     register_metric,
     register_transform,
     schema,
+    study,
     to_json_value,
 )
 from pytest_jsonmatch.schema import (
@@ -535,3 +536,49 @@ def sample_errors_are_also_of_pythons_kinds() -> None:
     assert all(issubclass(kind, JsonMatchError) for kind in everything)
     odd: type[UserWarning] = JsonMatchWarning
     assert issubclass(odd, UserWarning)
+
+
+def sample_confidence() -> None:
+    answers = [{"n": {"value": n % 4, "confidence": n % 10 / 10}} for n in range(40)]
+    found = study.measure_confidence(
+        answers, [{"n": 1}] * 40, max_error=0.1, cost={"wrong": 5, "review": 1}, confidence="inline"
+    )
+    assert_type(found, study.ConfidenceStudy)
+    assert_type(found.fields["n"], study.FieldConfidence)
+    assert_type(found.total.ece, study.Estimate | None)
+    assert_type(found.total.reliability, tuple[study.Bin, ...])
+    assert_type(found.total.risks, tuple[study.Risk, ...])
+    assert_type(found.total.at_error, study.Promise | None)
+    assert_type(found.total.cheapest, study.Cheapest | None)
+    assert_type(found.figures["auroc"], float | None)
+
+
+def sample_agreement() -> None:
+    found = study.measure_agreement({"ann": [{"k": 1}], "bob": iter([{"k": 2}])}, confidence=0.9)
+    assert_type(found, study.AgreementStudy)
+    assert_type(found.fields["k"], study.FieldAgreement)
+    assert_type(found.total.alpha, study.Estimate | None)
+    assert_type(found.worst, tuple[study.DisputedDocument, ...])
+
+
+def sample_overlap() -> None:
+    found = study.measure_overlap({"test": [{"k": "no 4711"}]}, [("prompt.md", "text")], near=0.8)
+    assert_type(found, study.OverlapStudy)
+    assert_type(found.worst, tuple[study.Contaminated, ...])
+    assert_type(found.pairs, tuple[study.Duplicate, ...])
+    assert_type(found.fields["k"], study.FieldOverlap)
+
+
+def sample_history() -> None:
+    with pytest.raises(ConfigurationError):
+        assert_type(study.measure_history([Path("one.json"), "two.json"]), study.HistoryStudy)
+    found = study.HistoryStudy((), ())
+    assert_type(found.runs, tuple[study.HistoryRun, ...])
+    assert_type(found.changes, tuple[study.HistoryChange, ...])
+
+
+def sample_shift() -> None:
+    found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster=None)
+    assert_type(found, study.ShiftStudy)
+    assert_type(found.shown, tuple[study.Change, ...])
+    assert_type(found.unseen, Mapping[str, int])

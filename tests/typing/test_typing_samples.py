@@ -12,6 +12,7 @@ import pytest
 
 import pytest_jsonmatch
 import pytest_jsonmatch.schema
+import pytest_jsonmatch.study
 from pytest_jsonmatch.schema import reset_type_defaults
 
 SAMPLES = Path(__file__).with_name("samples.py")
@@ -38,7 +39,12 @@ def test_sample_does_what_it_says(samples, name):
 
 
 @pytest.mark.parametrize(
-    ("module", "alias"), [(pytest_jsonmatch, "pytest_jsonmatch"), (pytest_jsonmatch.schema, "schema")]
+    ("module", "alias"),
+    [
+        (pytest_jsonmatch, "pytest_jsonmatch"),
+        (pytest_jsonmatch.schema, "schema"),
+        (pytest_jsonmatch.study, "study"),
+    ],
 )
 def test_samples_use_every_public_name(module, alias):
     used = {node.id for node in ast.walk(TREE) if isinstance(node, ast.Name)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Context, Pairing
-from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -45,6 +46,15 @@ def pair_by_key(element: PlanNode, key: str, expected: list[JsonValue], actual: 
     return pairs
 
 
+def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
+    """Return the member by which the elements of two arrays pair; None: by position."""
+    if isinstance(node.align, str):
+        return None
+    kind, key = node.align
+    objects = all(type(item) is dict for item in chain(expected, actual))
+    return None if kind == "if_objects" and not objects else key
+
+
 def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     """Return what an element is paired by, or MISSING where that can match nothing."""
     if type(item) is not dict:
@@ -61,8 +71,6 @@ def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 @final
 class Aligner(Context):
     """Pairs the unordered arrays of one comparison."""
-
-    __slots__ = ()
 
     def pair(
         self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]
@@ -97,12 +105,11 @@ class Aligner(Context):
             from pytest_jsonmatch.engine.align.large import ArrayGrid
 
             body = ArrayGrid
-            if not body.fits(self, len(one), len(other)):
+            if not self.fits(len(one), len(other)):
                 from pytest_jsonmatch.engine.align.sparse import pair_sparsely
 
                 found = yield from pair_sparsely(self, element, trail, (expected, rows), (actual, columns))
-                self.gap = (self.gap or 0.0) + found.gap
-                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found.pairs]))
+                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found]))
         if pairs_in_all is None:
             grid = body(self, len(one), len(other))
             grid.know_nothing()
@@ -114,7 +121,8 @@ class Aligner(Context):
         if grid.parts:
             for at, to in best.pairs:
                 grid.keep(at, to)
-        return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in best.pairs]), best.questions)
+        pairs += [(rows[at], columns[to]) for at, to in best.pairs]
+        return best._replace(pairs=sorted(pairs))
 
 
 def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
-    from pytest_jsonmatch.engine.align.context import Measure
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
+    from pytest_jsonmatch.engine.align.context import Aligned, Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -61,7 +61,7 @@ _ROUNDING: Final = 1e-12
 
 def audit_arrays(
     plan: Plan,
-    arrays: Iterable[PairedArray],
+    arrays: Iterable[tuple[Aligned, ArrayAudit]],
     measure: Measure,
     tolerance: float,
     *,
@@ -71,7 +71,7 @@ def audit_arrays(
 
     Args:
         plan: what the arrays were paired under.
-        arrays: in the order of the document.
+        arrays: in the order of the document, each with what is known without an audit: its pairs, their F1.
         measure: returns the task that scores two elements alone.
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
         approximate: some array may not have been paired exactly.
@@ -80,8 +80,8 @@ def audit_arrays(
     budget = {"cells": _MAX_CELLS, "inside": _MAX_CELLS_INSIDE, "values": _MAX_VALUES, "steps": _MAX_STEPS}
     return tuple(
         [
-            _Audit(aligner, array, budget, tolerance + _ROUNDING).audited(approximate=approximate)
-            for array in islice(arrays, _MAX_ARRAYS)
+            _Audit(aligner, array, audit, budget, tolerance + _ROUNDING).audited(approximate=approximate)
+            for array, audit in islice(arrays, _MAX_ARRAYS)
         ]
     )
 
@@ -139,7 +139,8 @@ class _Audit:
     """The audit of one array."""
 
     aligner: Aligner
-    array: PairedArray
+    array: Aligned
+    audit: ArrayAudit
     budget: Budget
     limit: float
     """Pairings that lose more than this are of no interest."""
@@ -159,33 +160,28 @@ class _Audit:
 
     def audited(self, *, approximate: bool) -> ArrayAudit:
         """Return what the array's pairs could have been, or the reason why that was not computed."""
-        audit = self.array.audit
         try:
             self._prepare(approximate=approximate)
-            return replace(audit, pairs=tuple(self._pairs()))
+            return replace(self.audit, pairs=tuple(self._pairs()))
         except _NotComputedError as error:
-            return replace(audit, reason=str(error))
+            return replace(self.audit, reason=str(error))
 
     # -- what it would cost --------------------------------------------------------------------------------
 
     def _prepare(self, *, approximate: bool) -> None:
         """Find elements that are equal, and what auditing the others would cost; raise if it is too much."""
-        node, expected, actual = self.array.element, self.array.expected, self.array.actual
+        node, expected, actual = self.array.node.children[ELEMENT], self.array.expected, self.array.actual
         if node.skip:
             raise _NotComputedError("its elements are skipped")
         self.values = self._values_in(expected) * self._values_in(actual)
-        # (What equals nothing does not equal itself either.)
-        self.expected_keys, self.actual_keys = (
-            [(side, at) if key is MISSING else key for at, key in enumerate(keys)]
-            for side, keys in enumerate(self.aligner.canon.keys(node, expected, actual))
-        )
-        pairs = [(pair.expected, pair.actual) for pair in self.array.audit.pairs]
+        self.expected_keys, self.actual_keys = self.aligner.canon.keys(node, expected, actual)
+        pairs = [(pair.expected, pair.actual) for pair in self.audit.pairs]
         self.twins = {i: j for i, j in pairs if self.expected_keys[i] == self.actual_keys[j]}
         taken = set(self.twins.values())
         self.rows = [i for i in range(len(expected)) if i not in self.twins]
         self.columns = [j for j in range(len(actual)) if j not in taken]
         n, m, rows, columns = len(expected), len(actual), len(self.rows), len(self.columns)
-        if approximate and not ArrayGrid.fits(self.aligner, rows, columns):
+        if approximate and not self.aligner.fits(rows, columns):
             raise _NotComputedError("the pairing itself is approximate")
         without_twins = rows * m + n * columns
         self.with_twins = n * m <= max(_MAX_CELLS_WITH_TWINS, without_twins)
@@ -202,7 +198,9 @@ class _Audit:
     def _values_in(self, elements: Sequence[JsonValue]) -> int:
         """Count the values in some elements, and note whether all of them are flat; raise for dear ones."""
         count = 0
-        waiting: list[tuple[PlanNode, JsonValue]] = [(self.array.element, value) for value in elements]
+        waiting: list[tuple[PlanNode, JsonValue]] = [
+            (self.array.node.children[ELEMENT], value) for value in elements
+        ]
         while waiting:
             count += 1
             node, value = waiting.pop()
@@ -231,7 +229,7 @@ class _Audit:
         across = self._similarities(every_row if self.with_twins else self.rows, every_column)
         down = across if self.with_twins else self._similarities(every_row, self.columns)
         pairs: list[AuditedPair] = []
-        for pair in self.array.audit.pairs:
+        for pair in self.audit.pairs:
             i, j = pair.expected, pair.actual
             score, partner, other = 1.0, None, None
             if (row := across.row_of.get(i)) is not None:
@@ -251,7 +249,7 @@ class _Audit:
         return pairs
 
     def _similarities(self, rows: Sequence[int], columns: Sequence[int]) -> _Similarities:
-        node, expected, actual = self.array.element, self.array.expected, self.array.actual
+        node, expected, actual = self.array.node.children[ELEMENT], self.array.expected, self.array.actual
         columns_of = Columns(self.aligner, node, ArrayGrid)
         grid = columns_of.grid(node, [expected[i] for i in rows], [actual[j] for j in columns])
         assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
@@ -266,7 +264,7 @@ class _Audit:
         Pairs are left out when the budget is used up.
         """
         column_of = {j: column for column, j in enumerate(self.columns)}
-        partner = {pair.expected: pair.actual for pair in self.array.audit.pairs}
+        partner = {pair.expected: pair.actual for pair in self.audit.pairs}
         chosen = np.array([column_of.get(partner.get(i, -1), -1) for i in self.rows], dtype=np.intp)
         if (chosen < 0).all():
             return {}
@@ -311,7 +309,7 @@ class _Audit:
 def _refuse_dear(node: PlanNode, value: JsonValue) -> None:
     """Raise for a value whose comparator, whatever scalar of its type it meets, has no fast form."""
     # (An integer is compared by another comparator with a number that has a fraction.)
-    bounds = [node.explicit] if node.explicit else [node.default_for(value, other) for other in (value, 0.5)]
+    bounds = [node.explicit] if node.explicit else [node.types.find(value, other) for other in (value, 0.5)]
     for bound in bounds:
         if bound is not None and (bound.table is None or bound.preload is not None):
             raise _NotComputedError(f"the comparator {bound.comparator.name!r} may be dear")

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-
-_T = TypeVar("_T")
-
-_MAX_INDEX: Final = 2**53
+    from collections.abc import Mapping
 
 
 @final
@@ -36,11 +29,6 @@ class Partner:
         {'index': 2, 'score': 0.7}
         """
         return asdict(self)
-
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Partner:
-        """Return what `to_dict` gave; ValueError or TypeError for anything else."""
-        return cls(_optional(_index, found["index"]), _figure(found["score"]))
 
 
 @final
@@ -79,17 +67,12 @@ class AuditedPair:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> AuditedPair:
-        """Return what `to_dict` gave; ValueError or TypeError for anything else."""
-        return cls(
-            _index(found["expected"]),
-            _index(found["actual"]),
-            _figure(found["f1"]),
-            _optional(_figure, found["score"]),
-            _optional(Partner.from_dict, found["next_actual"]),
-            _optional(Partner.from_dict, found["next_expected"]),
-            _optional(_figure, found["margin"]),
-            _optional(_flag, found["ambiguous"]),
-        )
+        """Return what `to_dict` gave; unknown keys, of later releases, are ignored."""
+        own: dict[str, Any] = {name: found[name] for name in cls.__dataclass_fields__}
+        for name in ("next_actual", "next_expected"):
+            if (partner := own[name]) is not None:
+                own[name] = Partner(partner["index"], partner["score"])
+        return cls(**own)
 
 
 @final
@@ -143,60 +126,14 @@ class ArrayAudit:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> ArrayAudit:
-        """Return what `to_dict` gave; ValueError or TypeError for anything else.
+        """Return what `to_dict` gave; unknown keys, of later releases, are ignored.
 
         >>> audit = ArrayAudit("a", "a", "a", (), (0,), (), "its elements are skipped")
         >>> ArrayAudit.from_dict(audit.to_dict()) == audit
         True
         """
-        return cls(
-            _text(found["path"]),
-            _text(found["expected_path"]),
-            _text(found["actual_path"]),
-            tuple(map(AuditedPair.from_dict, found["pairs"])),
-            tuple(map(_index, found["unmatched_expected"])),
-            tuple(map(_index, found["unmatched_actual"])),
-            _optional(_text, found.get("reason")),
-            _index(found.get("more", 0)),
-        )
-
-
-@final
-class PairedArray(NamedTuple):
-    """An unordered array to be audited."""
-
-    element: PlanNode
-    """The node of its elements."""
-    expected: list[JsonValue]
-    actual: list[JsonValue]
-    audit: ArrayAudit
-    """What is known without an audit: where it is, its pairs, and their F1."""
-
-
-def _optional(read: Callable[[Any], _T], value: Any) -> _T | None:
-    return None if value is None else read(value)
-
-
-def _index(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= _MAX_INDEX:
-        raise ValueError(f"{value!r:.40} is no index")
-    return value
-
-
-def _figure(value: Any) -> float:
-    if type(value) not in {int, float} or not 0 <= value <= 1:
-        raise ValueError(f"{value!r:.40} is no number from 0 to 1")
-    number: float = value
-    return number
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise TypeError(f"{value!r:.40} is no text")
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if type(value) is not bool:
-        raise TypeError(f"{value!r:.40} is no boolean")
-    return value
+        own: dict[str, Any] = {name: found[name] for name in cls.__dataclass_fields__ if name in found}
+        own["pairs"] = tuple(map(AuditedPair.from_dict, found["pairs"]))
+        for name in ("unmatched_expected", "unmatched_actual"):
+            own[name] = tuple(found[name])
+        return cls(**own)

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import column_of
-from pytest_jsonmatch.engine.align.nested import Nested, flatten
+from pytest_jsonmatch.engine.align.grid import Nested, flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_of
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -22,23 +22,31 @@ if TYPE_CHECKING:
 _MOST_LEVELS: Final = 30
 """Deeper below the element, pairs are left to the walk, which needs no recursion."""
 
+_MANY_CELLS: Final = 4_000_000
+"""Of nested arrays with more pairs of values, pairs that score 0 should take no memory."""
+
 
 @final
-class _Containers(NamedTuple):
-    """Values of one side at one node."""
+class _Some(NamedTuple):
+    """Some values of one side: those of one shape, or those that are there."""
 
-    node: PlanNode
-    weight: float
-    values: Sequence[JsonValue]
-    leaves: Sequence[float]
-    """The weighted leaves of each."""
+    places: list[int]
+    values: list[JsonValue]
+    others: list[int]
+    """The places of all other values."""
+
+    @classmethod
+    def at(cls, places: list[int], values: Sequence[JsonValue]) -> _Some:
+        """Return the values at some places."""
+        known = set(places)
+        return cls(
+            places, [values[at] for at in places], [at for at in range(len(values)) if at not in known]
+        )
 
 
 @final
 class Columns:
     """Makes the grid of all pairs of values at one node, and of all that is below."""
-
-    __slots__ = ("_aligner", "_body", "_count_actual", "_deepest", "_empties", "_nulls_absent", "_top")
 
     def __init__(self, aligner: Context, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
         options = aligner.plan.options
@@ -102,7 +110,7 @@ class Columns:
                 first = block
             elif self._aligner.as_f1:
                 # The leaves of actual are those of the alternative, too.
-                grid.lower_actual(rows, everyone, [a - b for a, b in zip(first.actual, block.actual)])
+                grid.lower(rows, everyone, [a - b for a, b in zip(first.actual, block.actual)])
                 block.actual = [0.0] * len(actual)
             grid.absorb(block, rows, everyone)
 
@@ -119,11 +127,11 @@ class Columns:
         if node.accept is not None and node.accept.optional and -1 in (right.codes or ()):
             having = [at for at, value in enumerate(expected) if value is not MISSING]
             lacking = [at for at, value in enumerate(actual) if value is MISSING]
-            grid.lower_expected(having, lacking, weight)
+            grid.lower(having, lacking, [weight] * len(lacking))
         if not self._count_actual and left.codes is not None and -1 in left.codes and right.values:
             lacking = [at for at, value in enumerate(expected) if value is MISSING]
             having = [at for at, value in enumerate(actual) if value is not MISSING]
-            grid.lower_actual(lacking, having, [weight] * len(having))
+            grid.lower(lacking, having, [weight] * len(having))
         return True
 
     def _by_type(
@@ -140,51 +148,52 @@ class Columns:
             return
         left, right = _by_shape(expected), _by_shape(actual)
         for shape in dict.fromkeys((*left, *right)):
-            rows, columns = left.get(shape, []), right.get(shape, [])
-            everything = len(rows) == len(expected) and len(columns) == len(actual)
-            one, other = [expected[at] for at in rows], [actual[at] for at in columns]
-            block = grid if everything else self._body(self._aligner, len(rows), len(columns))
-            if shape is dict:
-                self._objects(block, node, weight, one, other)
-            elif shape is list:
-                self._arrays(block, node, weight, one, other)
+            one, other = _Some.at(left.get(shape, []), expected), _Some.at(right.get(shape, []), actual)
+            everything = not one.others and not other.others
+            block = grid if everything else self._body(self._aligner, len(one.places), len(other.places))
+            if shape is object:
+                self._scalars(block, node, weight, one.values, other.values)
             else:
-                self._scalars(block, node, weight, one, other)
+                add = self._objects if shape is dict else self._arrays
+                add(block, node, weight, one.values, other.values)
             if everything:
                 return
-            grid.absorb(block, rows, columns)
-            if shape is not object:
-                others = [at for at, value in enumerate(actual) if type(value) is not shape]
-                left_alone = _Containers(node, weight, one, block.expected)
-                self._without_partner(grid, left_alone, (rows, others), of_expected=True)
-                others = [at for at, value in enumerate(expected) if type(value) is not shape]
-                right_alone = _Containers(node, weight, other, block.actual)
-                self._without_partner(grid, right_alone, (others, columns), of_expected=False)
+            if shape is object:
+                grid.absorb(block, one.places, other.places)
+            else:
+                self._absorb(grid, (node, weight), block, one, other)
 
-    def _without_partner(
-        self, grid: Grid, own: _Containers, cells: tuple[list[int], list[int]], *, of_expected: bool
+    def _absorb(
+        self, grid: Grid, place: tuple[PlanNode, float], block: Grid, one: _Some, other: _Some
     ) -> None:
-        """Correct the leaves of one side's containers in the cells in which the other side has none."""
-        rows, columns = cells
-        if not rows or not columns:
-            return
-        if of_expected:
-            if self._empties == "if_absent":
-                grid.lower_expected(self._leafless(own, rows), columns, -own.weight)
-        elif not self._count_actual:
-            grid.lower_actual(rows, columns, list(own.leaves))
-        elif self._empties == "if_absent" and self._aligner.as_f1:
-            empty = self._leafless(own, columns)
-            grid.lower_actual(rows, empty, [-own.weight] * len(empty))
+        """Add a block, and correct the leaves where a container of one side meets none of the other.
 
-    def _leafless(self, own: _Containers, places: list[int]) -> list[int]:
+        Args:
+            grid: to add to.
+            place: where the block's values stand, and its weight.
+            block: of the pairs of some values of each side.
+            one: these values of expected.
+            other: likewise of actual.
+        """
+        grid.absorb(block, one.places, other.places)
+        if_absent, weight = self._empties == "if_absent", place[1]
+        if if_absent and other.others:
+            empty = self._leafless(place[0], one, block.expected)
+            grid.lower(empty, other.others, [-weight] * len(other.others))
+        if one.others and not self._count_actual:
+            grid.lower(one.others, other.places, block.actual)
+        elif one.others and if_absent and self._aligner.as_f1:
+            empty = self._leafless(place[0], other, block.actual)
+            grid.lower(one.others, empty, [-weight] * len(empty))
+
+    def _leafless(self, node: PlanNode, some: _Some, leaves: Sequence[float]) -> list[int]:
         """Return the places of containers that have no leaf; leaves of weight 0 are leaves."""
         found = []
-        for at, leaves, value in zip(places, own.leaves, own.values):
-            if not leaves and type(value) in CONTAINERS:
-                node = own.node.chosen(value, MISSING)
-                whole = node.skip or node.explicit is not None
-                if not whole and not leaves_of(node, value, self._aligner.leaves).number:
+        for at, value, weight in zip(some.places, some.values, leaves):
+            if not weight and type(value) in CONTAINERS:
+                below = node.chosen(value, MISSING)
+                whole = below.skip or below.explicit is not None
+                if not whole and not leaves_of(below, value, self._aligner.leaves).number:
                     found.append(at)
         return found
 
@@ -211,24 +220,14 @@ class Columns:
             own = weight * child.own_weight
             if child.depth <= self._deepest and self._scalars(grid, child, own, expected, actual):
                 return
-        rows = [at for at, value in enumerate(expected) if value is not MISSING]
-        columns = [at for at, value in enumerate(actual) if value is not MISSING]
-        if self._aligner.plan.has_optional and len(columns) < len(actual):
+        one = _Some.at([at for at, value in enumerate(expected) if value is not MISSING], expected)
+        other = _Some.at([at for at, value in enumerate(actual) if value is not MISSING], actual)
+        if self._aligner.plan.has_optional and other.others:
             # What is optional in a container that actual lacks does not count.
             grid.know_nothing()
             return
-        one, other = [expected[at] for at in rows], [actual[at] for at in columns]
-        block = self.grid(child, one, other, weight)
-        grid.absorb(block, rows, columns)
-        own = weight * child.own_weight
-        if len(columns) < len(actual):
-            lacking = [at for at, value in enumerate(actual) if value is MISSING]
-            left_alone = _Containers(child, own, one, block.expected)
-            self._without_partner(grid, left_alone, (rows, lacking), of_expected=True)
-        if len(rows) < len(expected):
-            lacking = [at for at, value in enumerate(expected) if value is MISSING]
-            right_alone = _Containers(child, own, other, block.actual)
-            self._without_partner(grid, right_alone, (lacking, columns), of_expected=False)
+        block = self.grid(child, one.values, other.values, weight)
+        self._absorb(grid, (child, weight * child.own_weight), block, one, other)
 
     def _empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
@@ -238,16 +237,13 @@ class Columns:
             return
         rows = [at for at, value in enumerate(expected) if not value]
         columns = [at for at, value in enumerate(actual) if not value]
+        grid.count_empty(weight, rows, columns)
         if rows:
             full = [at for at, value in enumerate(actual) if value]
-            grid.count_some(weight, rows, of_expected=True)
-            grid.lower_expected(rows, full, weight)
-        if columns:
+            grid.lower(rows, full, [weight] * len(full))
+        if columns and self._aligner.as_f1:
             full = [at for at, value in enumerate(expected) if value]
-            grid.count_some(weight, columns, of_expected=False)
-            grid.lower_actual(full, columns, [weight] * len(columns))
-        if rows and columns:
-            grid.add_everywhere(weight, rows, columns)
+            grid.lower(full, columns, [weight] * len(columns))
 
     def _arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
@@ -280,20 +276,28 @@ class Columns:
         if self._aligner.plan.has_optional:
             return False
         left, right = flatten(self._aligner, element, (expected, actual))
-        inner = self._body.of_many(self._aligner, element, left.values, right.values)
-        if inner is None:
-            if not self._body.fits(self._aligner, len(left.values), len(right.values)):
-                return False
-            columns = Columns(self._aligner, element, self._body, self._deepest)
-            inner = columns.grid(element, left.values, right.values)
-        if inner.unknown:
+        inner = self._inner(element, left.values, right.values)
+        if inner is None or inner.unknown:
             return False
         uneven = self._empties == "if_absent" and not (all(inner.expected) and all(inner.actual))
-        if inner.is_corrected or uneven or not self._count_actual:
+        if inner.less is not None or uneven or not self._count_actual:
             return False
         inner.finish()
-        grid.nest(Nested(self._aligner, element, inner, left, right), weight * element.own_weight)
+        grid.nest(Nested(self._aligner, inner, left, right), weight * element.own_weight)
         return True
+
+    def _inner(self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid | None:
+        """Return the grid of all elements of nested arrays; None where it would not fit the memory limit."""
+        if len(expected) * len(actual) > _MANY_CELLS:
+            from pytest_jsonmatch.engine.align.large import related_grid
+
+            related = related_grid(self._aligner, element, expected, actual)
+            if related is not None:
+                return related
+        if not self._aligner.fits(len(expected), len(actual)):
+            return None
+        columns = Columns(self._aligner, element, self._body, self._deepest)
+        return columns.grid(element, expected, actual)
 
 
 def _by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:

@@ -23,6 +23,7 @@ Pairs: TypeAlias = "list[tuple[int, int]]"
 
 NOTHING: Final = 1e-300
 _SLACK: Final = 1e-12
+_BYTES_A_CELL: Final = 32
 _MOST_KEPT: Final = 200_000
 _PATIENCE: Final = 2
 """After this many rounds of questions, the next best pairings are asked about as well."""
@@ -53,8 +54,22 @@ class Pairing(NamedTuple):
     """How two unordered arrays pair."""
 
     pairs: Pairs
+    score: float = 0.0
+    """Σ of the pairs, where they are of a grid."""
     questions: tuple[Any, ...] = ()
     """What batch comparators have still to answer before the pairs are sure."""
+
+
+@final
+class Aligned(NamedTuple):
+    """Which elements of two arrays were paired, other than by position."""
+
+    node: PlanNode
+    trail: Any
+    """Where the arrays stand."""
+    pairs: Pairs
+    expected: list[JsonValue]
+    actual: list[JsonValue]
 
 
 def run(task: Generator[Any, Any, Any]) -> Any:
@@ -85,19 +100,6 @@ def similarity_of(score: float, whole: float) -> float:
 class Context:
     """The options at hand, and the pairings of nested arrays that were found on the way."""
 
-    __slots__ = (
-        "as_f1",
-        "canon",
-        "count_extra",
-        "gap",
-        "kept",
-        "leaves",
-        "measure",
-        "plan",
-        "solutions_ahead",
-        "threshold",
-    )
-
     def __init__(self, plan: Plan, measure: Measure, *, count_extra: bool, rounds: int = 0) -> None:
         """Take what scores two elements alone, and how often batch comparators have been asked."""
         options = plan.options
@@ -118,8 +120,9 @@ class Context:
         """Returns the task that scores two elements alone."""
         self.kept: dict[tuple[int, int], Pairing] = {}
 
-    # (A task is run where no other is waiting for it.)
-    run = staticmethod(run)
+    def fits(self, rows: int, columns: int) -> bool:
+        """Tell whether a grid of this size fits the memory limit."""
+        return rows * columns * _BYTES_A_CELL <= self.plan.options.memory_limit
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairs of two arrays for when the walk comes to them."""

@@ -13,19 +13,18 @@ from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# Booleans are no numbers: True would be equal to 1, as a key too.
-_TRUE: Final = ("true",)
-_FALSE: Final = ("false",)
 _SKIPPED: Final = ("skipped",)
 _LONGEST_TEXT: Final = 100
 """Longer texts of nested containers are replaced by a digest, so that depth costs linear time."""
@@ -48,14 +47,15 @@ class Canon:
     def keys(self, element: PlanNode, *sides: Sequence[JsonValue]) -> list[list[Hashable]]:
         """Return, side by side, what elements share that are equal under the plan.
 
-        MISSING stands for an element that equals nothing. Transforms are applied, skipped fields left out,
-        and unordered arrays inside the elements are multisets.
+        Transforms are applied, skipped fields left out; unordered arrays inside the elements are multisets.
         """
         if not self._nulls_absent and element.explicit is None and _compared_as_is(element):
             kinds = {type(value) for side in sides for value in side}
             if kinds == {str}:
                 return [list(side) for side in sides]
-            if kinds == {dict} and all(map(_compared_as_is, _children(element, chain(*sides)))):
+            if kinds == {dict} and all(
+                _compared_as_is(element.children[key]) for key in set(chain.from_iterable(chain(*sides)))
+            ):
                 return self._of_equal(element, sides)
         return [[self.key(element, value) for value in side] for side in sides]
 
@@ -73,85 +73,68 @@ class Canon:
         if not _flags_and_numbers(alike):
             return rough
         return [
-            [self.key(element, value) if key in shared else MISSING for key, value in zip(keys, side)]
+            [self.key(element, value) if key in shared else key for key, value in zip(keys, side)]
             for keys, side in zip(rough, sides)
         ]
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
-        """Return what values share that are equal under the plan; MISSING for one that equals nothing."""
+        """Return what values share that are equal under the plan; containers from the leaves up."""
         if node.branches is not None:
             node = node.chosen(value, MISSING)
         if node.skip:
             return _SKIPPED
         if type(value) is not dict and type(value) is not list:
-            return _scalar_key(node.prepare(value))
-        return self._key_of(node, value, self._keys)
-
-    def _key_of(self, node: PlanNode | None, value: JsonValue, known: dict[int, Hashable]) -> Hashable:
-        """Return the key of a container, from the leaves up, with an explicit stack.
-
-        A node of None: a value that a comparator takes whole, to which no rule of the plan applies.
-        """
-        waiting: list[tuple[PlanNode | None, JsonValue]] = [(node, value)]
+            return json_key(node.prepare(value))
+        known = self._keys
+        waiting: list[tuple[PlanNode, JsonValue]] = [(node, value)]
         while waiting:
             below, item = waiting[-1]
             if id(item) in known:
                 waiting.pop()
-            elif below is not None and below.explicit is not None:
-                # (Transformed at every depth, it is a copy: what is in it is not known by its identity.)
-                whole = below.prepare(item)
-                known[id(item)] = self._key_of(None, whole, {})
+            elif below.explicit is not None:
+                # A comparator takes it whole: no rule of the plan applies to what is in it.
+                known[id(item)] = json_key(below.prepare(item))
             else:
-                todo = self._form(below, item, known)
-                waiting.extend(todo)
+                waiting += self._form(below, item)
         return known[id(value)]
 
-    def _form(
-        self, node: PlanNode | None, value: JsonValue, known: dict[int, Hashable]
-    ) -> list[tuple[PlanNode | None, JsonValue]]:
+    def _form(self, node: PlanNode, value: JsonValue) -> list[tuple[PlanNode, JsonValue]]:
         """Make a container's key known, or return the containers in it whose keys have to be known first."""
-        members = value.items() if type(value) is dict else enumerate(value)
-        element = None if node is None or type(value) is dict else node.children[ELEMENT]
-        nulls_absent = self._nulls_absent and node is not None and element is None
+        members = value.items() if type(value) is dict else ((ELEMENT, item) for item in value)
+        nulls_absent = self._nulls_absent and type(value) is dict
         keys: list[Any] = []
         parts: list[Hashable] = []
-        todo: list[tuple[PlanNode | None, JsonValue]] = []
+        todo: list[tuple[PlanNode, JsonValue]] = []
         skipped = False
         for key, item in members:
             if item is None and nulls_absent:
                 continue
-            below = element
-            if node is not None:
-                below = node.children[key] if element is None else element
-                if below.branches is not None:
-                    below = below.chosen(item, MISSING)
-                if below.skip:
-                    skipped = True
-                    continue
-            if type(item) is dict or type(item) is list:
-                part = known.get(id(item))
-                if part is None:
-                    todo.append((below, item))
-            else:
-                part = _scalar_key(item if below is None else below.prepare(item))
+            below = node.children[key]
+            if below.branches is not None:
+                below = below.chosen(item, MISSING)
+            if below.skip:
+                skipped = True
+                continue
+            part: Hashable = None
+            if type(item) is not dict and type(item) is not list:
+                part = json_key(below.prepare(item))
+            elif (part := self._keys.get(id(item))) is None:
+                todo.append((below, item))
             keys.append(key)
             parts.append(part)
         if todo:
             return todo
         flat: Hashable
-        if MISSING in parts:
-            known[id(value)] = MISSING
-            return todo
         if skipped and not parts:
             # All of it is skipped: that is not an empty container.
             flat = _SKIPPED, type(value)
         elif type(value) is dict:
             flat = frozenset(zip(keys, parts))
-        elif node is not None and node.align == "unordered":
+        elif node.align == "unordered":
             flat = "multiset", frozenset(Counter(parts).items())
         else:
             flat = "array", *parts
-        known[id(value)] = self._forms.setdefault(flat, _Form())
+        self._keys[id(value)] = self._forms.setdefault(flat, object())
         return todo
 
     # -- order ---------------------------------------------------------------------------------------------
@@ -164,7 +147,8 @@ class Canon:
         if kinds == {str}:
             return sorted(places, key=values.__getitem__)
         objects = [values[at] for at in places]
-        if kinds == {dict} and _are_flat(objects):
+        inside = chain.from_iterable(map(dict.values, objects)) if kinds == {dict} else ()
+        if kinds == {dict} and CONTAINERS.isdisjoint(map(type, inside)):
             keys = Counter(chain.from_iterable(objects))
             if element.branches is None and not any(element.children[key].skip for key in keys):
                 # (Members that most objects have tell most of them apart.)
@@ -219,21 +203,30 @@ class Canon:
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-@final
-class _Form:
-    """Stands for all containers that are equal under the plan."""
+def twins(
+    expected: Sequence[Hashable], actual: Sequence[Hashable]
+) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Pair equal elements in order of position; return the pairs, and what is left of each side.
 
-    __slots__ = ()
-
-
-def _children(element: PlanNode, values: Iterable[dict[str, JsonValue]]) -> list[PlanNode]:
-    """Return the nodes of all members of some objects."""
-    return [element.children[key] for key in set(chain.from_iterable(values))]
-
-
-def _are_flat(objects: Sequence[dict[str, JsonValue]]) -> bool:
-    """Tell whether objects have scalars only."""
-    return CONTAINERS.isdisjoint(map(type, chain.from_iterable(map(dict.values, objects))))
+    Args:
+        expected: what each element shares with those equal to it.
+        actual: the same of the other side.
+    """
+    free: dict[Hashable, list[int]] = {}
+    for at in range(len(actual) - 1, -1, -1):
+        free.setdefault(actual[at], []).append(at)
+    pairs: list[tuple[int, int]] = []
+    rows: list[int] = []
+    for at, key in enumerate(expected):
+        found = free.get(key)
+        if found:
+            pairs.append((at, found.pop()))
+        else:
+            rows.append(at)
+    if not pairs:
+        return pairs, rows, list(range(len(actual)))
+    taken = {to for _, to in pairs}
+    return pairs, rows, [at for at in range(len(actual)) if at not in taken]
 
 
 def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:
@@ -248,15 +241,6 @@ def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:
 def _compared_as_is(node: PlanNode) -> bool:
     """Tell whether scalars at a node are compared as they are."""
     return not (node.skip or node.transforms) and node.branches is None
-
-
-def _scalar_key(value: JsonValue) -> Hashable:
-    if type(value) is bool:
-        return _TRUE if value else _FALSE
-    if type(value) is float and value - value != 0.0:
-        return MISSING
-    key: Hashable = value
-    return key
 
 
 def _plain_number(value: JsonValue) -> str:
@@ -275,8 +259,8 @@ def _encoded(value: JsonValue) -> str:
     try:
         return _encode(value)
     except ValueError:
-        # An integer of more digits than Python makes text of.
-        return repr(sorted(map(_rough, value.items()))) if type(value) is dict else repr(_rough(value))
+        # An integer of more digits than Python makes text of: in another base it can.
+        return _encode(map_scalars(value, lambda each: hex(each) if type(each) is int else each))
 
 
 def _scalar_text(value: JsonValue) -> str:
@@ -295,10 +279,3 @@ def _by_members(values: list[dict[str, JsonValue]], places: list[int], keys: lis
         if len(set(zip(*columns))) == len(values):
             break
     return [at for *_, at in sorted(zip(*columns, places))]
-
-
-def _rough(value: Any) -> Any:
-    """Return something that tells a value by, its long integers in another base."""
-    if type(value) is tuple or type(value) is list:
-        return [_rough(each) for each in value]
-    return hex(value) if type(value) is int else str(value)

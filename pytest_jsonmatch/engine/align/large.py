@@ -8,79 +8,87 @@ import numpy as np
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, TIE, Grid, Part
-from pytest_jsonmatch.engine.align.owners import CHUNK, Owners
+from pytest_jsonmatch.engine.align.grid import ROUNDING, TIE, Grid
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
+from pytest_jsonmatch.engine.value.convert import CONTAINERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Cell, Context
-    from pytest_jsonmatch.engine.align.grid import BaseGrid
-    from pytest_jsonmatch.engine.align.nested import Nested
+    from pytest_jsonmatch.engine.align.grid import Flat, Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]
 
-_BYTES_A_CELL: Final = 32
 _PRICE_STEPS: Final = 10
 _FIRST_STEP: Final = 0.15
 """The first step of prices, in shares of the greatest score."""
 _FEWEST_CELLS: Final = 1_000
 """In smaller problems only what is chosen is made exact."""
+_CHUNK: Final = 4_000_000
+"""Cells worked on at a time where a whole matrix is not needed."""
 
 
 @final
+class Owners:
+    """Which array has which values, on one side."""
+
+    __slots__ = ("codes", "sizes", "starts")
+
+    def __init__(self, flat: Flat) -> None:
+        self.sizes: Indices = np.array([len(codes) for codes in flat.codes], dtype=np.intp)
+        self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
+        self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
+
+    def matrix(self, values: int) -> Any:
+        """Return how often each array has each value, as a sparse matrix."""
+        from scipy.sparse import csr_matrix
+
+        ones = np.ones(len(self.codes))
+        return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
+
+    def counts(self, values: Indices) -> Matrix:
+        """Return how often each array has some of the values, (arrays, values)."""
+        found: Matrix = self.matrix(int(self.codes.max()) + 1 if len(self.codes) else 1)[:, values].toarray()
+        return found
+
+    def best(self, score: Matrix) -> Matrix:
+        """Return, for each line of a matrix, the greatest number among the columns of each array.
+
+        Columns stand for values; (values, values) become (values, arrays).
+        """
+        best = np.zeros((len(score), len(self.sizes)))
+        having = np.flatnonzero(self.sizes)
+        step = max(1, _CHUNK // max(1, len(score) * int(self.sizes.max())))
+        for start in range(0, len(having), step):
+            some = having[start : start + step]
+            first, last = self.starts[some[0]], self.starts[some[-1] + 1]
+            found = score.take(self.codes[first:last], axis=1)
+            best[:, some] = np.maximum.reduceat(found, self.starts[some] - first, axis=1)
+        return best
+
+
 class ArrayGrid(Grid):
     """The grid as arrays: a column costs a table of distinct values, spread over all pairs."""
 
-    __slots__ = ("_bounds", "_less_actual", "_less_expected", "_worth")
-
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
-        self.score: Matrix = np.zeros((rows, columns))
-        self.expected: Matrix = np.zeros(rows)
-        self.actual: Matrix = np.zeros(columns)
-        self._less_expected: Matrix | None = None
-        self._less_actual: Matrix | None = None
         self._worth: Matrix = self.score
 
-    @classmethod
-    def fits(cls, aligner: Context, rows: int, columns: int) -> bool:
-        """Tell whether a grid of this size fits the memory limit."""
-        return rows * columns * _BYTES_A_CELL <= aligner.plan.options.memory_limit
-
-    @classmethod
-    def of_many(
-        cls, aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
-    ) -> BaseGrid | None:
-        """Return the grid of so many scalars that most pairs should take no memory; or None."""
-        if len(expected) * len(actual) <= CHUNK or element.branches is not None or element.transforms:
-            return None
-        if element.accept is not None:
-            return None
-        if not {dict, list}.isdisjoint(map(type, (*expected, *actual))):
-            return None
-        blocks = list(blocks_of(element, expected, actual))
-        related = blocks[0].bound.related if len(blocks) == 1 and blocks[0].rows is None else None
-        scores = None if related is None else related(expected, actual)
-        if scores is None:
-            return None
-        from pytest_jsonmatch.engine.align.related import RelatedGrid
-
-        return RelatedGrid(aligner, scores)
-
-    @property
-    def is_corrected(self) -> bool:
-        """Whether some pairs have fewer leaves than their elements."""
-        return self._less_expected is not None or self._less_actual is not None
-
     # -- filling -------------------------------------------------------------------------------------------
+
+    def _zeros(self) -> Matrix:
+        return np.zeros((len(self.expected), len(self.actual)))
+
+    def _add(self, into: Matrix, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
+        everything = into.shape == (len(rows), len(columns))
+        into[slice(None) if everything else np.ix_(rows, columns)] += by
 
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
@@ -123,76 +131,18 @@ class ArrayGrid(Grid):
             table[np.array(rows)[:, None], columns] = scores
         return np.zeros((len(left.values), len(right.values))) if table is None else table
 
-    def count(self, weight: float, left: Column, right: Column) -> None:
-        """Count a leaf for every element that has a value."""
-        for own, column in ((self.expected, left), (self.actual, right)):
-            np.add(own, weight if column.codes is None else weight * (np.array(column.codes) >= 0), out=own)
-
-    def count_some(self, weight: float, places: Sequence[int], *, of_expected: bool) -> None:
-        """Count a leaf for some elements of one side."""
-        (self.expected if of_expected else self.actual)[np.array(places, dtype=np.intp)] += weight
-
-    def add_everywhere(self, score: float, rows: Sequence[int], columns: Sequence[int]) -> None:
-        """Add to the Σ of a block of pairs."""
-        self.score[np.ix_(rows, columns)] += score
-
-    def lower_expected(self, rows: Sequence[int], columns: Sequence[int], by: float) -> None:
-        """Take leaves off expected's count in a block of pairs."""
-        if rows and columns:
-            if self._less_expected is None:
-                self._less_expected = np.zeros(self.score.shape)
-            self._less_expected[np.ix_(rows, columns)] += by
-
-    def lower_actual(self, rows: Sequence[int], columns: Sequence[int], by: Sequence[float]) -> None:
-        """Take leaves off actual's count in a block of pairs, a number for each column."""
-        if rows and columns:
-            if self._less_actual is None:
-                self._less_actual = np.zeros(self.score.shape)
-            self._less_actual[np.ix_(rows, columns)] += by
-
-    def absorb(self, block: ArrayGrid, rows: Sequence[int], columns: Sequence[int]) -> None:
-        """Add the sums of a block of pairs."""
-        n, m = self.score.shape
-        self.walked = self.walked or block.walked
-        self.unknown = self.unknown or block.unknown
-        self.bounded = self.bounded or block.bounded
-        everything = len(rows) == n and len(columns) == m
-        cells: Any = slice(None) if everything else np.ix_(rows, columns)
-        self.score[cells] += block.score
-        self.expected[np.array(rows, dtype=np.intp)] += block.expected
-        self.actual[np.array(columns, dtype=np.intp)] += block.actual
-        if block._less_expected is not None:
-            if self._less_expected is None:
-                self._less_expected = np.zeros((n, m))
-            self._less_expected[cells] += block._less_expected
-        if block._less_actual is not None:
-            if self._less_actual is None:
-                self._less_actual = np.zeros((n, m))
-            self._less_actual[cells] += block._less_actual
-        for part in block.parts:
-            own, other = np.full(n, -1), np.full(m, -1)
-            own[np.array(rows, dtype=np.intp)] = part.rows
-            other[np.array(columns, dtype=np.intp)] = part.columns
-            self.parts.append(part._replace(rows=own, columns=other))
-
-    def nest(self, nested: Nested, weight: float) -> None:
-        """Add the unordered arrays of a block, one for each row and column."""
+    def _add_nested(
+        self,
+        nested: Nested,
+        weight: float,
+        most: tuple[list[float], list[float]],  # noqa: ARG002 - bounds by partners are as good
+    ) -> Matrix | None:
         left, right = Owners(nested.left), Owners(nested.right)
         inner: Any = nested.inner
-        self.expected += weight * left.sums(inner.expected)
-        self.actual += weight * right.sums(inner.actual)
-        if not (len(left.codes) and len(right.codes)):
-            return
         exact = None if inner.walked else inner.intersections(nested, left, right)
-        bound = inner.bounds(nested, left, right) if exact is None else exact
-        self.score += weight * bound
-        if inner.walked:
-            self.walked = True
-            return
-        rows = np.where(left.sizes > 0, np.arange(len(left.sizes)), -1)
-        columns = np.where(right.sizes > 0, np.arange(len(right.sizes)), -1)
-        self.bounded = self.bounded or exact is None
-        self.parts.append(Part(nested, rows, columns, weight, weight * bound if exact is None else None))
+        bound = weight * (inner.bounds(nested, left, right) if exact is None else exact)
+        self.score += bound
+        return bound if exact is None else None
 
     def intersections(self, nested: Nested, left: Owners, right: Owners) -> Matrix | None:
         """Return the exact Σ of all pairs of nested arrays, if no element has a choice of partners.
@@ -231,18 +181,6 @@ class ArrayGrid(Grid):
         """What all pairs are worth, exactly or as a bound; 0 where there can be no pair."""
         return self._worth
 
-    def whole(self, row: int, column: int) -> float:
-        """Return what a pair's Σ is divided by."""
-        whole = self.expected[row]
-        if self._less_expected is not None:
-            whole -= self._less_expected[row, column]
-        if self.aligner.as_f1:
-            whole += self.actual[column]
-            if self._less_actual is not None:
-                whole -= self._less_actual[row, column]
-            whole *= 0.5
-        return float(whole)
-
     def similarities(self) -> Matrix:
         """Return the similarities of all pairs, exactly or as bounds; 1 where there is nothing to compare."""
         if self.unknown:
@@ -253,7 +191,7 @@ class ArrayGrid(Grid):
         if nothing:
             wholes[empty] = 1.0
         found: Matrix = self.score / wholes
-        if self.is_corrected or self.parts:
+        if self.less is not None or self.parts:
             np.minimum(found, 1.0, out=found)
         if nothing:
             found[np.broadcast_to(empty, found.shape)] = 1.0
@@ -276,16 +214,16 @@ class ArrayGrid(Grid):
     def _wholes(self) -> Matrix:
         """Return what the Σ of all pairs are divided by; one number for all if it is the same."""
         half = 0.5 if self.aligner.as_f1 else 1.0
-        expected, actual = self.expected * half, self.actual * (0.5 if self.aligner.as_f1 else 0.0)
-        if not self.is_corrected and len(expected) and len(actual):
+        expected, actual = np.array(self.expected) * half, np.array(self.actual) * half
+        if not self.aligner.as_f1:
+            actual[:] = 0.0
+        if self.less is None and len(expected) and len(actual):
             one, other = expected[0], actual[0]
             if (expected == one).all() and (actual == other).all():
                 return np.array([[one + other]])
         wholes: Matrix = expected[:, None] + actual
-        if self._less_expected is not None:
-            wholes -= self._less_expected * half
-        if self._less_actual is not None and self.aligner.as_f1:
-            wholes -= self._less_actual * 0.5
+        if self.less is not None:
+            wholes -= self.less * half
         return wholes
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
@@ -305,11 +243,8 @@ class ArrayGrid(Grid):
         """Return Σ of some pairs, of which none takes a walk."""
         if not self.is_exact:
             return super().sum_of(pairs)
-        item = self.score.item
+        item: Callable[[int, int], float] = self.score.item
         return sum([item(row, column) for row, column in pairs])
-
-    def _put(self, block: Matrix, pair: tuple[int, int], worth: float) -> None:
-        block[pair] = worth
 
     def _promising(self, block: Matrix, known: dict[tuple[int, int], Cell]) -> list[tuple[int, int]]:
         """Return the pairs that any proof of an optimum will have to know.
@@ -343,7 +278,7 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
     """
     owned = left.matrix(len(score))
     bounds: Matrix = owned @ right.best(score)
-    if len(score) * len(right.codes) > CHUNK or not len(left.codes):
+    if len(score) * len(right.codes) > _CHUNK or not len(left.codes):
         return bounds
     having = np.flatnonzero(right.sizes)
     starts, sizes = right.starts[having], right.sizes[having]
@@ -375,3 +310,89 @@ def _equal(nested: Nested) -> list[tuple[int, int]]:
         for key, code in zip(keys, codes):
             pairs.update((code, other) for other in numbers.get(key, ()))
     return sorted(pairs)
+
+
+def related_grid(
+    aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+) -> RelatedGrid | None:
+    """Return the grid of very many scalars of which most pairs score 0, or None: it takes an `ArrayGrid`."""
+    if element.branches is not None or element.transforms or element.accept is not None:
+        return None
+    if not CONTAINERS.isdisjoint(map(type, (*expected, *actual))):
+        return None
+    blocks = list(blocks_of(element, expected, actual))
+    related = blocks[0].bound.related if len(blocks) == 1 and blocks[0].rows is None else None
+    scores = None if related is None else related(expected, actual)
+    return None if scores is None else RelatedGrid(aligner, scores)
+
+
+@final
+class RelatedGrid(ArrayGrid):
+    """The elements of nested arrays in a grid whose cells that are 0 take no memory.
+
+    Every value is one leaf of weight 1, so that what a pair scores is its similarity.
+    """
+
+    def __init__(self, aligner: Context, scores: Any) -> None:
+        rows, columns = scores.shape
+        super().__init__(aligner, 0, 0)
+        limit = aligner.plan.options.leaf_threshold
+        if limit is not None:
+            scores.data[(scores.data <= limit) & (scores.data < 1.0)] = 0.0
+        scores.data[scores.data <= aligner.threshold] = 0.0
+        scores.eliminate_zeros()
+        self._scores = scores
+        self._lines: dict[int, dict[int, float]] = {}
+        self.expected, self.actual = [1.0] * rows, [1.0] * columns
+
+    def finish(self) -> None:
+        """Do nothing: a score is what a pair is worth."""
+
+    def intersections(self, nested: Nested, left: Owners, right: Owners) -> None:
+        """Return nothing: bounds, which are as good, are made exact where they are chosen."""
+
+    def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:  # noqa: ARG002 - of the base
+        """Return what nested arrays can match at most: for each element its best partner, of either side."""
+        one = _sums_of_best(self._scores.tocoo(), left, right)
+        return np.minimum(one, _sums_of_best(self._scores.T.tocoo(), right, left).T)
+
+    def _line(self, row: int) -> dict[int, float]:
+        """Return the scores of one value, by the number of the other."""
+        line = self._lines.get(row)
+        if line is None:
+            start, end = self._scores.indptr[row : row + 2]
+            own = slice(start, end)
+            line = dict(zip(self._scores.indices[own].tolist(), self._scores.data[own].tolist()))
+            self._lines[row] = line
+        return line
+
+    def sum_of(self, pairs: list[tuple[int, int]]) -> float:
+        """Return Σ of some pairs, of which none takes a walk."""
+        return sum([self._line(row).get(column, 0.0) for row, column in pairs])
+
+    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        lines = [self._line(row) for row in rows]
+        return np.array([[line.get(column, 0.0) for column in columns] for line in lines])
+
+
+def _sums_of_best(scores: Any, left: Owners, right: Owners) -> Matrix:
+    """Return, for two arrays of each side, the sum of the left one's best scores in the other."""
+    from scipy.sparse import csr_matrix
+
+    values, others = scores.shape
+    holders = right.matrix(others).tocsc()
+    counts = np.diff(holders.indptr)[scores.col]
+    places = np.arange(counts.sum()) + np.repeat(
+        holders.indptr[scores.col] - np.cumsum(counts) + counts, counts
+    )
+    cells = np.repeat(scores.row, counts).astype(np.int64) * len(right.sizes) + holders.indices[places]
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    if not len(starts):
+        return np.zeros((len(left.sizes), len(right.sizes)))
+    best = np.maximum.reduceat(np.repeat(scores.data, counts)[order], starts)
+    row, column = np.divmod(cells[starts], len(right.sizes))
+    table = csr_matrix((best, (row, column)), shape=(values, len(right.sizes)))
+    sums: Matrix = (left.matrix(values) @ table).toarray()
+    return sums

@@ -7,7 +7,7 @@ known: no pairing is worth more than the best of every row together, or of every
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Source
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.context import Context, Side
+    from pytest_jsonmatch.engine.align.context import Context, Pairs, Side
     from pytest_jsonmatch.engine.plan.node import PlanNode
 
     Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
@@ -30,17 +30,9 @@ _LEAST_CANDIDATES: Final = 4
 _MOST_CANDIDATES: Final = 64
 
 
-@final
-class Sparse(NamedTuple):
-    """A pairing, and how much more all of its pairs together could be worth."""
-
-    pairs: list[tuple[int, int]]
-    gap: float
-
-
 def pair_sparsely(
     aligner: Context, element: PlanNode, trail: Any, left: Side, right: Side
-) -> Generator[Any, Any, Sparse]:
+) -> Generator[Any, Any, Pairs]:
     """Pair elements at nearly the greatest total similarity, within the memory limit.
 
     Args:
@@ -51,8 +43,8 @@ def pair_sparsely(
         right: the same of actual.
 
     Returns:
-        Pairs of positions among the indices, in the order of the rows, and what their total is short of the
-        optimum, at most.
+        Pairs of positions among the indices, in the order of the rows. What their total is short of the
+        optimum, at most, is added to the aligner's gap.
     """
     import numpy as np
 
@@ -98,7 +90,8 @@ def pair_sparsely(
             pairs.append((at, to))
             total += similarity
     most = min(float(best_of_rows.sum()), float(best_of_columns.sum()))
-    return Sparse(pairs, max(0.0, most - total))
+    aligner.gap = (aligner.gap or 0.0) + max(0.0, most - total)
+    return pairs
 
 
 def _matched(rows: int, columns: int, edges: Edges) -> list[tuple[int, int, float]]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import pair_by_key
-from pytest_jsonmatch.engine.align.keys import Canon
-from pytest_jsonmatch.engine.align.nested import twins
+from pytest_jsonmatch.engine.align.arrays import key_of, pair_by_key
+from pytest_jsonmatch.engine.align.keys import Canon, twins
 from pytest_jsonmatch.engine.score.documents import member_of
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -72,7 +71,7 @@ class _Gatherer:
                 continue
             kind = type(one)
             if kind not in CONTAINERS or kind is not type(other) or node.explicit is not None:
-                self._meet(node, one, other)
+                self._meet(node, [one], [other])
             elif kind is dict:
                 waiting.extend((node.children[key], one[key], other[key]) for key in one if key in other)
             elif node.align == "unordered":
@@ -81,44 +80,32 @@ class _Gatherer:
                 element = node.children[ELEMENT]
                 waiting.extend((element, one[at], other[to]) for at, to in _partners(node, one, other))
 
-    def _meet(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> None:
-        """Take note of two values that stand against each other."""
+    def _meet(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> None:
+        """Take note of the strings among values that may stand against each other, if any of them differ."""
         show = _shown_to(node)
         if show is not None:
-            one, other = node.prepare(expected), node.prepare(actual)
-            if type(one) is str and type(other) is str and one != other:
-                texts = self.texts.setdefault(show, {})
-                texts[one] = texts[other] = None
+            one, other = (
+                {text: None for value in values if type(text := node.prepare(value)) is str}
+                for values in (expected, actual)
+            )
+            if one and other and len(one | other) > 1:
+                self.texts.setdefault(show, {}).update(one | other)
 
     def _unordered(self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> None:
         """Take note of what stands in two arrays whose elements are still to find each other."""
         if not expected or not actual or element.skip:
             return
         _, rows, columns = twins(*Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual))
-        wanted: dict[PlanNode, Texts] = {}
+        wanted: dict[PlanNode, list[JsonValue]] = {}
         for node, value in _below(element, [expected[at] for at in rows], chosen=True):
             if _shown_to(node) is not None:
-                _note(wanted, node, value)
+                wanted.setdefault(node, []).append(value)
         # Where a schema gives alternatives, expected chooses the node: in actual only places are known.
-        nodes: dict[PlanNode, list[PlanNode]] = {}
-        for node in wanted:
-            nodes.setdefault(node.place, []).append(node)
-        found: dict[PlanNode, Texts] = {}
-        for place, value in _below(element.place, [actual[at] for at in columns] if nodes else []):
-            for node in nodes.get(place, ()):
-                _note(found, node, value)
-        for node, texts in wanted.items():
-            show, others = _shown_to(node), found.get(node, {})
-            met = {**texts, **others}
-            if show is not None and others and len(met) > 1:
-                self.texts.setdefault(show, {}).update(met)
-
-
-def _note(found: dict[PlanNode, Texts], node: PlanNode, value: JsonValue) -> None:
-    """Take note of a value at a node if it is a string to compare."""
-    text = node.prepare(value)
-    if type(text) is str:
-        found.setdefault(node, {})[text] = None
+        others: dict[PlanNode, list[JsonValue]] = {}
+        for place, value in _below(element.place, [actual[at] for at in columns] if wanted else []):
+            others.setdefault(place, []).append(value)
+        for node, values in wanted.items():
+            self._meet(node, values, others.get(node.place, []))
 
 
 def _below(
@@ -147,7 +134,7 @@ def _below(
 
 def _shown_to(node: PlanNode) -> Show | None:
     """Return what wants to see the strings at a node; None if nothing does."""
-    bound = node.explicit or node.default_for("", "")
+    bound = node.explicit or node.types.find("", "")
     return None if bound is None else bound.preload
 
 
@@ -155,8 +142,7 @@ def _partners(
     node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Iterable[tuple[int, int]]:
     """Return which elements of two ordered or keyed arrays stand against each other."""
-    align = node.align
-    objects = all(type(item) is dict for side in (expected, actual) for item in side)
-    if align == "ordered" or (align[0] == "if_objects" and not objects):
+    key = key_of(node, expected, actual)
+    if key is None:
         return ((at, at) for at in range(min(len(expected), len(actual))))
-    return pair_by_key(node.children[ELEMENT], align[1], expected, actual)
+    return pair_by_key(node.children[ELEMENT], key, expected, actual)

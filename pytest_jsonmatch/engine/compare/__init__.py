@@ -5,26 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.amounts import AMOUNT
-from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult, user_comparator
 from pytest_jsonmatch.engine.compare.codes import IDENTIFIER, PHONE
 from pytest_jsonmatch.engine.compare.dates import DATE
 from pytest_jsonmatch.engine.compare.equality import BINARY, EXACT, ONEOF
-from pytest_jsonmatch.engine.compare.explain import explain, explain_match
 from pytest_jsonmatch.engine.compare.numbers import NUMERIC, RELATIVE, THRESHOLD
 from pytest_jsonmatch.engine.compare.text import CONTAINS, JACCARD, LEVENSHTEIN, NORMALIZED_TEXT, REGEX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "BUILTIN",
-    "OPTIONAL",
-    "Comparator",
-    "ComparatorResult",
-    "explain",
-    "explain_match",
-    "user_comparator",
-]
+    from pytest_jsonmatch.engine.compare.base import Comparator
 
 BUILTIN: Final[Mapping[str, Comparator]] = {
     comparator.name: comparator

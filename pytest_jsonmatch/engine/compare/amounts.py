@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.forms import text_reader
 from pytest_jsonmatch.engine.compare.numbers import read_tolerance, within_tolerance
-from pytest_jsonmatch.engine.compare.parameters import check_names, shown
+from pytest_jsonmatch.engine.compare.parameters import shown
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number
 
@@ -160,8 +160,7 @@ def amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
     return read_value
 
 
-def _bind_amount(params: Params) -> Scoring:
-    check_names(_OWNER, params, ["decimal", "tolerance"])
+def _make_amount(params: Params) -> Scoring:
     if params.get("decimal") not in (None, ".", ","):
         raise ConfigurationError(f"{_OWNER}: 'decimal' must be '.' or ',', not {shown(params['decimal'])}")
     read = amount_reader(params)
@@ -196,6 +195,6 @@ def _bind_amount(params: Params) -> Scoring:
     return Scoring(score, table)
 
 
-AMOUNT: Final = Comparator("amount", _bind_amount)
+AMOUNT: Final = Comparator("amount", _make_amount, ("decimal", "tolerance"))
 """1 for the same amount within the `tolerance` (as of `numeric`), else 0; amounts of two currencies are 0.
 `decimal`: see `amount_reader`. What is no amount is compared by JSON equality."""

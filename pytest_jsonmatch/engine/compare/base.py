@@ -104,8 +104,9 @@ class Comparator:
 
     Args:
         name: what it is registered under.
-        bind: takes the parameters, checks them (ConfigurationError names a wrong one) and returns how values
-            are scored with them.
+        make: takes the parameters, checks their values (ConfigurationError names a wrong one) and returns how
+            values are scored with them.
+        params: the names of the parameters that there are; None: any.
         null_aware: it wants to see nulls itself; for the others null against null is 1, and null against
             anything else 0 (which is what all built-ins answer by themselves).
         reflexive: equal scalars of one Python type score 1 whatever the parameters; callers need not ask.
@@ -121,11 +122,22 @@ class Comparator:
     """
 
     name: str
-    bind: Callable[[Params], Scoring]
+    make: Callable[[Params], Scoring]
+    params: Sequence[str] | None = None
     null_aware: bool = False
     reflexive: bool = True
     map_params: Callable[[Params, Change], Params] | None = None
     batch: Batch | None = None
+
+    def bind(self, params: Params) -> Scoring:
+        """Return how values are scored with some parameters.
+
+        Raises:
+            ConfigurationError: a parameter is unknown, or is not what it can be.
+        """
+        if self.params is not None:
+            check_names(f"comparator {self.name!r}", params, self.params)
+        return self.make(params)
 
 
 @final
@@ -171,20 +183,6 @@ class Bound(Scoring):
         return Bound.of(self.comparator, map_params(self.params, transformed))
 
 
-def without_params(name: str, scoring: Scoring) -> Comparator:
-    """Make a Comparator that takes no parameters.
-
-    >>> without_params("anything", Scoring(lambda expected, actual: 1.0)).bind({}).score("Bern", "Rome")
-    1.0
-    """
-
-    def bind(params: Params) -> Scoring:
-        check_names(f"comparator {name!r}", params)
-        return scoring
-
-    return Comparator(name, bind)
-
-
 def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
     """Make a Comparator of a function `fn(expected, actual, params)`.
 
@@ -204,7 +202,7 @@ def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
             f"comparator {name!r} must be a function of (expected, actual, params), not {type(fn).__name__}"
         )
 
-    def bind(params: Params) -> Scoring:
+    def make(params: Params) -> Scoring:
         given = dict(params)
 
         def score(expected: JsonValue, actual: JsonValue) -> float | ComparatorResult:
@@ -221,4 +219,4 @@ def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
 
         return Scoring(score)
 
-    return Comparator(name, bind, null_aware=True, reflexive=False)
+    return Comparator(name, make, null_aware=True, reflexive=False)

@@ -143,7 +143,7 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     batch = Batch(name, fn, scope, **flags)
     check = getattr(fn, "check_params", None)
 
-    def bind(params: Params) -> Scoring:
+    def make(params: Params) -> Scoring:
         given = dict(params)
         if check is not None:
             try:
@@ -164,4 +164,4 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
         return Scoring(score)
 
     # Equal values are a match at once only where the comparator says that it need not be asked.
-    return Comparator(name, bind, null_aware=batch.null_aware, reflexive=batch.short_circuit, batch=batch)
+    return Comparator(name, make, null_aware=batch.null_aware, reflexive=batch.short_circuit, batch=batch)

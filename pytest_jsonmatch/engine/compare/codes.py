@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
 from pytest_jsonmatch.engine.compare.forms import compare_forms, missing_extra, text_reader
-from pytest_jsonmatch.engine.compare.parameters import check_names, required
+from pytest_jsonmatch.engine.compare.parameters import required
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_jsonmatch.engine.compare.base import Params, Scoring
+    from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _PHONE: Final = "comparator 'phone'"
@@ -33,7 +33,6 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
         params: `region`, the two letters of the country whose numbers are written without a country code.
             Without it only numbers with a country code are read.
     """
-    check_names(_PHONE, params, ["region"])
     try:
         import phonenumbers
     except ImportError:
@@ -58,11 +57,7 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
     return text_reader(read)
 
 
-def _bind_phone(params: Params) -> Scoring:
-    return compare_forms(phone_reader(params))
-
-
-PHONE: Final = Comparator("phone", _bind_phone)
+PHONE: Final = Comparator("phone", lambda params: compare_forms(phone_reader(params)), ("region",))
 """1 for the same phone number, however it is written; extensions count. `region`: see `phone_reader`. What is
 no phone number is compared by JSON equality. Needs the extra `phone`."""
 
@@ -87,7 +82,6 @@ def _kinds(folder: str) -> Mapping[str, str]:
 
 def _checked_kind(params: Params) -> tuple[str, str]:
     """Return the kind of identifier, and the module that knows it."""
-    check_names(_IDENTIFIER, params, ["kind"])
     kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
     try:
         import stdnum
@@ -124,10 +118,8 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
     return text_reader(read)
 
 
-def _bind_identifier(params: Params) -> Scoring:
-    return compare_forms(identifier_reader(params))
-
-
-IDENTIFIER: Final = Comparator("identifier", _bind_identifier)
+IDENTIFIER: Final = Comparator(
+    "identifier", lambda params: compare_forms(identifier_reader(params)), ("kind",)
+)
 """1 for the same identifier of a `kind`, however it is spaced and punctuated. What is not valid, by its check
 digits too, is compared by JSON equality. Needs the extra `identifiers`."""

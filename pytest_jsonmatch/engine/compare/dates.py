@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
 from pytest_jsonmatch.engine.compare.forms import compare_forms, missing_extra, text_reader
-from pytest_jsonmatch.engine.compare.parameters import check_names, choice_parameter
+from pytest_jsonmatch.engine.compare.parameters import choice_parameter
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ _ISO: Final = re.compile(r"(\d{4})(-?)(\d{2})\2(\d{2})" + _TIME, re.ASCII | re.I
 _NUMBERS: Final = re.compile(r"(\d{1,4})(\. |[-/. ])(\d{1,2})\2(\d{1,4})" + _TIME, re.ASCII | re.IGNORECASE)
 _OFFSET: Final = re.compile(r"(?:(?<![^\W\d])(?:Z|UTC|GMT)|[+-]\d{1,2}(?::?\d{2})?)$")
 _OWNER: Final = "comparator 'date'"
+_PARAMETERS: Final = ("formats", "order", "precision", "languages")
 
 
 def _read_numbers(text: str, form: re.Pattern[str], order: str) -> dt.datetime | None:
@@ -99,8 +100,7 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     >>> read("2026-01-31") == read("31 Jan 2026"), read("next week")
     (True, None)
     """
-    check_names(_OWNER, params, ["formats", "order", "precision", "languages"])
-    given, order, precision, languages = map(params.get, ("formats", "order", "precision", "languages"))
+    given, order, precision, languages = map(params.get, _PARAMETERS)
     if order is not None:
         order = choice_parameter(_OWNER, "order", order, _ORDERS)
     if precision is not None:
@@ -180,7 +180,7 @@ def _parser(languages: tuple[str, ...], order: str, needed: tuple[str, ...]) -> 
     )
 
 
-def _bind_date(params: Params) -> Scoring:
+def _make_date(params: Params) -> Scoring:
     read = date_reader(params)
     precision = params.get("precision")
 
@@ -195,7 +195,7 @@ def _bind_date(params: Params) -> Scoring:
     return compare_forms(form)
 
 
-DATE: Final = Comparator("date", _bind_date)
+DATE: Final = Comparator("date", _make_date, _PARAMETERS)
 """1 if both texts stand for the same moment, whatever their formats; a date alone is its midnight, and a time
 with a zone never equals one without. With a `precision` of day or coarser, dates are compared as written,
 whatever their zones. If neither is a date: JSON equality. See `date_reader` for the parameters."""

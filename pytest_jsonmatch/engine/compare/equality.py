@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
-from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
@@ -57,8 +57,7 @@ _EQUALITY: Final = equality_of(json_key)
 _STRICT: Final = equality_of(partial(json_key, strict=True))
 
 
-def _bind_exact(params: Params) -> Scoring:
-    check_names("comparator 'exact'", params, ["strict_number_type"])
+def _make_exact(params: Params) -> Scoring:
     strict = params.get("strict_number_type", False)
     if not isinstance(strict, bool):
         raise ConfigurationError(
@@ -67,10 +66,10 @@ def _bind_exact(params: Params) -> Scoring:
     return _STRICT if strict else _EQUALITY
 
 
-EXACT: Final = Comparator("exact", _bind_exact)
+EXACT: Final = Comparator("exact", _make_exact, ("strict_number_type",))
 """1 for equal JSON values, else 0. `strict_number_type: true` tells 42 from 42.0."""
 
-BINARY: Final = without_params("binary", _EQUALITY)
+BINARY: Final = Comparator("binary", lambda _: _EQUALITY, ())
 """1 for equal JSON values, else 0 (source 4's name for it)."""
 
 
@@ -80,7 +79,6 @@ BINARY: Final = without_params("binary", _EQUALITY)
 def _oneof_lists(params: Params) -> tuple[str, list[list[JsonValue]]]:
     """Return ("values", [values]) or ("groups", groups) as lists of JSON values, checked."""
     owner = "comparator 'oneof'"
-    check_names(owner, params, ["values", "groups"])
     if ("values" in params) == ("groups" in params):
         raise ConfigurationError(
             f"{owner} needs either 'values' (a list that actual must be in) or "
@@ -112,29 +110,14 @@ def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozens
     return lambda value: members.get(json_key(value), frozenset())
 
 
-def _bind_oneof(params: Params) -> Scoring:
+def _make_oneof(params: Params) -> Scoring:
     form, lists = _oneof_lists(params)
     groups_of = _memberships(lists)
     if form == "values":
         return _among(groups_of)
 
-    def own(value: JsonValue) -> frozenset[Hashable]:
-        # Beside its groups each value has one of its own: equal values match even if they are in no group.
-        return groups_of(value) | {(json_key(value),)}
-
-    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import shared_members
-
-        return shared_members(list(map(own, expected)), list(map(own, actual))).clip(max=1.0)
-
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        others = list(map(own, actual))
-        return [
-            {to: 1.0 for to, other in enumerate(others) if not mine.isdisjoint(other)}
-            for mine in map(own, expected)
-        ]
-
-    return Scoring(lambda one, other: 0.0 if own(one).isdisjoint(own(other)) else 1.0, table, rows=rows)
+    # Beside its groups each value has one of its own: equal values match even if they are in no group.
+    return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, graded=False)
 
 
 def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
@@ -167,6 +150,8 @@ def in_same_group(params: Params, value: JsonValue) -> bool:
     return bool(_memberships(_oneof_lists(params)[1])(value))
 
 
-ONEOF: Final = Comparator("oneof", _bind_oneof, null_aware=True, reflexive=False, map_params=_map_oneof)
+ONEOF: Final = Comparator(
+    *("oneof", _make_oneof, ("values", "groups")), null_aware=True, reflexive=False, map_params=_map_oneof
+)
 """`values`: 1 if actual is among them, whatever expected is. `groups`: 1 if both are in one of these lists of
 synonyms, or simply equal. The members are any JSON values, null included."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
 from pytest_jsonmatch.engine.value.equality import json_key
@@ -204,10 +204,8 @@ def within_tolerance(
     return _of_numbers(_within(rel, absolute), _within_block(rel, absolute), read)
 
 
-def _bind_numeric(params: Params) -> Scoring:
-    owner = "comparator 'numeric'"
-    check_names(owner, params, ["tolerance"])
-    rel, absolute = read_tolerance(owner, params.get("tolerance"))
+def _make_numeric(params: Params) -> Scoring:
+    rel, absolute = read_tolerance("comparator 'numeric'", params.get("tolerance"))
     if not rel and not absolute:
         return equality_of(_number_key)
     return within_tolerance(rel, absolute, as_number)
@@ -218,7 +216,7 @@ def _number_key(value: JsonValue) -> Hashable:
     return json_key(value) if number is None else number
 
 
-NUMERIC: Final = Comparator("numeric", _bind_numeric)
+NUMERIC: Final = Comparator("numeric", _make_numeric, ("tolerance",))
 """1 within the tolerance, else 0. `tolerance: {rel, abs}`; both given = both must hold; `rel` is relative to
 |expected|, to 1 if that is 0. Without one: equal in value. Numeric strings are read as numbers."""
 
@@ -254,21 +252,21 @@ def _relative_block(expected: Doubles, actual: Doubles) -> Matrix:
     return scores
 
 
-RELATIVE: Final = without_params("relative", _of_numbers(_relative, _relative_block, _finite))
+RELATIVE: Final = Comparator("relative", lambda _: _of_numbers(_relative, _relative_block, _finite), ())
 """max(0, 1 - |expected - actual| / |expected|); if |expected| <= 1e-12, 1 if |actual| <= 1e-12 else 0
 (source 3). Different numbers score less than 1, however near."""
 
 
 # threshold
 
+_WEIGHTING: Final = "difference_penalty_weighting"
 
-def _bind_threshold(params: Params) -> Scoring:
+
+def _make_threshold(params: Params) -> Scoring:
     owner = "comparator 'threshold'"
-    check_names(owner, params, ["threshold", "difference_penalty_weighting"])
     given = required(owner, params, "threshold", '{"threshold": 0.5}')
     limit = number_parameter(owner, "threshold", given, above_zero=True)
-    name = "difference_penalty_weighting"
-    weighting = number_parameter(owner, name, params.get(name, 1))
+    weighting = number_parameter(owner, _WEIGHTING, params.get(_WEIGHTING, 1))
     if weighting == 0:
         # No penalty: 1 up to the threshold, then 0.
         return _of_numbers(_within(None, limit), _within_block(None, limit), _finite)
@@ -321,6 +319,6 @@ def _apart(expected: Number, actual: Number) -> float:
     return float(abs(expected - actual) if doubles else difference(expected, actual))
 
 
-THRESHOLD: Final = Comparator("threshold", _bind_threshold)
+THRESHOLD: Final = Comparator("threshold", _make_threshold, ("threshold", _WEIGHTING))
 """With d = |expected - actual|, t = `threshold` > 0 and w = `difference_penalty_weighting` >= 0 (default 1):
 d > t gives 0; w = 0 gives 1; else 1 - (d / t) ** (1 / w) (source 4's program)."""

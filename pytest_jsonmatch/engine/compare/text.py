@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, without_params
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
-from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter
+from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
+from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
@@ -36,8 +37,7 @@ _FEW_PAIRS: Final = 400
 # levenshtein
 
 
-def _bind_levenshtein(params: Params) -> Scoring:
-    check_names("comparator 'levenshtein'", params)
+def _make_levenshtein(_params: Params) -> Scoring:
     from rapidfuzz.distance.Levenshtein import normalized_similarity
 
     def levenshtein(expected: JsonValue, actual: JsonValue) -> float:
@@ -91,7 +91,7 @@ def _is_long(value: JsonValue) -> bool:
     return type(value) is str and len(value) > _SHORT
 
 
-LEVENSHTEIN: Final = Comparator("levenshtein", _bind_levenshtein)
+LEVENSHTEIN: Final = Comparator("levenshtein", _make_levenshtein, ())
 """1 - edit distance / length of the longer string, in code points; two empty strings score 1 (source 3)."""
 
 
@@ -107,91 +107,29 @@ def tokens(text: str) -> frozenset[Hashable]:
     return frozenset(text.lower().split())
 
 
-def _bind_jaccard(params: Params) -> Scoring:
-    check_names("comparator 'jaccard'", params, ["tokenizer"])
+def _make_jaccard(params: Params) -> Scoring:
     tokenizer = params.get("tokenizer")
-    if tokenizer is None:
-        return _of_tokens(tokens)
-    if not callable(tokenizer):
+    if tokenizer is not None and not callable(tokenizer):
         raise ConfigurationError(
             "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, "
             f"not {type(tokenizer).__name__}"
         )
-    split: Callable[[str], Iterable[Hashable]] = tokenizer
-    return _of_tokens(lambda text: frozenset(split(text)))
+    split: Callable[[str], Iterable[Hashable]] = tokens if tokenizer is None else tokenizer
+
+    def members(value: JsonValue) -> frozenset[Hashable]:
+        # What is no string is one member, which equal values share, and which is no token; so is a string
+        # without tokens.
+        if type(value) is str:
+            return frozenset(split(value)) or _NO_TOKEN
+        return frozenset({(_NO_TOKEN, json_key(value))})
+
+    return scoring_of_sets(members, graded=True)
 
 
-def _of_tokens(tokenize: Callable[[str], frozenset[Hashable]]) -> Scoring:
-    def prepare(value: JsonValue) -> Any:
-        return tokenize(value) if type(value) is str else value
-
-    def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-        return _jaccard_block(list(map(tokenize, expected)), list(map(tokenize, actual)))
-
-    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import string_table
-
-        return string_table(expected, actual, block)
-
-    def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
-        if not all(type(value) is str for value in (*expected, *actual)):
-            return None
-        from pytest_jsonmatch.engine.compare.tables import overlaps
-
-        return overlaps(list(map(tokenize, expected)), list(map(tokenize, actual)))
-
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        left, right = list(map(prepare, expected)), list(map(prepare, actual))
-        if {*map(type, left), *map(type, right)} != {frozenset} or frozenset() in left:
-            return [{to: _jaccard(one, other) for to, other in enumerate(right)} for one in left]
-        # Most pairs have nothing in common.
-        holders: dict[Hashable, list[int]] = {}
-        for to, other in enumerate(right):
-            for token in other:
-                holders.setdefault(token, []).append(to)
-        sizes = list(map(len, right))
-        found = []
-        for one in left:
-            shared: dict[int, int] = {}
-            for token in one:
-                for to in holders.get(token, ()):
-                    shared[to] = shared.get(to, 0) + 1
-            size = len(one)
-            found.append({to: number / (size + sizes[to] - number) for to, number in shared.items()})
-        return found
-
-    def score(expected: JsonValue, actual: JsonValue) -> float:
-        if type(expected) is str and type(actual) is str:
-            one, other = tokenize(expected), tokenize(actual)
-            return 0.0 if one and one.isdisjoint(other) else _jaccard(one, other)
-        return equality_score(expected, actual)
-
-    return Scoring(score, table, rows=rows, related=related)
+_NO_TOKEN: Final = frozenset({object()})
 
 
-def _jaccard(expected: Any, actual: Any) -> float:
-    if type(expected) is not frozenset or type(actual) is not frozenset:
-        return equality_score(expected, actual)
-    shared = len(expected & actual)
-    union = len(expected) + len(actual) - shared
-    return shared / union if union else 1.0
-
-
-def _jaccard_block(expected: list[frozenset[Hashable]], actual: list[frozenset[Hashable]]) -> Matrix:
-    import numpy as np
-
-    from pytest_jsonmatch.engine.compare.tables import shared_members
-
-    shared = shared_members(expected, actual)
-    union = np.array(list(map(len, expected)), dtype=np.float64)[:, None] + list(map(len, actual))
-    union -= shared
-    nothing = union == 0.0
-    union[nothing] = shared[nothing] = 1.0
-    shared /= union
-    return shared
-
-
-JACCARD: Final = Comparator("jaccard", _bind_jaccard)
+JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
 """Shared tokens / all tokens, of the lower-cased, white-space-split sets; no token on both sides scores 1
 (source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
 
@@ -203,7 +141,7 @@ def _normalized_key(value: JsonValue) -> Hashable:
     return normalize_text(value) if type(value) is str else json_key(map_strings(value, normalize_text))
 
 
-NORMALIZED_TEXT: Final = without_params("normalized_text", equality_of(_normalized_key))
+NORMALIZED_TEXT: Final = Comparator("normalized_text", lambda _: equality_of(_normalized_key), ())
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
 removed) and its case (full case folding); keys and numbers as they are (source 2)."""
 
@@ -237,7 +175,7 @@ def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) 
     return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
 
 
-CONTAINS: Final = without_params("contains", Scoring(_contains, _contains_table))
+CONTAINS: Final = Comparator("contains", lambda _: Scoring(_contains, _contains_table), ())
 """1 if actual contains expected: a string within a string; a value among an array's elements, or every
 element of an expected array; the members of an object. Other values: JSON equality."""
 
@@ -245,10 +183,9 @@ element of an expected array; the members of an object. Other values: JSON equal
 # regex
 
 
-def _bind_regex(params: Params) -> Scoring:
-    owner = "comparator 'regex'"
-    check_names(owner, params, ["timeout"])
-    timeout = number_parameter(owner, "timeout", params.get("timeout", 1.0), above_zero=True)
+def _make_regex(params: Params) -> Scoring:
+    given = params.get("timeout", 1.0)
+    timeout = number_parameter("comparator 'regex'", "timeout", given, above_zero=True)
     compiled = lru_cache(maxsize=1024)(_compile)
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
@@ -258,7 +195,7 @@ def _bind_regex(params: Params) -> Scoring:
             return 1.0 if compiled(expected).fullmatch(actual, timeout=timeout) else 0.0
         except TimeoutError:
             raise TimeoutError(
-                f"the pattern {_short(expected)} took more than {timeout:g} s on a text of {len(actual)} "
+                f"the pattern {shown(expected)} took more than {timeout:g} s on a text of {len(actual)} "
                 "characters; make it simpler, or give the comparator a longer 'timeout'"
             ) from None
 
@@ -271,14 +208,10 @@ def _compile(pattern: str) -> regex.Pattern[str]:
     try:
         return regex.compile(pattern)
     except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
-        raise ValueError(f"the pattern {_short(pattern)} is not a regular expression: {error}") from error
+        raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
 
 
-def _short(text: str) -> str:
-    return repr(text) if len(text) <= 60 else repr(text[:59]) + "…"
-
-
-REGEX: Final = Comparator("regex", _bind_regex, reflexive=False)
+REGEX: Final = Comparator("regex", _make_regex, ("timeout",), reflexive=False)
 """Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. `timeout`:
 seconds per match, default 1. Raises ValueError for a bad pattern and TimeoutError for one that takes too
 long. A pattern against what is no string scores 0."""

@@ -29,15 +29,27 @@ class Transform:
 
     Args:
         name: what it is registered under.
-        bind: takes the parameters, checks them once (ConfigurationError names a wrong one) and returns a
+        make: takes the parameters, checks their values (ConfigurationError names a wrong one) and returns a
             plain function of one JSON value. Those of the built-ins never raise.
+        params: the names of the parameters that there are; None: any.
 
     >>> BUILTIN["lowercase"].bind({})("IBAN")
     'iban'
     """
 
     name: str
-    bind: Callable[[Params], Change]
+    make: Callable[[Params], Change]
+    params: tuple[str, ...] | None = ()
+
+    def bind(self, params: Params) -> Change:
+        """Return the function of a value with some parameters.
+
+        Raises:
+            ConfigurationError: a parameter is unknown, or is not what it can be.
+        """
+        if self.params is not None:
+            check_names(f"transform {self.name!r}", params, self.params)
+        return self.make(params)
 
 
 def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
@@ -53,16 +65,9 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
         raise ConfigurationError(
             f"transform {name!r} must be a function of (value) or (value, params), not {type(fn).__name__}"
         )
-
-    takes_params = _takes_params(fn)
-
-    def bind(params: Params) -> Change:
-        if takes_params:
-            return UserFunction(fn, (dict(params),))
-        check_names(f"transform {name!r}", params)
-        return UserFunction(fn)
-
-    return Transform(name, bind)
+    if _takes_params(fn):
+        return Transform(name, lambda params: UserFunction(fn, (dict(params),)), params=None)
+    return Transform(name, lambda _: UserFunction(fn))
 
 
 @final
@@ -165,11 +170,7 @@ def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
     def transform(value: JsonValue) -> JsonValue:
         return fn(value) if type(value) is str else value
 
-    def bind(params: Params) -> Change:
-        check_names(f"transform {name!r}", params)
-        return transform
-
-    return Transform(name, bind)
+    return Transform(name, lambda _: transform)
 
 
 # Transforms with parameters, and the one of whole texts
@@ -180,27 +181,20 @@ def read_as_json(value: JsonValue) -> JsonValue:
     return value
 
 
-def _bind_parse_json(params: Params) -> Change:
-    check_names("transform 'parse_json'", params)
-    return read_as_json
-
-
 def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
     """Return the one parameter of a transform, which is one of some words."""
     names = list(known)
-    check_names(owner, params, [name])
     value = required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
     return choice_parameter(owner, name, value, names)
 
 
-def _bind_unicode(params: Params) -> Change:
+def _make_unicode(params: Params) -> Change:
     form = _choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
     return lambda value: unicodedata.normalize(form, value) if type(value) is str else value
 
 
-def _bind_round_digits(params: Params) -> Change:
+def _make_round_digits(params: Params) -> Change:
     owner = "transform 'round_digits'"
-    check_names(owner, params, ["digits"])
     digits = required(owner, params, "digits", '{"digits": 2}')
     if not isinstance(digits, int) or isinstance(digits, bool) or not -400 <= digits <= 400:
         raise ConfigurationError(f"{owner}: 'digits' must be an integer from -400 to 400, not {digits!r}")
@@ -276,7 +270,7 @@ _CONVERSIONS: Final[Mapping[str, Change]] = {
 }
 
 
-def _bind_type_convert(params: Params) -> Change:
+def _make_type_convert(params: Params) -> Change:
     return _CONVERSIONS[_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
 
 
@@ -287,13 +281,13 @@ BUILTIN: Final[Mapping[str, Transform]] = {
         _of_strings("strip", str.strip),
         _of_strings("normalize_whitespace", lambda text: " ".join(text.split())),
         _of_strings("sort_tokens", lambda text: " ".join(sorted(text.split()))),
-        Transform("round_digits", _bind_round_digits),
-        Transform("type_convert", _bind_type_convert),
+        Transform("round_digits", _make_round_digits, ("digits",)),
+        Transform("type_convert", _make_type_convert, ("to",)),
         _of_strings("strip_accents", strip_accents),
         _of_strings("casefold", str.casefold),
-        Transform("unicode", _bind_unicode),
+        Transform("unicode", _make_unicode, ("form",)),
         _of_strings("strip_punctuation", strip_punctuation),
-        Transform("parse_json", _bind_parse_json),
+        Transform("parse_json", lambda _: read_as_json),
     )
 }
 """The transforms every registry starts with.

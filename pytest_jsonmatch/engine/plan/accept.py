@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, json_type, to_json_value
+from pytest_jsonmatch.engine.plan.written import read_flag
+from pytest_jsonmatch.engine.value.convert import (
+    CONTAINERS,
+    NUMBERS,
+    SCHEMA_TYPES,
+    fits_types,
+    to_json_value,
+)
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean, error_text
+from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,16 +97,7 @@ def shown(value: JsonValue) -> str:
     >>> shown("Acme"), shown({"a": 1})
     ("'Acme'", '{"a": 1}')
     """
-    if type(value) is str:
-        text = repr(value)
-    elif type(value) is dict or type(value) is list:
-        try:
-            text = json.dumps(value, ensure_ascii=False, default=str)
-        except (RecursionError, ValueError):
-            text = f"this {json_type(value)}"
-    else:
-        text = "null" if value is None else str(value).lower() if type(value) is bool else str(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return shortened(repr(value), _LONGEST) if type(value) is str else render(value, _LONGEST)
 
 
 def read_accept(where: str, value: Any) -> Accept:
@@ -136,12 +134,6 @@ def _values(where: str, values: Any) -> tuple[Alternative, ...]:
         return tuple(Alternative(to_json_value(value, side="expected")) for value in values)
     except JsonMatchError as error:
         raise ConfigurationError(f"{where} must hold JSON values: {error}") from error
-
-
-def _flag(where: str, value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise ConfigurationError(f"{where} is {value!r}; it is true or false")
 
 
 def _regex(where: str, value: Any) -> Accept:
@@ -185,33 +177,27 @@ def _number(value: Any) -> int | float | Decimal | None:
     return value if type(value) in NUMBERS and value - value == 0 else None
 
 
-_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
-
-
 def _type(where: str, value: Any) -> Accept:
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not names or not all(name in _TYPES for name in names):
-        known = ", ".join(_TYPES)
+    if not isinstance(names, (list, tuple)) or not names or not all(name in SCHEMA_TYPES for name in names):
+        known = ", ".join(SCHEMA_TYPES)
         raise ConfigurationError(f"{where} is {value!r}; it is a JSON type, or a list of them: {known}")
 
     def holds(actual: JsonValue) -> bool:
-        number = _number(actual)
-        if number is not None and "integer" in names and number == int(number):
-            return True
         # (NaN and infinities are no JSON numbers.)
-        return json_type(actual) in names and (type(actual) not in NUMBERS or number is not None)
+        return fits_types(actual, names) and (type(actual) not in NUMBERS or _number(actual) is not None)
 
     return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))
 
 
 def _any(where: str, value: Any) -> Accept:
     anything = Predicate("any value", lambda _actual: True)
-    return Accept(predicates=(anything,) if _flag(where, value) else ())
+    return Accept(predicates=(anything,) if read_flag(where, value) else ())
 
 
 _WORDS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
     "values": lambda where, value: Accept(_values(where, value)),
-    "optional": lambda where, value: Accept(optional=_flag(where, value)),
+    "optional": lambda where, value: Accept(optional=read_flag(where, value)),
     "regex": _regex,
     "range": _range,
     "type": _type,

@@ -227,10 +227,6 @@ class PlanNode:
         transform = self._transform
         return lambda expected, actual: score(transform(expected), transform(actual))
 
-    def default_for(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
-        """Return the comparator of two values' type, where nothing more particular is said."""
-        return self.types.find(expected, actual)
-
     def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
         """Return the name and parameters of the comparator that two values of one type meet here."""
         bound = self.explicit or self.types.find(expected, actual)

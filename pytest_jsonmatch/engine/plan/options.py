@@ -68,7 +68,7 @@ EVALUATION_TYPES: Final[Mapping[str, str]] = {
 }
 COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
 """The JSON types that can have a default comparator; `number` is for integers too, unless they have one."""
-_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
+FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "compare": read_spec,
     "transform": read_transforms,
     "skip": read_flag,
@@ -76,8 +76,7 @@ _WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "align": read_alignment,
     "accept": read_accept,
 }
-FIELD_WORDS: Final = tuple(_WORDS)
-"""What a field rule can say."""
+"""What a field rule, or a place of a schema, can say, and what reads it."""
 
 _FIELD_MATCH: Final = Options(root="object", granularity="fields", extra="ignore", reduce="ratio")
 PRESETS: Final[Mapping[str, Options]] = {
@@ -232,11 +231,11 @@ def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
         if not isinstance(rule, Mapping):
             raise ConfigurationError(f"{where} is {rule!r}; it is a mapping of {words}")
         for word, said in rule.items():
-            if word not in _WORDS:
+            if word not in FIELD_WORDS:
                 raise ConfigurationError(
                     f"{where} has the rule {word!r}{did_you_mean(str(word), FIELD_WORDS)}"
                 )
-            _WORDS[word](f"{where}.{word}", said)
+            FIELD_WORDS[word](f"{where}.{word}", said)
     return {pattern: dict(rule) for pattern, rule in value.items()}
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL, user_comparator
+from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
+from pytest_jsonmatch.engine.compare.base import user_comparator
 from pytest_jsonmatch.engine.compare.batched import batch_comparator, is_batch
 from pytest_jsonmatch.engine.compare.transforms import BUILTIN as BUILTIN_TRANSFORMS
 from pytest_jsonmatch.engine.compare.transforms import user_transform

@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
-from pytest_jsonmatch.engine.value.convert import NUMBERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, is_integral, json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -176,22 +176,12 @@ class TypeTable:
 
     def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator of two values of one type; None for containers."""
-        kind = type(expected)
-        if kind in _NAMES:
-            return self.bound[_NAMES[kind]]
-        if kind is dict or kind is list or type(actual) in {str, bool, dict, list}:
+        kind = json_type(expected)
+        if kind in {"string", "boolean", "null"}:
+            return self.bound[kind]
+        if type(expected) in CONTAINERS or type(actual) in {str, bool, dict, list}:
             return None
         return self.bound["integer" if is_integral(expected) and is_integral(actual) else "number"]
-
-
-_NAMES: Final = {str: "string", bool: "boolean", type(None): "null"}
-
-
-def is_integral(number: JsonValue) -> bool:
-    """Tell whether a number has no fraction, by value: 1.0 has none."""
-    if type(number) is float:
-        return number.is_integer()
-    return type(number) is int or type(number) is Decimal
 
 
 class PlanBase:

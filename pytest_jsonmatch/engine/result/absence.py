@@ -78,8 +78,7 @@ def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Prese
         listed = None if node.schema is None else node.schema.properties
         if listed is None:
             add(node, Presence(objects=sum(actual is not MISSING for _, actual in pairs)))
-        members = _listed_members(pairs, listed) if listed is not None else _open_members(pairs)
-        for key, more in members.items():
+        for key, more in _members(pairs, listed).items():
             if not node.children[key].skip:
                 add(node.children[key], more)
     for finding in findings:
@@ -102,52 +101,41 @@ def _objects_in(values: Iterable[tuple[PlanNode, JsonValue]]) -> Iterator[tuple[
             waiting += [(node.children[ELEMENT], each) for each in value]
 
 
-def _open_members(pairs: Iterable[_Pair]) -> dict[str, Presence]:
+def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, Presence]:
     """Return what stands at the members of objects at one place.
 
-    Of objects that actual lacks it is only known which members expected has.
+    Of objects that actual lacks it is only known which members expected has. Where a schema lists members,
+    all of these count, and those that actual has.
     """
+    wanted = dict.fromkeys(listed or ()).keys()
     known: dict[tuple[str, ...], int] = {}
     places: list[str] = []
     others: list[str] = []
     fabricated: list[str] = []
     for expected, actual in pairs:
-        keys, is_met = tuple(expected), actual is not MISSING
-        known[keys] = known.get(keys, 0) + is_met
-        if is_met:
+        if listed is None:
+            keys = tuple(expected)
+            known[keys] = known.get(keys, 0) + (actual is not MISSING)
+        if actual is not MISSING:
             nulls, extra = _lacking(expected, actual)
-            places += nulls
             others += extra
-            fabricated += [key for key in (*nulls, *extra) if actual.get(key) is not None]
+            lacking = [*nulls, *extra]
+            fabricated += [key for key in lacking if actual.get(key) is not None]
+            if wanted and not wanted <= expected.keys():
+                lacking += [key for key in wanted if key not in expected and key not in actual]
+            places += lacking
+    counted, made_up = Counter(places), Counter(fabricated)
+    if listed is not None:
+        return {key: Presence(places=number, fabricated=made_up[key]) for key, number in counted.items()}
     met = Counter(others)
-    places += others
     for keys, number in known.items():
         for key in keys:
             met[key] += number
     of_expected = {key for keys in known for key in keys}
-    counted, made_up = Counter(places), Counter(fabricated)
     return {
         key: Presence(0, number, key in of_expected, counted[key], made_up[key])
         for key, number in met.items()
     }
-
-
-def _listed_members(pairs: Iterable[_Pair], listed: Iterable[str]) -> dict[str, Presence]:
-    """Return the same where a schema lists members: all of these, and those that actual has."""
-    wanted = dict.fromkeys(listed).keys()
-    places: list[str] = []
-    fabricated: list[str] = []
-    for expected, actual in pairs:
-        if actual is MISSING:
-            continue
-        nulls, extra = _lacking(expected, actual)
-        lacking = [*nulls, *extra]
-        fabricated += [key for key in lacking if actual.get(key) is not None]
-        if not wanted <= expected.keys():
-            lacking += [key for key in wanted if key not in expected and key not in actual]
-        places += lacking
-    made_up = Counter(fabricated)
-    return {key: Presence(places=number, fabricated=made_up[key]) for key, number in Counter(places).items()}
 
 
 def _lacking(expected: dict[str, Any], actual: dict[str, Any]) -> tuple[list[str], list[str]]:

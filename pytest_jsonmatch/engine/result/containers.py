@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, PairedArray
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Aligned, instance_path
+from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
@@ -14,28 +14,19 @@ from pytest_jsonmatch.engine.value.sums import Sums, total_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.score.outcome import Finding, Trail
-    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ContainerResult:
-    """The figures of one object or array: of all results in it, however deep.
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Something that is said of an object or array: paths are made when they are asked for."""
 
-    >>> from pytest_jsonmatch import compare_json
-    >>> result = compare_json({"n": [1, 2]}, {"n": [1], "m": 3}, metric="leaf_f1")
-    >>> [(each.path, each.kind, each.precision, each.recall) for each in result.containers]
-    [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
-    """
-
+    # (A deep document has long paths, and one for each level.)
     place: Trail | None
     """Where it stands; the root has no trail."""
-    kind: str
-    """object or array; expected's, where the two sides differ."""
-    sums: Sums
 
     @property
     def path(self) -> str:
@@ -46,6 +37,27 @@ class ContainerResult:
             keys.append(ELEMENT if type(place.key) is int else place.key)
             place = place.parent
         return format_path(keys[::-1])
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class ContainerResult(_Placed):
+    """The figures of one object or array: of all results in it, however deep.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> result = compare_json({"n": [1, 2]}, {"n": [1], "m": 3}, metric="leaf_f1")
+    >>> [(each.path, each.kind, each.precision, each.recall) for each in result.containers]
+    [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
+    """
+
+    kind: str
+    """object or array; expected's, where the two sides differ."""
+    sums: Sums
+
+    @property
+    def is_only_in_actual(self) -> bool:
+        """Whether expected has no such container."""
+        return self.place is not None and self.place.expected_key is MISSING
 
     @property
     def expected_path(self) -> str | None:
@@ -62,11 +74,6 @@ class ContainerResult:
     def is_root(self) -> bool:
         """Whether this is the whole value."""
         return self.place is None
-
-    @property
-    def is_only_in_actual(self) -> bool:
-        """Whether expected has no such container."""
-        return self.place is not None and self.place.expected_key is MISSING
 
     def short_path(self, limit: int = 200) -> str:
         """Return the instance path in expected, else in actual, cut after `limit` levels."""
@@ -108,17 +115,8 @@ class ContainerResult:
 
 
 @final
-class _Paths(NamedTuple):
-    """Where an array stands, in a form that other processes can read."""
-
-    schema: str
-    expected: str
-    actual: str
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ArrayAlignment:
+@dataclass(frozen=True, slots=True, repr=False)
+class ArrayAlignment(_Placed):
     """Which elements of two arrays were paired, other than by position.
 
     >>> from pytest_jsonmatch import compare_json
@@ -128,8 +126,6 @@ class ArrayAlignment:
     ('$', ((0, 1, 1.0), (1, 0, 0.5)), (2,), ())
     """
 
-    # A deep document has long paths, and one for each level: each is made when it is asked for.
-    _where: _Paths | Aligned
     kind: str
     """unordered or key."""
     pairs: tuple[tuple[int, int, float], ...]
@@ -140,35 +136,14 @@ class ArrayAlignment:
     """Likewise in actual."""
 
     @property
-    def path(self) -> str:
-        """The schema path of the array."""
-        where = self._where
-        return where.node.path if isinstance(where, Aligned) else where.schema
-
-    @property
     def expected_path(self) -> str:
         """The instance path in expected."""
-        where = self._where
-        return instance_path(where.trail, "expected") if isinstance(where, Aligned) else where.expected
+        return instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str:
         """The instance path in actual."""
-        where = self._where
-        return instance_path(where.trail, "actual") if isinstance(where, Aligned) else where.actual
-
-    def _items(self) -> tuple[Any, ...]:
-        paths = _Paths(self.path, self.expected_path, self.actual_path)
-        return paths, self.kind, self.pairs, self.unmatched_expected, self.unmatched_actual
-
-    def __eq__(self, other: object) -> bool:
-        return self._items() == other._items() if isinstance(other, ArrayAlignment) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._items())
-
-    def __reduce__(self) -> Any:
-        return ArrayAlignment, self._items()
+        return instance_path(self.place, "actual")
 
     def __repr__(self) -> str:
         alone = len(self.unmatched_expected), len(self.unmatched_actual)
@@ -258,41 +233,25 @@ def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignme
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
     inside, nothing = id(aligned.trail), Sums(0.0, 0.0, 0.0, perfect=True)
     return ArrayAlignment(
-        aligned,
+        aligned.trail,
         kind="unordered" if aligned.node.align == "unordered" else "key",
         pairs=tuple((i, j, elements.get((inside, i, j), nothing).f1) for i, j in aligned.pairs),
-        unmatched_expected=tuple(i for i in range(aligned.expected_size) if i not in paired),
-        unmatched_actual=tuple(j for j in range(aligned.actual_size) if j not in partners),
+        unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
+        unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),
     )
 
 
-def paired_arrays(
-    arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment], documents: tuple[JsonValue, JsonValue]
-) -> Iterator[PairedArray]:
-    """Yield the unordered arrays for their audit, one by one.
+def unordered_arrays(
+    arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment]
+) -> Iterator[tuple[Aligned, ArrayAudit]]:
+    """Yield the unordered arrays for their audit, one by one, with what is known without it.
 
     Args:
         arrays: how arrays were aligned.
         alignments: the same, as users see it, in the same order.
-        documents: expected and actual as a whole.
     """
-    expected, actual = documents
     for array, each in zip(arrays, alignments):
         if each.kind == "unordered":
-            one = _array_at(expected, array.trail, "expected")
-            other = _array_at(actual, array.trail, "actual")
             pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
             unmatched = each.unmatched_expected, each.unmatched_actual
-            audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
-            yield PairedArray(array.node.children[ELEMENT], one, other, audit)
-
-
-def _array_at(document: Any, trail: Trail | None, side: Side) -> Any:
-    """Return the array that has a trail, on one side of it."""
-    keys: list[Any] = []
-    while trail is not None:
-        keys.append(trail.expected_key if side == "expected" else trail.actual_key)
-        trail = trail.parent
-    for key in reversed(keys):
-        document = document[key]
-    return document
+            yield array, ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
 from pytest_jsonmatch.engine.result.absence import by_path, presence_of
-from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, paired_arrays
+from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
-    aggregates_of,
+    aggregates,
     approximate_warning,
     errors_of,
     f_beta,
+    plain_matches,
     short_score,
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
@@ -54,18 +56,6 @@ class MatchResult:
     1
     """
 
-    __slots__ = (
-        "_alignments",
-        "_audits",
-        "_containers",
-        "_documents",
-        "_outcome",
-        "_per_field",
-        "_plan",
-        "_validity",
-        "_warnings",
-    )
-
     def __init__(
         self,
         plan: Plan,
@@ -80,9 +70,6 @@ class MatchResult:
         self._outcome = outcome
         self._warnings = warnings
         self._validity = validity
-        self._per_field: FieldTable | None = None
-        self._containers: list[ContainerResult] | None = None
-        self._alignments: list[ArrayAlignment] | None = None
         self._audits: dict[float, tuple[ArrayAudit, ...]] = {}
 
     @property
@@ -139,19 +126,16 @@ class MatchResult:
         """Every result, in the order of the document."""
         return FieldResults(self._written().findings)
 
-    @property
+    @cached_property
     def per_field(self) -> FieldTable:
         """Aggregates keyed by schema path (`items[].price`)."""
-        if self._per_field is None:
-            self._per_field = FieldTable(aggregates_of(self._outcome))
-        return self._per_field
+        found = self._outcome.findings
+        return FieldTable(aggregates(plain_matches(self._outcome.seen, found), found))
 
-    @property
+    @cached_property
     def containers(self) -> Sequence[ContainerResult]:
         """Precision, recall and F1 of every object and array, in the document's order, the root first."""
-        if self._containers is None:
-            self._containers = containers_of(self._written().findings)
-        return self._containers
+        return containers_of(self._written().findings)
 
     def container(self, path: str) -> ContainerResult:
         """Return the figures of the object or array at an instance path of expected, else of actual.
@@ -171,12 +155,10 @@ class MatchResult:
                     return each
         raise KeyError(path)
 
-    @property
+    @cached_property
     def alignments(self) -> Sequence[ArrayAlignment]:
         """How arrays not compared by position were aligned: pairs of indices, each with its F1."""
-        if self._alignments is None:
-            self._alignments = list(self.each_alignment())
-        return self._alignments
+        return list(self.each_alignment())
 
     def each_alignment(self) -> Iterator[ArrayAlignment]:
         """Yield `alignments` one by one, each made when it is asked for.
@@ -185,8 +167,6 @@ class MatchResult:
         >>> next(compare_json([2, 1], [1, 3], metric="pairwise_f1").each_alignment()).pairs
         ((0, 1, 1.0),)
         """
-        if self._alignments is not None:
-            return iter(self._alignments)
         outcome = self._written()
         return alignments_of(outcome.alignments, outcome.findings)
 
@@ -228,7 +208,7 @@ class MatchResult:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
             plan, approximate = self._plan, self.alignment_gap is not None
-            arrays = paired_arrays(self._written().alignments, self.each_alignment(), self._documents)
+            arrays = unordered_arrays(self._written().alignments, self.each_alignment())
             audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
@@ -243,8 +223,8 @@ class MatchResult:
         for each in self._outcome.alignments:
             path, paired = each.node.short_path, len(each.pairs)
             pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
-            only_expected += each.expected_size - paired
-            only_actual += each.actual_size - paired
+            only_expected += len(each.expected) - paired
+            only_actual += len(each.actual) - paired
             counts[path] = pairs + paired, only_expected, only_actual
         return counts
 

@@ -7,22 +7,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.align.context import run
 from pytest_jsonmatch.engine.plan.leaves import without_nulls
-from pytest_jsonmatch.engine.score.listed import check_listed
-from pytest_jsonmatch.engine.score.outcome import Trail, new_outcome, place_below
-from pytest_jsonmatch.engine.score.passes import Pass, new_spot
-from pytest_jsonmatch.engine.score.units import unit_members
+from pytest_jsonmatch.engine.score.outcome import (
+    BATCH_ERROR,
+    HALLUCINATION,
+    MATCH,
+    MISMATCH,
+    NOT_ASKED,
+    OMISSION,
+    SKIPPED,
+    Detail,
+    Trail,
+    new_outcome,
+    place_below,
+)
+from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
+from pytest_jsonmatch.engine.score.places import check_listed
 from pytest_jsonmatch.engine.score.walk import Walk
-from pytest_jsonmatch.engine.value.convert import MISSING, json_type
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type
 from pytest_jsonmatch.engine.value.errors import RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Answer, Outcome, Place
-    from pytest_jsonmatch.engine.score.passes import Spot
+    from pytest_jsonmatch.engine.score.outcome import Answer, Finding, Outcome, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
@@ -94,7 +104,7 @@ def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
             node = spot.node.chosen(spot.expected, spot.actual)
             trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
             whole = spot._replace(node=node, expected=one, actual=other)
-            run(walk.walk_members(unit_members(walk, trail, whole), trail, whole))
+            run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
         elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
             walk.walk_objects(spot)
         else:
@@ -102,6 +112,82 @@ def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
     finally:
         if own.pause is not None:
             own.pause.end()
+
+
+def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
+    """Yield the members of two objects that are a leaf each; add one finding for every other.
+
+    Args:
+        walk: takes the findings; the walks below units are of their own.
+        trail: where the objects stand.
+        spot: the node of both, and their values without members that do not count.
+    """
+    node, expected, actual = spot.node, spot.expected, spot.actual
+    walk.seen.enter(node, expected)
+    walk.seen.objects.append((node, expected, actual))
+    counts_extra = node.plan.options.extra == "count"
+    for item in walk.object_members(node, trail, expected, actual, extra=counts_extra) or ():
+        key, _, one, other, child = item
+        if child.branches is not None:
+            child = child.chosen(one, other)
+        kind = type(one)
+        if kind is type(other) and kind not in CONTAINERS:
+            yield item
+            continue
+        unit = Spot(child, trail, key, key, one, other, expected, actual)
+        if child.skip:
+            walk.add(unit, SKIPPED, 0.0)
+        elif one is MISSING:
+            walk.refuse_unlisted(unit)
+            walk.add(unit, HALLUCINATION, 0.0)
+        elif other is MISSING:
+            walk.add(unit, SKIPPED if child.accept and child.accept.optional else OMISSION, 0.0)
+        elif walk.is_replay:
+            walk.add(unit, SKIPPED, 0.0)
+        else:
+            walk.findings.append(_folded(unit, walk.findings_below(unit)))
+
+
+def _folded(unit: Spot, below: list[Finding]) -> Finding:
+    """Return what a unit is, given what was found below it."""
+    node = unit.node
+    if (
+        len(below) == 1
+        and below[0].node is node
+        and (below[0].detail is None or below[0].detail.leaves is None)
+    ):
+        return below[0]
+    differences = tuple(
+        found
+        for found in below
+        if found.status != SKIPPED and found.score != 1.0 and _decides(found.node, node)
+    )
+    detail: Detail | None = None
+    if not differences:
+        status = MATCH
+        if any(found.is_not_asked for found in below):
+            # All else is equal, and triage left the question out.
+            status, detail = SKIPPED, Detail(reason=NOT_ASKED)
+    elif all(found.status == BATCH_ERROR for found in differences):
+        # All else is equal, and the batch comparator failed.
+        status = BATCH_ERROR
+        detail = Detail(reason="a batch comparator failed below it", differences=differences)
+    else:
+        status, first = MISMATCH, differences[0]
+        detail = Detail(differences=differences)
+        if first.node is node:
+            # A type mismatch of the unit itself needs no list of what differs below it.
+            detail = Detail() if first.detail is None else first.detail._replace(leaves=None, weights=None)
+    return unit.finding(status, 1.0 if status == MATCH else 0.0, detail)
+
+
+def _decides(node: PlanNode, unit: PlanNode) -> bool:
+    """Tell whether a difference at `node` counts for the unit: not if a weight below the unit is 0."""
+    while node is not unit and node.parent is not None:
+        if node.own_weight == 0.0:
+            return False
+        node = node.parent
+    return True
 
 
 def _is_units(plan: Plan, spot: Spot) -> bool:

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Finding,
     instance_path,
 )
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,8 +117,11 @@ class FieldResult(Finding):
             return None
         expected, actual = self.expected_compared, self.actual_compared
         acceptance = self.node.acceptance
-        if acceptance is not None and (said := acceptance.reason(expected, actual)) is not None:
-            return said
+        # (Of two containers the walk decides what is accepted, member by member.)
+        if acceptance is not None and type(expected) not in CONTAINERS:
+            said = acceptance.reason(expected, actual)
+            if said is not None:
+                return said
         name, params = self.node.comparator_for(expected, actual)
         why = explain_match if self.status == MATCH else explain
         return why(name or "exact", params, expected, actual)

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.align.context import Pairs
+    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
@@ -64,7 +64,7 @@ class Detail(NamedTuple):
     leaves: tuple[int, int] | None = None
     """Leaves of each side, unless they are the 1 or 0 that the status implies."""
     weights: tuple[float, float] | None = None
-    """The same, each leaf times its weight."""
+    """The same, each leaf times what it weighs where the finding's own place weighs 1."""
     differences: tuple[Finding, ...] = ()
     """What differs below a unit."""
     error: str | None = None
@@ -108,20 +108,23 @@ class Finding(NamedTuple):
         return LEAVES.get(self.status, (0, 0))
 
     @property
-    def weights(self) -> tuple[float, float]:
-        """Return the same, each leaf times its weight."""
+    def own_weights(self) -> tuple[float, float]:
+        """Return the same, each leaf times what it weighs where this place weighs 1."""
         detail = self.detail
         if detail is not None and detail.weights is not None:
             return detail.weights
-        expected, actual = LEAVES.get(self.status, (0, 0))
-        return expected * self.node.weight, actual * self.node.weight
+        return LEAVES.get(self.status, (0, 0))
 
     @property
     def sums(self) -> Sums:
         """Return what it adds to every figure."""
-        expected, actual = self.weights
-        perfect = self.score == 1.0 or not (expected or actual)
-        return Sums(self.score * self.node.weight, expected, actual, perfect)
+        return self.sums_at(self.node.weight)
+
+    def sums_at(self, weight: float) -> Sums:
+        """Return what it adds where its place has some weight."""
+        expected, actual = self.own_weights
+        perfect = self.score == 1.0 or not (weight and (expected or actual))
+        return Sums(self.score * weight, expected * weight, actual * weight, perfect)
 
     @property
     def is_not_asked(self) -> bool:
@@ -130,18 +133,6 @@ class Finding(NamedTuple):
 
 
 new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
-
-
-@final
-class Aligned(NamedTuple):
-    """Which elements of two arrays were paired, other than by position."""
-
-    node: PlanNode
-    trail: Trail | None
-    """Where the arrays stand."""
-    pairs: Pairs
-    expected_size: int
-    actual_size: int
 
 
 Answer: TypeAlias = "float | ComparatorResult | str"

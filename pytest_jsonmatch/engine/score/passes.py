@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import Place, instance_path, place_below
+from pytest_jsonmatch.engine.score.outcome import Place, place_below
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING
 
@@ -53,11 +53,6 @@ class Spot(NamedTuple):
         return Place(id(self.left), self.expected_key, id(self.right), self.actual_key)
 
     @property
-    def path(self) -> str:
-        """The instance path: expected's, else actual's."""
-        return instance_path(self.inner, "actual" if self.expected is MISSING else "expected")
-
-    @property
     def is_itself_missing(self) -> bool:
         """Whether the container around it stands on both sides."""
         return self.expected_key is not MISSING and self.actual_key is not MISSING
@@ -79,20 +74,6 @@ new_spot: Callable[[tuple[Any, ...]], Spot] = partial(tuple.__new__, Spot)
 @final
 class Pass:
     """One pass over two documents: what its walks share."""
-
-    __slots__ = (
-        "aligner",
-        "answers",
-        "choices",
-        "count_extra",
-        "known",
-        "leaves",
-        "nested",
-        "pause",
-        "plan",
-        "rounds",
-        "units",
-    )
 
     def __init__(
         self, plan: Plan, answers: Mapping[Place, Answer], *, units: bool = False, rounds: int = 0

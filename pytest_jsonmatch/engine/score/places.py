@@ -1,17 +1,16 @@
-"""One place: what two values are worth, or what is missing, invented or mistyped."""
+"""What a walk finds at a place: what two values are worth, or what is missing, invented or mistyped."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of
-from pytest_jsonmatch.engine.score.findings import Findings
-from pytest_jsonmatch.engine.score.listed import check_listed, refused
+from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of, weight_between
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
+    LEAVES,
     MATCH,
     MISMATCH,
     NOT_ASKED,
@@ -20,22 +19,111 @@ from pytest_jsonmatch.engine.score.outcome import (
     SKIPPED,
     Asked,
     Detail,
+    Seen,
+    instance_trail,
+    new_trail,
 )
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
-from pytest_jsonmatch.engine.value.errors import error_text
+from pytest_jsonmatch.engine.value.errors import (
+    GoldValidationError,
+    UnlistedFieldError,
+    did_you_mean,
+    error_text,
+)
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.passes import Spot
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Place, Trail
+    from pytest_jsonmatch.engine.score.passes import Pass, Spot
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
+
+_NO_LEAVES: Final = Leaves(0, 0.0)
 
 
-class Places(Findings):
-    """Scores places, one at a time."""
+class Places:
+    """Scores the places of one walk, one at a time, and keeps what is found."""
 
-    __slots__ = ()
+    def __init__(
+        self,
+        own: Pass,
+        *,
+        base: PlanNode | None = None,
+        complete: bool = False,
+        record: Outcome | None = None,
+    ) -> None:
+        """Begin a walk.
+
+        Args:
+            own: the pass it belongs to.
+            base: the node above which weights do not count; None: the walk is for a result, not for sums.
+            complete: write plain matches too.
+            record: an earlier walk of the same documents, for whose findings matches are still to be written.
+        """
+        self._pass = own
+        self._plan = own.plan
+        self._base = base
+        # Plain matches that weigh differently can't be counted in one number.
+        self._complete = complete or record is not None or own.plan.weighted
+        self._recorded = None if record is None else (iter(record.findings), iter(record.alignments))
+        self.choices: list[int] = [] if record is None else list(reversed(record.choices))
+        """Which of the values that are right were taken, where there are several: 0 is the expected one."""
+        self.findings: list[Finding] = []
+        self.matches = 0
+        """Plain matches that are not written."""
+        self.parts: list[Sums] = []
+        """Sums of nested arrays, in a walk for sums."""
+        self.alignments: list[Aligned] = []
+        self.questions: dict[Place, Asked] = {}
+        self.seen = Seen()
+
+    def sums(self) -> Sums:
+        """Return the sums over all that was found."""
+        if self._plan.weighted:
+            base = self._base
+            weighed = [
+                found.sums if base is None else found.sums_at(weight_between(base, found.node))
+                for found in self.findings
+            ]
+            return total_of((*weighed, *self.parts))
+        expected = actual = self.matches
+        scores, perfect = [float(self.matches)], True
+        for found in self.findings:
+            own, other = LEAVES.get(found.status, (0, 0)) if found.detail is None else found.leaves
+            expected += own
+            actual += other
+            if found.score != 1.0:
+                perfect = perfect and not (own or other)
+            scores.append(found.score)
+        sums = Sums(math.fsum(scores), expected, actual, perfect)
+        return total_of((sums, *self.parts)) if self.parts else sums
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether findings are taken from an earlier walk."""
+        return self._recorded is not None
+
+    def add(self, spot: Spot, status: str, score: float, detail: Detail | None = None) -> None:
+        """Add a finding; where a walk was recorded, that walk's finding of the same place."""
+        if self._recorded is None:
+            self.findings.append(spot.finding(status, score, detail))
+        else:
+            self.add_recorded(spot.node, spot.trail, spot.expected)
+
+    def add_recorded(self, node: PlanNode, trail: Trail | None, expected: JsonValue) -> None:
+        """Add the recorded walk's finding of a place."""
+        found = None if self._recorded is None else next(self._recorded[0], None)
+        if found is None or found.node is not node or found.expected is not expected:
+            message = f"internal error: at {node.path} two walks differ; please report this"
+            raise RuntimeError(message)
+        self.findings.append(found if found.trail is trail else found._replace(trail=trail))
+
+    # -- one place -----------------------------------------------------------------------------------------
 
     def settle(self, spot: Spot) -> Spot | None:
         """Score what is no plain match; return the containers to go down into, if that is what it takes.
@@ -68,19 +156,21 @@ class Places(Findings):
         if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
             self._one_sided(spot)
             return False
-        if self._base is not None:
-            lacking = spot.actual is MISSING
-            self.take_leaves(spot, leaves_of(node, value, self._pass.leaves, lacking=lacking))
-            return False
-        counts = spot.is_itself_missing and self._plan.options.empties == "if_absent"
-        if counts and not leaves_of(node, value, self._pass.leaves, lacking=spot.actual is MISSING).number:
+        if_absent = spot.is_itself_missing and self._plan.options.empties == "if_absent"
+        if self._base is None and not if_absent:
+            return True
+        leaves = leaves_of(node, value, self._pass.leaves, lacking=spot.actual is MISSING)
+        if if_absent and not leaves.number:
             # The node that is missing counts at least once; what is empty inside it, not.
             self._one_sided(spot)
-            if not value:
+            if self._base is not None or not value:
                 return False
             if spot.actual is MISSING:
                 # (It is a leaf, and gone down into as well: members of it may be skipped.)
                 self.seen.meet(node)
+        elif self._base is not None:
+            self._one_sided(spot, leaves)
+            return False
         return True
 
     def refuse_unlisted(self, spot: Spot) -> None:
@@ -90,12 +180,12 @@ class Places(Findings):
         if invented and self._plan.options.unlisted == "reject":
             raise refused(spot.node, spot.inner, of_expected=False)
 
-    def _one_sided(self, spot: Spot) -> None:
-        """Add one omission or hallucination."""
+    def _one_sided(self, spot: Spot, leaves: Leaves | None = None) -> None:
+        """Add one omission or hallucination, of one leaf or of some."""
         if spot.actual is MISSING:
-            self.add(spot, OMISSION, 0.0)
+            self.add(spot, OMISSION, 0.0, leaves and _counting(leaves, _NO_LEAVES))
         elif self._pass.count_extra:
-            self.add(spot, HALLUCINATION, 0.0)
+            self.add(spot, HALLUCINATION, 0.0, leaves and _counting(_NO_LEAVES, leaves))
 
     def _score(self, spot: Spot) -> None:
         """Score two values that are present, of whatever types."""
@@ -212,14 +302,10 @@ class Places(Findings):
         if counts_actual and listed and self._base is None:
             check_listed(node, spot.inner, actual, of_expected=False)
         own = self._leaves(node, expected)
-        other = self._leaves(node, actual) if counts_actual else Leaves(0, 0.0)
-        if self._base is not None:
-            self.take_both(node, own, other)
-            return
+        other = self._leaves(node, actual) if counts_actual else _NO_LEAVES
         if type(expected) is dict or type(expected) is list:
             self.seen.mistyped.append((node, expected))
-        weights = own.weight * node.weight, other.weight * node.weight
-        self.add(spot, MISMATCH, 0.0, Detail(leaves=(own.number, other.number), weights=weights))
+        self.add(spot, MISMATCH, 0.0, _counting(own, other))
 
     def _leaves(self, node: PlanNode, value: JsonValue) -> Leaves:
         """Return the leaves of a mistyped value."""
@@ -227,6 +313,11 @@ class Places(Findings):
             return Leaves(1, 1.0)
         leaves = leaves_of(node, value, self._pass.leaves)
         return Leaves(1, 1.0) if not leaves.number and self._plan.options.empties == "if_absent" else leaves
+
+
+def _counting(own: Leaves, other: Leaves) -> Detail:
+    """Return what a finding says that stands for leaves of both sides."""
+    return Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
 
 
 def _compare_nulls(expected: JsonValue, actual: JsonValue) -> float:
@@ -240,3 +331,52 @@ def _checked_score(value: Any, detail: Detail | None) -> tuple[float, Detail | N
     if 0.0 <= number <= 1.0:
         return number, detail
     return 0.0, Detail(error=f"returned {value!r}, which is no score in [0, 1]")
+
+
+def refused(node: PlanNode, trail: Trail | None, *, of_expected: bool) -> JsonMatchError:
+    """Return the error for a member that the schema does not list."""
+    keys = instance_trail(trail, "expected" if of_expected else "actual")
+    path = format_path(keys)
+    hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.listed())
+    if of_expected:
+        message = f'{path!r} is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+        return GoldValidationError(message, path=path, keys=keys)
+    message = (
+        f"actual has {path!r}, which is not in the schema{hint}; list it, "
+        'or let the schema say "additionalProperties": true'
+    )
+    return UnlistedFieldError(message, path)
+
+
+def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_expected: bool = True) -> None:
+    """Look for members, at any depth, that the schema does not list.
+
+    Args:
+        node: where the value stands.
+        trail: likewise; None for the root.
+        value: a value of one side.
+        of_expected: which side that is.
+
+    Raises:
+        GoldValidationError: expected has one.
+        UnlistedFieldError: actual has one.
+    """
+    nulls_absent = node.plan.options.nulls == "absent"
+    waiting: list[tuple[PlanNode, Trail | None, JsonValue]] = [(node, trail, value)]
+    while waiting:
+        node, trail, value = waiting.pop()
+        if node.branches is not None:
+            node = node.chosen(value, MISSING)
+        if node.skip:
+            continue
+        if node.unlisted:
+            raise refused(node, trail, of_expected=of_expected)
+        if (type(value) is dict or type(value) is list) and node.explicit is None:
+            members = list(value.items() if type(value) is dict else enumerate(value))
+            # (The last one in is looked at first.)
+            for key, item in reversed(members):
+                below = node.children[key if type(key) is str else ELEMENT]
+                absent = item is None and nulls_absent and type(key) is str
+                container = type(item) is dict or type(item) is list
+                if container or ((below.unlisted or below.branches is not None) and not absent):
+                    waiting.append((below, new_trail((trail, key, key)), item))

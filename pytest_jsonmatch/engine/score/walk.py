@@ -10,8 +10,8 @@ from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import Aligner, pair_by_key
-from pytest_jsonmatch.engine.align.context import Cell, run, similarity_of
+from pytest_jsonmatch.engine.align.arrays import Aligner, key_of, pair_by_key
+from pytest_jsonmatch.engine.align.context import Aligned, Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
 from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.score.field import new_finding
@@ -22,7 +22,6 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     PENDING,
     SKIPPED,
-    Aligned,
     Detail,
 )
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
@@ -53,28 +52,21 @@ _BY_PREDICATE: Final = -1
 class Walk(Places):
     """One walk, with an explicit stack: depth costs no recursion."""
 
-    __slots__ = ()
-
     # -- the walk ------------------------------------------------------------------------------------------
 
     def walk(self, spot: Spot) -> Task:
         """Score one place and all below it."""
         node, trail, *item, left, right = spot
-        return self._walk(iter(((*item, node),)), trail, left, right)
+        return self.walk_items(iter(((*item, node),)), trail, left, right)
 
     def walk_objects(self, spot: Spot) -> None:
         """Score two objects; where all members are scalars, this is all there is to do."""
         inner = spot.inner
         items = self._members(spot.node, inner, spot)
         if items is not None:
-            run(self._walk(items, inner, spot.expected, spot.actual))
+            run(self.walk_items(items, inner, spot.expected, spot.actual))
 
-    def walk_arrays(self, node: PlanNode, trail: Trail | None, expected: Any, actual: Any) -> Task:
-        """Score two unordered arrays whose place has a trail."""
-        items = yield from self._paired(node, trail, expected, actual)
-        yield from self._walk(items, trail, expected, actual)
-
-    def _walk(self, items: Iterator[Any], trail: Trail | None, left: Any, right: Any) -> Task:
+    def walk_items(self, items: Iterator[Any], trail: Trail | None, left: Any, right: Any) -> Task:
         """Score members of the containers `left` and `right`, and all below them.
 
         Items are (key in expected, key in actual, value in expected, value in actual, node).
@@ -115,7 +107,7 @@ class Walk(Places):
                     self._take(below, sums, questions)
                     continue
                 if pairs_up and (one or actual):
-                    below_it: Iterator[Any] | None = yield from self._paired(below, inner, one, actual)
+                    below_it: Iterator[Any] | None = yield from self.paired(below, inner, one, actual)
                     self.seen.enter(below, one)
                 else:
                     below_it = self._members(below, inner, spot)
@@ -137,10 +129,6 @@ class Walk(Places):
             sums = sums.times(weight_between(self._base, node))
         self.parts.append(sums)
         self.questions.update(questions)
-
-    def walk_members(self, members: Iterator[Any], trail: Trail | None, spot: Spot) -> Task:
-        """Score members of two containers; `trail` is where these stand."""
-        return self._walk(members, trail, spot.expected, spot.actual)
 
     def _settle_accepting(self, spot: Spot, accept: Accept) -> Generator[Any, Any, Spot | None]:
         """Score a place at which more than the expected value is right; return what `settle` does."""
@@ -313,8 +301,9 @@ class Walk(Places):
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
-        element, align = node.children[ELEMENT], node.align
-        if align == "ordered" or (align[0] == "if_objects" and not _all_objects(expected, actual)):
+        element = node.children[ELEMENT]
+        key = key_of(node, expected, actual)
+        if key is None:
             items = zip(count(), count(), expected, actual, repeat(element))
             shared = min(len(expected), len(actual))
             if shared < len(expected):
@@ -327,12 +316,10 @@ class Walk(Places):
         if self._recorded is not None:
             pairs = next(self._recorded[1]).pairs
         else:
-            pairs = pair_by_key(element, align[1], expected, actual)
-        if self._base is None:
-            self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
-        return self._aligned(element, pairs, expected, actual)
+            pairs = pair_by_key(element, key, expected, actual)
+        return self._side_by_side(Aligned(node, inner, pairs, expected, actual))
 
-    def _paired(
+    def paired(
         self, node: PlanNode, inner: Trail | None, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Generator[Any, Any, Iterator[Any]]:
         """Return the elements of two unordered arrays side by side."""
@@ -343,9 +330,7 @@ class Walk(Places):
             pairs = pairing.pairs
             for asked in pairing.questions:
                 self.questions.setdefault(asked.place, asked)
-        if self._base is None:
-            self.alignments.append(Aligned(node, inner, pairs, len(expected), len(actual)))
-        return self._aligned(node.children[ELEMENT], pairs, expected, actual)
+        return self._side_by_side(Aligned(node, inner, pairs, expected, actual))
 
     def _aligner(self) -> Aligner:
         """Return what pairs the unordered arrays of this pass."""
@@ -355,20 +340,20 @@ class Walk(Places):
             own.aligner = Aligner(own.plan, measure, count_extra=own.count_extra, rounds=own.rounds)
         return own.aligner
 
-    def _aligned(
-        self, element: PlanNode, pairs: list[tuple[int, int]], expected: Any, actual: Any
-    ) -> Iterator[Any]:
+    def _side_by_side(self, aligned: Aligned) -> Iterator[Any]:
         """Yield the pairs and what is left of both arrays, in the order of expected, then of actual."""
-        partner = dict(pairs)
-        for at, item in enumerate(expected):
+        if self._base is None:
+            self.alignments.append(aligned)
+        element, partner = aligned.node.children[ELEMENT], dict(aligned.pairs)
+        for at, item in enumerate(aligned.expected):
             to = partner.get(at)
             if to is None:
                 yield at, at, item, MISSING, element
             else:
-                yield at, to, item, actual[to], element
+                yield at, to, item, aligned.actual[to], element
         if self._pass.count_extra:
             taken = set(partner.values())
-            for to, item in enumerate(actual):
+            for to, item in enumerate(aligned.actual):
                 if to not in taken:
                     yield to, to, MISSING, item, element
 
@@ -398,10 +383,6 @@ def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterato
     )
 
 
-def _all_objects(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
-    return all(type(item) is dict for item in expected) and all(type(item) is dict for item in actual)
-
-
 def measurer(plan: Plan) -> Measure:
     """Return what scores two elements alone, outside any comparison."""
     return partial(_measure, Pass(plan, {}))
@@ -428,6 +409,6 @@ def measure_arrays(
     found = own.nested.get(key)
     if found is None:
         walk = Walk(own, base=node)
-        yield from walk.walk_arrays(node, trail, *arrays)
+        yield from walk.walk_items((yield from walk.paired(node, trail, *arrays)), trail, *arrays)
         found = own.nested[key] = walk.sums(), walk.questions
     return found

@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.collector import DEEP, CollectorPause
 from pytest_jsonmatch.engine.value.errors import InvalidExpectedError, UnsupportedValueError
-from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.paths import trail_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
+
+    from pytest_jsonmatch.engine.value.paths import Trail
 
 # `Any`: a recursive alias of JSON would need a cast at every step of every walk, and find no more mistakes.
 JsonValue: TypeAlias = Any
@@ -76,6 +78,25 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     list: "array",
     dict: "object",
 }
+SCHEMA_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
+"""The types of JSON Schema, which tells integers from other numbers."""
+
+
+def fits_types(value: JsonValue, types: Collection[str]) -> bool:
+    """Tell whether a JSON value has one of the JSON Schema types; an empty collection allows all.
+
+    >>> fits_types(2.0, ["integer"]), fits_types(True, ["integer", "null"])
+    (True, False)
+    """
+    name = json_type(value)
+    return not types or name in types or (name == "number" and "integer" in types and is_integral(value))
+
+
+def is_integral(number: JsonValue) -> bool:
+    """Tell whether a number has no fraction, by value: 1.0 has none."""
+    if type(number) is float:
+        return number.is_integer()
+    return type(number) is int or type(number) is Decimal
 
 
 def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
@@ -127,10 +148,8 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
 _EVERYDAY_INTEGER: Final = 2**63
 
 
-# The trail of the parent and the key below it; the root has none.
-_Trail: TypeAlias = "tuple[Any, Any]"
 # A container being converted: what is left of it, the result so far, its trail, the id of its source.
-_Frame: TypeAlias = "tuple[Iterator[tuple[Any, Any]], Any, _Trail | None, int]"
+_Frame: TypeAlias = "tuple[Iterator[tuple[Any, Any]], Any, Trail, int]"
 
 
 def _convert(value: object, side: Side) -> JsonValue:
@@ -164,7 +183,7 @@ def _convert(value: object, side: Side) -> JsonValue:
                     if type(plain) is dict or type(plain) is list:
                         if id(item) in open_ids:
                             raise UnsupportedValueError(
-                                f"{side} contains itself at {_trail_path(here)}; JSON has no cycles"
+                                f"{side} contains itself at {trail_text(here)}; JSON has no cycles"
                             )
                         open_ids.add(id(item))
                         # The iterator keeps a dict or list alive that was made from a model on the spot.
@@ -186,22 +205,14 @@ def _convert(value: object, side: Side) -> JsonValue:
     return root[0]
 
 
-def _trail_path(trail: _Trail | None) -> str:
-    segments: list[Any] = []
-    while trail is not None:
-        trail, key = trail
-        segments.append(key)
-    return format_path(tuple(reversed(segments)), limit=200)
-
-
-def _bad_key(key: object, trail: _Trail | None) -> UnsupportedValueError:
+def _bad_key(key: object, trail: Trail) -> UnsupportedValueError:
     return UnsupportedValueError(
-        f"the object at {_trail_path(trail)} has the key {key!r} ({type(key).__name__}); "
+        f"the object at {trail_text(trail)} has the key {key!r} ({type(key).__name__}); "
         "JSON keys are strings: convert it before comparing"
     )
 
 
-def _plain(item: Any, side: Side, trail: _Trail | None) -> Any:
+def _plain(item: Any, side: Side, trail: Trail) -> Any:
     """Return `item` as a scalar, or as a dict or list whose members are still to be converted."""
     kind = type(item)
     if kind in _AS_THEY_ARE:
@@ -235,7 +246,7 @@ def _plain(item: Any, side: Side, trail: _Trail | None) -> Any:
             return {attribute.name: getattr(item, attribute.name) for attribute in attributes}
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
         return list(item)
-    message = f"{side} has a {kind.__name__} at {_trail_path(trail)}, which has no JSON form"
+    message = f"{side} has a {kind.__name__} at {trail_text(trail)}, which has no JSON form"
     if isinstance(item, (bytes, bytearray)):
         message += "; decode it first"
     elif isinstance(item, (set, frozenset)):
@@ -246,24 +257,24 @@ def _plain(item: Any, side: Side, trail: _Trail | None) -> Any:
 _AS_THEY_ARE: Final = frozenset({dict, list, str, bool, NoneType})
 
 
-def _checked_int(number: int, side: Side, trail: _Trail | None) -> int:
+def _checked_int(number: int, side: Side, trail: Trail) -> int:
     if -_INTEGER_LIMIT < number < _INTEGER_LIMIT:
         return number
     raise (InvalidExpectedError if side == "expected" else UnsupportedValueError)(
-        f"{side} has an integer of more than {MAX_INTEGER_DIGITS:,} digits at {_trail_path(trail)}; "
+        f"{side} has an integer of more than {MAX_INTEGER_DIGITS:,} digits at {trail_text(trail)}; "
         "give it as a string"
     )
 
 
-def _checked_float(number: float, side: Side, trail: _Trail | None) -> float:
+def _checked_float(number: float, side: Side, trail: Trail) -> float:
     if side == "expected" and not math.isfinite(number):
         raise InvalidExpectedError(
-            f"expected holds {number!r} at {_trail_path(trail)}; JSON has no such number"
+            f"expected holds {number!r} at {trail_text(trail)}; JSON has no such number"
         )
     return number
 
 
-def _from_decimal(number: Decimal, side: Side, trail: _Trail | None) -> int | float | Decimal:
+def _from_decimal(number: Decimal, side: Side, trail: Trail) -> int | float | Decimal:
     if not number.is_finite():
         return _checked_float(float("nan") if number.is_nan() else float(number), side, trail)
     nearest_double = float(number)

@@ -9,24 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "ComparatorError",
-    "ConfigurationError",
-    "GoldValidationError",
-    "InvalidExpectedError",
-    "JsonExtractionError",
-    "JsonMatchError",
-    "JsonMatchWarning",
-    "JsonParseError",
-    "RootTypeError",
-    "TargetPathError",
-    "UnlistedFieldError",
-    "UnsupportedValueError",
-    "did_you_mean",
-    "error_text",
-    "nearest",
-]
-
 
 class JsonMatchError(Exception):
     """The base of every error raised by pytest-jsonmatch."""
@@ -156,7 +138,6 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 
 
 # Tracebacks show these under the name that users import and catch.
-for _name in __all__:
-    if isinstance(globals()[_name], type):
-        globals()[_name].__module__ = "pytest_jsonmatch"
-del _name
+for _class in (JsonMatchWarning, JsonMatchError, *JsonMatchError.__subclasses__()):
+    _class.__module__ = "pytest_jsonmatch"
+del _class

@@ -37,6 +37,8 @@ ANY_DEPTH: Final = _Marker("ANY_DEPTH")
 """Any number of segments: the `**` of a pattern."""
 
 Segment: TypeAlias = "str | int | _Marker"
+Trail: TypeAlias = "tuple[Trail, Segment] | None"
+"""A path as linked pairs, so that depth costs linear memory: that of the parent, and the step from there."""
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # One step of a path: a name, after a dot unless it comes first, or something in brackets.
@@ -84,6 +86,24 @@ def _quoted(key: str) -> str:
     except UnicodeEncodeError:
         return json.dumps(key)
     return text
+
+
+def trail_segments(trail: Trail) -> tuple[Segment, ...]:
+    """Return the segments of a path in their order."""
+    segments: list[Segment] = []
+    while trail is not None:
+        trail, segment = trail
+        segments.append(segment)
+    return tuple(reversed(segments))
+
+
+def trail_text(trail: Trail) -> str:
+    """Return a path as text, cut after 200 segments.
+
+    >>> trail_text(((None, "items"), 0))
+    'items[0]'
+    """
+    return format_path(trail_segments(trail), limit=200)
 
 
 def parse_path(text: str) -> tuple[Segment, ...]:

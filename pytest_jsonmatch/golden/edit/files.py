@@ -92,6 +92,32 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
     return Edited(data if found is None else found, refused)
 
 
+def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
+    r"""Return the content of a JSON Lines file with some values changed as `edit` does; other lines stay.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file; it ends as names of such files do.
+        changes: new values by their trail, whose first step is the line, counted from 0.
+
+    Raises:
+        GoldenFileError: one of these lines is not valid.
+
+    >>> edit_lines(b'{"a": 1}\n{"a":2}\n', "x.jsonl", {(1, "a"): 3}).data
+    b'{"a": 1}\n{"a":3}\n'
+    """
+    lines = data.split(b"\n")
+    by_line: dict[Any, dict[Trail, JsonValue]] = {}
+    for (line, *trail), value in changes.items():
+        by_line.setdefault(line, {})[tuple(trail)] = value
+    refused: dict[Trail, str] = {}
+    for line, wanted in by_line.items():
+        edited = edit(lines[line], f"{name}:{line + 1}", wanted)
+        lines[line] = edited.data
+        refused.update({(line, *trail): reason for trail, reason in edited.refused.items()})
+    return Edited(b"\n".join(lines), refused)
+
+
 def _made(
     source: Source,
     trails: Iterable[Trail],

@@ -1,0 +1,87 @@
+"""What the commands of `study/` share: their options, and what is written of what was found."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
+from pytest_jsonmatch.cli.options import STDOUT, add_options, target
+from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.gate.expressions import Gate, parse_study_gate
+from pytest_jsonmatch.gate.studies import check_study_gate
+from pytest_jsonmatch.report.pages import check_installed
+from pytest_jsonmatch.report.sheetpage import sheet_page
+from pytest_jsonmatch.report.sheets import Gates, Sheet, sheet_lines
+from pytest_jsonmatch.results.atomic import write_file
+
+
+class Study(Protocol):
+    """What a question's function returns: a dataclass of plain values, with the figures for gates."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def figures(self) -> Mapping[str, float | None]:
+        """Figures in total, by name; None where there is none."""
+
+    @property
+    def by_field(self) -> Mapping[str, Mapping[str, float | None]]:
+        """The same figures of each field, by its path."""
+
+
+def add_study_options(parser: ArgumentParser) -> None:
+    """Add the options that all studies take."""
+    add(parser, "--json FILE", "write what was found as JSON, too; - for stdout")
+    add_options(
+        parser, "--gate", "--html", "--color", "--no-color", "--output", verbose="show all rows of tables"
+    )
+
+
+def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
+    """Return the gates of a command line, and check before any work is done that the page can be made.
+
+    Args:
+        options: as given.
+        figures: the names of those that gates of this study may look at.
+
+    Raises:
+        CommandError: a gate can't be read, or two outputs go to one place.
+        ConfigurationError: a page is wanted, and jinja2 is not installed.
+    """
+    if options.html is not None:
+        check_installed()
+    if options.json == STDOUT and options.output is None:
+        raise CommandError("--json - and the report both go to standard output: name a file for one of them")
+    return gates_of(options.gates, partial(parse_study_gate, figures=figures))
+
+
+def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:
+    """Write what a study found, and return the exit code: that of its gates.
+
+    Args:
+        options: as given.
+        study: what was found.
+        sheet: the same for people.
+        gates: as `study_gates` returns them.
+        on: what the gates are held against, such as "1,200 answers".
+    """
+    checks = [check_study_gate(gate, study.figures, study.by_field) for gate in gates]
+    if options.json is not None:
+        found = {"study": sheet.command.removeprefix("jsonmatch "), "version": 1, **asdict(study)}
+        write_output(f"{json.dumps(found, indent=1, ensure_ascii=False)}\n", target(options.json))
+    show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
+    return FINE if all(check.passed for check in checks) else NOT_FINE
+
+
+def show_sheet(sheet: Sheet, options: Namespace) -> None:
+    """Write a sheet as text, and as a page if `--html` names one."""
+    if options.html is not None:
+        write_file(options.html, sheet_page(sheet).encode("utf-8", "backslashreplace"))
+    look = look_of(options)
+    write_output(as_text(sheet_lines(sheet, look), look), options.output)

@@ -1,0 +1,90 @@
+"""Pages of HTML that need nothing else: how a template becomes a file, with its style and script inside."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib import resources
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.report.checks import check_figures
+from pytest_jsonmatch.report.escape import clip
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.session import Check
+
+_MAX_TEXT: Final = 1000
+_WORDS: Final = {True: ("passed", "passed"), False: ("failed", "failed"), None: ("undecided", "not decided")}
+
+
+def check_installed() -> None:
+    """Raise `ConfigurationError` unless what pages are made with is installed."""
+    try:
+        import jinja2  # noqa: F401 - is it there?
+    except ImportError:
+        message = "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
+        raise ConfigurationError(message) from None
+
+
+def rendered(template: str, *, styles: tuple[str, ...], script: str | None = None, **values: object) -> str:
+    """Return a page.
+
+    Args:
+        template: the name of a file in `report/page/`, likewise those of styles and script.
+        styles: what the template's `style` is: these files, one after the other.
+        script: what its `script` is; None for a page without one.
+        **values: what else it names; text is escaped.
+
+    Raises:
+        ConfigurationError: jinja2 is not installed.
+    """
+    check_installed()
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    style = "".join(map(_file, styles))
+    code = "" if script is None else _file(script)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_file(template)).render(
+        # Not to be escaped: our own files.
+        style=Markup(style),  # noqa: S704
+        script=Markup(code),  # noqa: S704
+        policy=_policy(style, code),
+        **values,
+    )
+
+
+def _file(name: str) -> str:
+    text = resources.files("pytest_jsonmatch.report").joinpath("page", name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")  # as a browser reads it, which the hashes are made of
+
+
+def _policy(style: str, script: str) -> str:
+    style_hash, script_hash = map(_source, (style, script))
+    return (
+        f"default-src 'none'; style-src {style_hash}; script-src {script_hash}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" if text else "'none'"
+
+
+def check_cells(check: Check) -> dict[str, str]:
+    """Return what a page's table of gates says of one of them."""
+    kind, word = _WORDS[check.passed]
+    subject = check.subject if check.figure in check.subject else f"{check.subject}: {check.figure}"
+    value, limit, slack = check_figures(check)
+    return {
+        "kind": kind,
+        "word": word,
+        "subject": clip(subject, _MAX_TEXT),
+        "note": clip(check.note, _MAX_TEXT),
+        "value": value or "–",
+        "limit": limit,
+        "slack": slack or "–",
+    }

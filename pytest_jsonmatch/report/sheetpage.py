@@ -1,0 +1,212 @@
+"""Sheets as one HTML file each: no network, no other file, no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil, floor, log10
+from typing import Any, Final
+
+from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch.report.escape import printable
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.pages import check_cells, rendered
+from pytest_jsonmatch.report.sheets import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Figure,
+    Figures,
+    Gates,
+    Heading,
+    Rows,
+    Said,
+    Series,
+    Sheet,
+    Spark,
+    highest,
+    place_text,
+)
+
+_WIDTH, _HEIGHT = 720, 280
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 16, 34, _HEIGHT - 44
+_SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
+_COLOURS: Final = 6
+_MOST_DOTS: Final = 24
+_TICKS: Final = 5
+
+
+def sheet_page(sheet: Sheet) -> str:
+    """Return a sheet as HTML text.
+
+    Raises:
+        ConfigurationError: jinja2 is not installed.
+    """
+    sections: list[list[tuple[str, Any]]] = []
+    for block in sheet.blocks:
+        found = _block(block)
+        if found is None:
+            continue
+        # A heading begins a section, and so does a title.
+        if not sections or found[0] in {"heading", "gates"} or (isinstance(block, Rows) and block.title):
+            sections.append([])
+        sections[-1].append(found)
+    return rendered(
+        "sheet.html.jinja",
+        styles=("report.css", "sheet.css"),
+        title=printable(sheet.command),
+        about=printable(sheet.about),
+        sections=sections,
+        made=f"pytest-jsonmatch {__version__}",
+    )
+
+
+def _block(block: Block) -> tuple[str, Any] | None:
+    """Return what the template calls a block, and what it draws of it; None if there is nothing to draw."""
+    if isinstance(block, Heading):
+        return "heading", printable(block.text)
+    if isinstance(block, Said):
+        return "said", Said(printable(block.text), block.tone)
+    if isinstance(block, Figures):
+        return (
+            ("figures", [Figure(*map(printable, each)) for each in block.figures]) if block.figures else None
+        )
+    if isinstance(block, Gates):
+        return ("gates", _gates(block)) if block.checks else None
+    if isinstance(block, Rows):
+        return ("rows", _table(block)) if block.rows else None
+    drawn = any(y is not None for series in block.series for _, y in series.points)
+    return ("chart", _chart(block)) if drawn else None
+
+
+def _gates(block: Gates) -> dict[str, object]:
+    return {"on": printable(block.on), "checks": [check_cells(check) for check in block.checks]}
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def _table(block: Rows) -> dict[str, object]:
+    return {
+        "title": printable(block.title),
+        "size": count(len(block.rows), block.noun),
+        "columns": [(column.title, column.text or not at) for at, column in enumerate(block.columns)],
+        "rows": [
+            (
+                _cell(row[0], block.columns[0]),
+                [_cell(cell, column) for cell, column in zip(row[1:], block.columns[1:], strict=True)],
+            )
+            for row in block.rows
+        ],
+    }
+
+
+def _cell(cell: str | Cell | Spark, column: Column) -> dict[str, object]:
+    if isinstance(cell, Spark):
+        return {"text": "", "tone": "", "is_text": True, "spark": _spark(cell)}
+    told = cell if isinstance(cell, Cell) else Cell(cell)
+    return {"text": printable(told.text), "tone": told.tone, "is_text": column.text, "spark": None}
+
+
+def _spark(spark: Spark) -> dict[str, object]:
+    known = [value for value in spark.values if value is not None]
+    least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    last = max(len(spark.values) - 1, 1)
+    places = [
+        (
+            round(3 + (_SPARK_WIDTH - 6) * at / last, 1),
+            None
+            if value is None
+            else round(
+                _SPARK_HEIGHT - 4 - (_SPARK_HEIGHT - 8) * ((value - least) / span if span else 0.5), 1
+            ),
+        )
+        for at, value in enumerate(spark.values)
+    ]
+    dots = [(x, y) for at, (x, y) in enumerate(places) if at in set(spark.marked) and y is not None]
+    return {"lines": list(_polylines(places)), "dots": dots}
+
+
+# -- charts ------------------------------------------------------------------------------------------------
+
+
+def _chart(chart: Chart) -> dict[str, object]:
+    every = [x for series in chart.series for x, y in series.points if y is not None]
+    first, last = min(every), max(every)
+    span = last - first or 1.0
+    top = highest(chart)
+
+    def across(x: float) -> float:
+        return round(_LEFT + (_RIGHT - _LEFT) * (x - first) / span, 1)
+
+    def up(y: float) -> float:
+        return round(_BOTTOM - (_BOTTOM - _TOP) * min(max(y, 0.0), top) / top, 1)
+
+    coloured = [series for series in chart.series if not series.is_guide]
+    kinds = ["guide" if each.is_guide else f"s{coloured.index(each) % _COLOURS}" for each in chart.series]
+    ticks = chart.ticks or [(x, place_text(x)) for x in _round_numbers(first, last)]
+    return {
+        "title": printable(chart.title),
+        "x": printable(chart.x),
+        "y": printable(chart.y),
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "left": _LEFT,
+        "right": _RIGHT,
+        "top": _TOP,
+        "bottom": _BOTTOM,
+        "legend": [
+            (kind, printable(each.name)) for kind, each in zip(kinds, chart.series, strict=True) if each.name
+        ],
+        "x_ticks": list(_labels(ticks, across)),
+        "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top)],
+        "marks": [(across(x), printable(text)) for x, text in chart.marks],
+        "lines": [_series(each, kind, across, up) for kind, each in zip(kinds, chart.series, strict=True)],
+    }
+
+
+def _series(series: Series, kind: str, across: Any, up: Any) -> dict[str, object]:
+    places = [(across(x), None if y is None else up(y)) for x, y in series.points]
+    known = [(x, y) for x, y in series.points if y is not None]
+    # Where points stand close together, dots would hide the line.
+    dots = known if len(known) <= _MOST_DOTS and not series.is_guide else []
+    return {
+        "kind": kind,
+        "polylines": list(_polylines(places)),
+        "dots": [(across(x), up(y), f"{place_text(x)}: {y:.4g}") for x, y in dots],
+    }
+
+
+def _polylines(places: Sequence[tuple[float, float | None]]) -> Iterator[str]:
+    """Yield the lines between gaps."""
+    run: list[tuple[float, float]] = []
+    for x, y in [*places, (0.0, None)]:
+        if y is not None:
+            run.append((x, y))
+        elif run:
+            yield " ".join(f"{x:g},{y:g}" for x, y in run)
+            run = []
+
+
+def _labels(ticks: Sequence[tuple[float, str]], across: Any) -> Iterator[tuple[float, str, str]]:
+    """Yield labels of the axis, of each its place and which end of it stands there; none over another."""
+    taken = float("-inf")
+    for x, text in ticks:
+        place, half = across(x), 3.5 * len(text)
+        if place - half < taken + 6:
+            continue
+        anchor = "end" if place + half > _WIDTH else "middle"
+        taken = place if anchor == "end" else place + half
+        yield place, printable(text), anchor
+
+
+def _round_numbers(first: float, last: float) -> list[float]:
+    """Return about five round numbers from first to last.
+
+    >>> _round_numbers(0.0, 1.0), _round_numbers(3, 48)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [10.0, 20.0, 30.0, 40.0])
+    """
+    rough = (last - first) / _TICKS or 1.0
+    unit = 10.0 ** floor(log10(rough))
+    step = next(each * unit for each in (1, 2, 5, 10) if each * unit >= rough * 0.999)
+    return [round(at * step, 12) for at in range(ceil(first / step - 1e-9), floor(last / step + 1e-9) + 1)]

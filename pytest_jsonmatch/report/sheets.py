@@ -1,0 +1,342 @@
+"""Sheets: what a study found, as blocks that are made once and laid out twice, as text and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.report.checks import gate_lines
+from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
+from pytest_jsonmatch.report.table import LEAST_NAME, Name, Table, draw_table
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.session import Check
+
+_BAR: Final = 40
+_MOST_POINTS: Final = 12
+_MOST_ROWS: Final = 20
+_ROWS_OF_TEXT: Final = 6
+_LEAST_TEXT: Final = 16
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
+_ASCII_LEVELS: Final = "_.-=*#"
+TONES: Final[Mapping[str, Markup]] = {
+    "": PLAIN,
+    "strong": BOLD,
+    "faint": DIM,
+    "good": GREEN,
+    "bad": RED,
+    "open": YELLOW,
+}
+"""How cells and sentences may sound, with their markup in a terminal; a page has a class for each."""
+
+
+class Heading(NamedTuple):
+    """A line above blocks that belong together."""
+
+    text: str
+
+
+class Said(NamedTuple):
+    """A sentence or a paragraph; its tone is one of `TONES`."""
+
+    text: str
+    tone: str = ""
+
+
+class Figure(NamedTuple):
+    """A figure that stands by itself: its name, its value, and what belongs to it, such as an interval."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+class Figures(NamedTuple):
+    """Figures side by side: cards on a page, lines in a terminal."""
+
+    figures: Sequence[Figure]
+
+
+class Spark(NamedTuple):
+    """A cell that shows values as they go, and the places of those that are marked."""
+
+    values: Sequence[float | None]
+    marked: Sequence[int] = ()
+
+
+class Cell(NamedTuple):
+    """A cell of text with a tone."""
+
+    text: str
+    tone: str = ""
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Args:
+        title: above its cells.
+        text: whether it holds text, which is set to the left and cut where room is short, and no figures.
+        spare: whether a narrow terminal may leave it out: the greatest number goes first, 0 never.
+    """
+
+    title: str
+    text: bool = False
+    spare: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table. The first column has names, such as paths of fields.
+
+    Args:
+        columns: at least one.
+        rows: as many cells each as there are columns.
+        title: above it.
+        noun: what a row is, for "… 280 more fields".
+        most: how many rows a terminal shows without `-v`; a page shows all.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str | Cell | Spark]]
+    title: str = ""
+    noun: str = "field"
+    most: int = _MOST_ROWS
+
+
+class Series(NamedTuple):
+    """A line of a chart.
+
+    Args:
+        name: in the legend.
+        points: places from left to right; y None is a gap.
+        is_guide: whether it is only there to compare with, as a diagonal is: dashed, and not in terminals.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float | None]]
+    is_guide: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart of lines.
+
+    Args:
+        title: above it; empty below a heading that says it.
+        x: what goes from left to right.
+        y: what goes up.
+        series: the lines; a terminal shows the first, as bars, at no more than 12 places.
+        ticks: places at the bottom with their labels; none for round numbers.
+        marks: places at which a vertical line stands, with what it says.
+        only_on_page: whether terminals leave it out.
+    """
+
+    title: str
+    x: str
+    y: str
+    series: Sequence[Series]
+    ticks: Sequence[tuple[float, str]] = ()
+    marks: Sequence[tuple[float, str]] = ()
+    only_on_page: bool = False
+
+
+class Gates(NamedTuple):
+    """Gates with their outcomes, and what they were held against, such as "1,200 answers"."""
+
+    checks: Sequence[Check]
+    on: str
+
+
+Block: TypeAlias = "Heading | Said | Figures | Rows | Chart | Gates"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a study found.
+
+    Args:
+        command: such as "jsonmatch plan"; a page has it as its title.
+        about: what was studied, in a line.
+        blocks: from top to bottom; those without content are left out.
+
+    >>> from pytest_jsonmatch.report.look import Look
+    >>> table = Rows([Column("field"), Column("auroc")], [["total", "0.91"], ["date", "0.70"]])
+    >>> for line in sheet_lines(Sheet("jsonmatch x", "80 answers", [Said("It is fine."), table]), Look()):
+    ...     print("".join(text for text, _ in line))
+    80 answers
+    <BLANKLINE>
+    It is fine.
+    <BLANKLINE>
+    field     auroc
+    total      0.91
+    date       0.70
+    """
+
+    command: str
+    about: str
+    blocks: Sequence[Block]
+
+
+def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
+    """Return a sheet as lines for a terminal."""
+    about = look.folded(look.printable(sheet.about), _ROWS_OF_TEXT, BOLD)
+    blocks: list[list[StyledLine]] = [about]
+    follows = False
+    for block in sheet.blocks:
+        lines = _lines(block, look)
+        if follows and lines:
+            blocks[-1] += lines
+        else:
+            blocks.append(lines)
+        # What a heading stands above follows it without an empty line.
+        follows = isinstance(block, Heading)
+    return joined(blocks)
+
+
+def _lines(block: Block, look: Look) -> list[StyledLine]:
+    if isinstance(block, Heading):
+        return [look.title(look.printable(block.text))]
+    if isinstance(block, Said):
+        return look.folded(look.printable(block.text), _ROWS_OF_TEXT, TONES[block.tone])
+    if isinstance(block, Figures):
+        rows = [
+            [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
+            for each in block.figures
+        ]
+        return look.rows(rows) if rows else []
+    if isinstance(block, Rows):
+        return _table_lines(block, look)
+    if isinstance(block, Gates):
+        return gate_lines(block.checks, look, on=block.on)
+    return [] if block.only_on_page else _chart_lines(block, look)
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
+    if not block.rows:
+        return []
+    shown, more = look.cut(block.rows, block.most, block.noun)
+    kept = list(range(len(block.columns)))
+    while True:
+        drawn = _drawn([block.columns[at] for at in kept], [[row[at] for at in kept] for row in shown], look)
+        least_wanted = max(kept[1:], key=lambda at: block.columns[at].spare, default=0)
+        if drawn.fits or not block.columns[least_wanted].spare:
+            break
+        kept.remove(least_wanted)
+    title = [look.title(look.printable(block.title))] if block.title else []
+    return [*title, *(look.fitting(line) for line in drawn.lines), *more]
+
+
+def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark]], look: Look) -> Table:
+    cells = [[_cell(cell, look) for cell in column] for column in zip(*rows, strict=True)]
+    first, *others = cells
+    texts = [at for at, column in enumerate(columns[1:]) if column.text]
+    is_cut = False
+    widths = [
+        max(display_width(text) for text in (column.title, *(text for text, _ in each)))
+        for column, each in zip(columns[1:], others, strict=True)
+    ]
+    if texts:
+        titled = (columns[0].title, *(text for text, _ in first))
+        names = max(LEAST_NAME, *map(display_width, titled))
+        fixed = sum(width for at, width in enumerate(widths) if at not in texts) + 2 * len(widths)
+        # Names and texts share what figures leave.
+        room = look.width - fixed - min(names, look.width // 3)
+        # What short texts do not need is there for long ones.
+        for left, at in enumerate(sorted(texts, key=widths.__getitem__)):
+            most = max(room // (len(texts) - left), _LEAST_TEXT)
+            is_cut = is_cut or widths[at] > most
+            widths[at] = min(widths[at], most)
+            room -= widths[at]
+    drawn: list[StyledLine] = []
+    for at, (column, each) in enumerate(zip(columns[1:], others, strict=True)):
+        line: StyledLine = [(column.title, DIM), *each]
+        if column.text:
+            line = [(pad(look.clip(text, widths[at]), widths[at]), markup) for text, markup in line]
+        drawn.append(line)
+    names_of = [Name(columns[0].title, DIM), *(Name(text, markup) for text, markup in first)]
+    table = draw_table(names_of, drawn, look)
+    return table._replace(fits=table.fits and not is_cut)
+
+
+def _cell(cell: str | Cell | Spark, look: Look) -> tuple[str, Markup]:
+    if isinstance(cell, Spark):
+        return spark_text(cell.values, unicode=look.unicode), PLAIN
+    if isinstance(cell, Cell):
+        return look.printable(cell.text), TONES[cell.tone]
+    return look.printable(cell), PLAIN
+
+
+def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
+    """Return values as small bars, the least and the greatest of them as the ends of the scale.
+
+    >>> spark_text([0.5, 0.75, None, 1.0]), spark_text([1, 1, 2], unicode=False)
+    ('▁▅ █', '__#')
+    """
+    levels = _LEVELS if unicode else _ASCII_LEVELS
+    known = [value for value in values if value is not None]
+    least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    top = len(levels) - 1
+    steps = (
+        None if value is None else round(top * (value - least) / span) if span else 0 for value in values
+    )
+    return "".join(" " if step is None else levels[step] for step in steps)
+
+
+# -- charts ------------------------------------------------------------------------------------------------
+
+
+def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
+    lines = [look.title(look.printable(chart.title))] if chart.title else []
+    first = next((series for series in chart.series if not series.is_guide), None)
+    points = [] if first is None else [(x, y) for x, y in first.points if y is not None]
+    if not points:
+        return []
+    named = dict(chart.ticks)
+    places = [(look.printable(named.get(x, place_text(x))), y) for x, y in _some(points)]
+    width = max(display_width(text) for text in (chart.x, *(text for text, _ in places)))
+    top = highest(chart)
+    lines.append([(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)])
+    for text, y in places:
+        bar = ("█" if look.unicode else "#") * round(max(y, 0.0) / top * _BAR)
+        value = count(int(y)) if y == int(y) and top > 1 else score_text(y, unicode=look.unicode)
+        lines.append(look.fitting([(f"  {pad(text, width, right=True)}  {value:>5}  {bar}".rstrip(), PLAIN)]))
+    return lines
+
+
+def _some(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """Return no more points than a terminal has room for, the first and the last among them."""
+    if len(points) <= _MOST_POINTS:
+        return points
+    last = len(points) - 1
+    return [points[round(at * last / (_MOST_POINTS - 1))] for at in range(_MOST_POINTS)]
+
+
+def highest(chart: Chart) -> float:
+    """Return where a chart ends at the top: 1 for shares that come near it.
+
+    >>> highest(Chart("", "x", "y", [Series("", [(0, 0.1), (1, 0.8)])]))
+    1.0
+    """
+    values = [y for series in chart.series for _, y in series.points if y is not None]
+    most = max(values, default=1.0)
+    return 1.0 if 0.5 < most <= 1 else most * 1.1 or 1.0
+
+
+def place_text(x: float) -> str:
+    """Return a place on an axis: a count, or as few decimals as it takes.
+
+    >>> place_text(1200), place_text(0.25), place_text(1.0)
+    ('1,200', '0.25', '1')
+    """
+    return count(int(x)) if x == int(x) else f"{x:.3g}"

@@ -1,0 +1,75 @@
+"""Keywords of a schema as they are written; each refuses what it can't be with a ConfigurationError."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.schema.documents import Schema
+
+
+def types_of(schema: dict[str, Any]) -> frozenset[str]:
+    """Return the types that `type` allows; none if it is not there."""
+    written = schema.get("type")
+    if written is None:
+        return frozenset()
+    names = [written] if isinstance(written, str) else written
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise ConfigurationError(
+            f"type is {written!r}; it is a name or a list of names: {', '.join(SCHEMA_TYPES)}"
+        )
+    for name in names:
+        if name not in SCHEMA_TYPES:
+            raise ConfigurationError(f"unknown type {name!r}{did_you_mean(name, SCHEMA_TYPES)}")
+    return frozenset(names)
+
+
+def enum_of(schema: dict[str, Any]) -> list[Any] | None:
+    """Return the values that `enum` or `const` lists; None without either."""
+    if "const" in schema:
+        return [schema["const"]]
+    values = schema.get("enum")
+    if values is not None and not isinstance(values, list):
+        raise ConfigurationError(f"enum is {values!r}; it is a list of values")
+    return values
+
+
+def schemas_of(schema: dict[str, Any], keyword: str) -> list[Schema]:
+    """Return the list of schemas at a keyword that is there."""
+    parts = schema[keyword]
+    if not isinstance(parts, list) or not parts:
+        raise ConfigurationError(f"{keyword} is {parts!r}; it is a list of schemas")
+    for part in parts:
+        if not isinstance(part, (dict, bool)):
+            raise no_schema(f"one of {keyword}", part)
+    return parts
+
+
+def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
+    """Return the schemas at a keyword by their names; none if it is not there."""
+    parts = schema.get(keyword)
+    if parts is None:
+        return {}
+    if not isinstance(parts, dict):
+        raise ConfigurationError(f"{keyword} is {parts!r}; it maps names to schemas")
+    for name, part in parts.items():
+        if not isinstance(part, (dict, bool)):
+            raise no_schema(f"{keyword}[{name!r}]", part)
+    return parts
+
+
+def conditional_schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas that hold for some values only; the members that they list are allowed."""
+    parts = [schema.get("then"), schema.get("else")]
+    for keyword in ("dependentSchemas", "dependencies"):
+        if isinstance(depending := schema.get(keyword), dict):
+            parts.extend(depending.values())
+    return [part for part in parts if isinstance(part, dict)]
+
+
+def no_schema(what: str, value: object) -> ConfigurationError:
+    """Return the error of a value that is no schema."""
+    return ConfigurationError(f"{what} is {value!r}; a schema is an object, or true or false")

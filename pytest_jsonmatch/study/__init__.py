@@ -1,0 +1,89 @@
+"""Questions about answers and gold records that a score does not answer.
+
+Each has a function that takes plain Python values and returns a frozen dataclass. The names are resolved when
+they are first used: importing this package imports nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.agreement import (
+        AgreementStudy,
+        DisputedDocument,
+        FieldAgreement,
+        measure_agreement,
+    )
+    from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
+    from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
+    from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy, measure_history
+    from pytest_jsonmatch.study.mutate import Hole, Mutation, SuiteAudit, find_holes, mutations
+    from pytest_jsonmatch.study.overlap import Contaminated, FieldOverlap, OverlapStudy, measure_overlap
+    from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
+    from pytest_jsonmatch.study.suspects import GoldAudit, Suspect, audit_gold
+    from pytest_jsonmatch.study.twins import Duplicate
+
+__all__ = [
+    "AgreementStudy",
+    "Bin",
+    "Change",
+    "Cheapest",
+    "ConfidenceStudy",
+    "Contaminated",
+    "DisputedDocument",
+    "Duplicate",
+    "Estimate",
+    "FieldAgreement",
+    "FieldConfidence",
+    "FieldOverlap",
+    "GoldAudit",
+    "HistoryChange",
+    "HistoryRun",
+    "HistoryStudy",
+    "Hole",
+    "Mutation",
+    "OverlapStudy",
+    "Promise",
+    "Risk",
+    "ShiftStudy",
+    "SuiteAudit",
+    "Suspect",
+    "audit_gold",
+    "find_holes",
+    "measure_agreement",
+    "measure_confidence",
+    "measure_history",
+    "measure_overlap",
+    "measure_shift",
+    "mutations",
+]
+
+_HOMES = {
+    "agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
+    "calibration": ("Bin", "Cheapest", "Estimate", "Promise", "Risk"),
+    "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
+    "mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
+    "history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
+    "overlap": ("Contaminated", "FieldOverlap", "OverlapStudy", "measure_overlap"),
+    "shift": ("Change", "ShiftStudy", "measure_shift"),
+    "suspects": ("GoldAudit", "Suspect", "audit_gold"),
+    "twins": ("Duplicate",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+if not TYPE_CHECKING:
+    # A type checker that sees it takes any misspelt name for an object.
+    def __getattr__(name: str) -> object:
+        home = _HOME_OF.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value: object = getattr(import_module(f"{__name__}.{home}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

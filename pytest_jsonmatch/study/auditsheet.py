@@ -1,0 +1,107 @@
+"""Audits for people: of gold records, and of suites."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, Said, Sheet
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.mutate import SuiteAudit
+    from pytest_jsonmatch.study.suspects import GoldAudit, Suspect
+
+_WIDTH: Final = 300
+_CONTEXT: Final = 6
+
+
+def gold_sheet(found: GoldAudit, about: str) -> Sheet:
+    """Return an audit for people."""
+    shown = [
+        (
+            Cell(each.record, "strong"),
+            each.path,
+            *_differing(each),
+            f"{len(each.systems)} to {len(each.backing)}",
+            f"{each.evidence:.1f}",
+            ", ".join(each.systems),
+        )
+        for each in found.found
+    ]
+    titles = (
+        Column("record"),
+        Column("place", text=True),
+        Column("gold", text=True),
+        Column("answers", text=True),
+    )
+    figures = Column("votes"), Column("bits"), Column("who", text=True, spare=1)
+    fields = [
+        (path, str(each["suspects"]), score_text(each["agreement"], 2))
+        for path, each in found.by_field.items()
+        if each["suspects"]
+    ]
+    told = f"{count(len(found.found), 'place')} where the gold is likely wrong, the strongest evidence first."
+    if found.outvoted:
+        told += f" At {count(found.outvoted, 'more place')} answers agree, but the evidence is for the gold."
+    return Sheet(
+        "jsonmatch audit",
+        about,
+        [
+            Said(told),
+            Rows([*titles, *figures], shown, noun="place"),
+            Rows([Column("field"), Column("suspects"), Column("agreement")], fields, title="By field"),
+            *(Said(note, "faint") for note in found.notes),
+        ],
+    )
+
+
+def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
+    """Return both values as text, without a long beginning that they have in common."""
+    texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
+    if suspect.kind != "change":
+        nothing = Cell("(nothing)", "faint")
+        return (nothing, texts[1]) if suspect.kind == "add" else (texts[0], nothing)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts)))
+    begin = max(common - _CONTEXT, 0)
+    if begin <= _CONTEXT:
+        return texts
+    return f"…{texts[0][begin:]}", f"…{texts[1][begin:]}"
+
+
+def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
+    """Return the audit of a suite for people."""
+    shares = [Figure(kind, score_text(share, 2)) for kind, share in found.by_kind.items()]
+    rows = [
+        (
+            Cell(each.field, "strong"),
+            each.kind,
+            f"{each.mutated - each.noticed} of {each.mutated}",
+            " · ".join(each.rules),
+            each.example,
+            each.case,
+        )
+        for each in found.holes
+    ]
+    examples = Column("example", text=True, spare=1), Column("in", text=True, spare=2)
+    columns = (
+        Column("field"),
+        Column("broken by", text=True),
+        Column("pass"),
+        Column("let pass by", text=True),
+    )
+    told = "Nothing could be broken."
+    if found.noticed is not None:
+        mutated = count(found.mutated, "mutation")
+        told = f"{mutated} of right answers: {found.noticed:.1%} of them are noticed. By kind:"
+    return Sheet(
+        "jsonmatch audit --mutate",
+        about,
+        [
+            Said(told),
+            Figures(shares),
+            Rows([*columns, *examples], rows, title="What passes", noun="hole"),
+            *([Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []),
+        ],
+    )

@@ -1,0 +1,373 @@
+"""Figures of confidences, and thresholds with a promise. It imports numpy: import it in functions.
+
+Sources: AUROC as Mann and Whitney's U (1947); Brier (1950); ECE with bins of equal mass (Nguyen and O'Connor
+2015); risk and coverage (El-Yaniv and Wiener 2010); the upper bound of Clopper and Pearson (1934), with the
+effective sample size of Korn and Graubard (1998) where values come in clusters; the order in which thresholds
+are checked: fixed-sequence testing, as in Learn then Test (Angelopoulos and others 2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, exp, log, sqrt
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+import numpy as np
+from scipy.special import betainc
+from scipy.stats import beta, t
+
+from pytest_jsonmatch.study.tally import GROUPS, Tally
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SURE: Final = 0.95
+"""How sure intervals and promises are."""
+_BINS: Final = 10
+_REPLICATES: Final = 500
+_STEPS: Final = 10
+"""So many thresholds are tried at most."""
+_POINTS: Final = 50
+"""So many points a curve has at most."""
+
+
+class Estimate(NamedTuple):
+    """A figure with its 95 % confidence interval; no interval for a single cluster."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Bin(NamedTuple):
+    """Values of like confidence: how many, their mean confidence, and how many of them are right."""
+
+    number: int
+    confidence: float
+    right: float
+
+
+class Risk(NamedTuple):
+    """What accepting all values from a threshold on comes to."""
+
+    threshold: float
+    coverage: float
+    """The share of the values that are accepted."""
+    error: float
+    """The share of these that are wrong."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A threshold above which no more than a share of values is wrong.
+
+    Args:
+        threshold: values with this confidence or more may skip review; None if there is no such threshold.
+        coverage: the share of all values that have it.
+        checked: how many such values the half has that it was checked on.
+        wrong: how many of these are wrong.
+        bound: the share of wrong values is below this, with 95 % confidence.
+    """
+
+    threshold: float | None
+    coverage: float
+    checked: int = 0
+    wrong: int = 0
+    bound: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cheapest:
+    """The threshold that costs least.
+
+    Args:
+        threshold: values with this confidence or more are accepted, all others reviewed; None: all are.
+        coverage: the share that is accepted.
+        cost: of a value, with a threshold chosen on one half and measured on the other, both ways.
+        cost_of_review: of a value, if all are reviewed.
+        cost_of_none: of a value, if none is.
+    """
+
+    threshold: float | None
+    coverage: float
+    cost: float
+    cost_of_review: float
+    cost_of_none: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Counts of values by confidence.
+
+    Args:
+        values: the V confidences, rising.
+        means: of each the mean of the confidences that were cut to it.
+        wrong: a row for each group, with as many columns as confidences: how many values were wrong.
+        right: the same of those that were right.
+        squares: of each group the sum of squared differences between confidence and outcome.
+        clusters: how many clusters the values come from.
+    """
+
+    values: NDArray[np.float64]
+    means: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+    right: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    clusters: int
+
+    @classmethod
+    def of(cls, tally: Tally) -> Outcomes:
+        """Return what was counted."""
+        order = np.argsort(np.fromiter(tally.values, float))
+        places = np.fromiter(tally.values.values(), int)[order]
+        counts = np.array(tally.counts, float).reshape(-1, 2, GROUPS)[places]
+        wrong, right = counts[:, 0].T, counts[:, 1].T
+        means = np.array(tally.sums)[places] / (wrong + right).sum(0)
+        clusters = int.from_bytes(tally.seen, "little").bit_count()
+        values = np.fromiter(tally.values, float)[order]
+        return cls(values, means, wrong, right, np.array(tally.squares), clusters)
+
+    @property
+    def number(self) -> int:
+        """How many values there are."""
+        return int(self.wrong.sum() + self.right.sum())
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which groups have values."""
+        used: NDArray[np.bool_] = (self.wrong + self.right).sum(1) > 0
+        return used
+
+    def half(self, remainder: int) -> Outcomes:
+        """Return the half with even groups (0) or with odd ones (1); its clusters are half of all."""
+        rows = slice(remainder, None, 2)
+        wrong, right = self.wrong[rows], self.right[rows]
+        share = (wrong.sum() + right.sum()) / max(self.number, 1)
+        return Outcomes(
+            self.values, self.means, wrong, right, self.squares[rows], round(self.clusters * float(share))
+        )
+
+
+# -- figures -----------------------------------------------------------------------------------------------
+
+
+def auroc(of: Outcomes) -> Estimate | None:
+    """Return how often a right value has a higher confidence than a wrong one, a tie counting as half.
+
+    None if all values are right, or all wrong. The interval: delete-one-group jackknife on the logit scale;
+    if right and wrong are perfectly apart, the exact bound for so many independent pairs.
+    """
+    rights, wrongs = of.right.sum(), of.wrong.sum()
+    if not rights or not wrongs:
+        return None
+
+    def areas(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
+        below = np.cumsum(wrong, axis=-1) - wrong / 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: NDArray[np.float64] = (right * below).sum(-1) / (right.sum(-1) * wrong.sum(-1))
+        return found
+
+    value = float(areas(of.right.sum(0), of.wrong.sum(0)))
+    if of.used.sum() < 2:
+        return Estimate(value, None, None)
+    if value in {0.0, 1.0}:
+        pairs = max(min(rights, wrongs) * of.clusters / of.number, 1.0)
+        reach = ((1 - SURE) / 2) ** (1 / pairs)
+        return Estimate(value, reach, 1.0) if value else Estimate(value, 0.0, 1 - reach)
+    left = areas(_without_each(of.right, of.used), _without_each(of.wrong, of.used))
+    left = np.clip(left[np.isfinite(left)], 1e-9, 1 - 1e-9)
+    spread = _jackknife(np.log(left / (1 - left)))
+    middle = log(value / (1 - value))
+    return Estimate(value, _logistic(middle - spread), _logistic(middle + spread))
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + exp(-x))
+
+
+def brier(of: Outcomes) -> Estimate:
+    """Return the mean squared difference between confidence and outcome, 1 for right and 0 for wrong."""
+    number = (of.right + of.wrong).sum(1)
+    value = float(of.squares.sum() / number.sum())
+    if of.used.sum() < 2:
+        return Estimate(value, None, None)
+    left = (of.squares.sum() - of.squares[of.used]) / (number.sum() - number[of.used])
+    reach = _jackknife(left)
+    return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0))
+
+
+def _without_each(counts: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the sums over all groups but one, a row for each one that is left out."""
+    left: NDArray[np.float64] = counts.sum(0) - counts[used]
+    return left
+
+
+def _jackknife(left: NDArray[np.float64]) -> float:
+    """Return how far an interval reaches to each side, from the figure without each of the groups."""
+    groups = len(left)
+    if groups < 2:
+        return float("inf")
+    error = sqrt((groups - 1) / groups * float(((left - left.mean()) ** 2).sum()))
+    return float(t.ppf((1 + SURE) / 2, groups - 1)) * error
+
+
+def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
+    """Return the expected calibration error with bins of equal mass, and the bins.
+
+    The interval holds the error of the bins with at least 95 % confidence: it reaches as far to both sides as
+    the gaps of all bins together differ from themselves when whole groups are drawn again.
+    """
+    right, number = of.right, of.right + of.wrong
+    mass = np.cumsum(number.sum(0))
+    # A confidence stands in one bin as a whole: that of its middle.
+    bins = np.minimum((mass - number.sum(0) / 2) * _BINS / mass[-1], _BINS - 1).astype(int)
+    places = np.unique(bins)
+    member = (bins[:, None] == places).astype(float)
+    in_bin, right_in_bin = number @ member, right @ member
+    sure_in_bin = (number * of.means) @ member
+    gaps = (right_in_bin - sure_in_bin).sum(0) / mass[-1]
+    value = float(np.abs(gaps).sum())
+    rows = [
+        Bin(int(each), float(sure / each), float(good / each))
+        for each, sure, good in zip(in_bin.sum(0), sure_in_bin.sum(0), right_in_bin.sum(0), strict=True)
+    ]
+    used = np.flatnonzero(of.used)
+    if len(used) < 2:
+        return Estimate(value, None, None), tuple(rows)
+    draws = np.random.default_rng(0).multinomial(len(used), np.full(len(used), 1 / len(used)), _REPLICATES)
+    again = draws @ (right_in_bin - sure_in_bin)[used] / (draws @ in_bin.sum(1)[used])[:, None]
+    reach = float(np.quantile(np.abs(again - gaps).sum(1), SURE)) * sqrt(len(used) / (len(used) - 1))
+    return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0)), tuple(rows)
+
+
+def risks(of: Outcomes) -> tuple[Risk, ...]:
+    """Return error and coverage for thresholds from the highest to the lowest, no more than 50 of them."""
+    wrong, accepted = _from_top(of.wrong).sum(0), _from_top(of.wrong + of.right).sum(0)
+    # At even steps of coverage, as far as values let that be.
+    steps = np.searchsorted(-accepted, -np.linspace(accepted[-1], accepted[0], _POINTS), side="right") - 1
+    places = np.unique(np.maximum(steps, 0))
+    return tuple(
+        Risk(float(of.values[at]), float(accepted[at] / of.number), float(wrong[at] / accepted[at]))
+        for at in reversed(places)
+    )
+
+
+def _from_top(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return of each confidence how many values have it or a higher one."""
+    found: NDArray[np.float64] = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+    return found
+
+
+# -- thresholds --------------------------------------------------------------------------------------------
+
+
+@final
+class _Half:
+    """One half of the values: how strong the evidence is that no more than a share is wrong."""
+
+    def __init__(self, of: Outcomes) -> None:
+        wrong, accepted = _from_top(of.wrong), _from_top(of.wrong + of.right)
+        self.accepted: NDArray[np.float64] = accepted.sum(0)
+        self.wrong: NDArray[np.float64] = wrong.sum(0)
+        number = np.maximum(self.accepted, 1.0)
+        if of.clusters >= of.number:
+            # Each value stands alone: the bound is exact.
+            self.size: NDArray[np.float64] = self.accepted
+        else:
+            share = self.wrong / number
+            groups = max(int(of.used.sum()), 2)
+            between = ((wrong - share * accepted) ** 2).sum(0) * groups / (groups - 1) / number**2
+            alone = share * (1 - share) / number
+            per_cluster = of.number / max(of.clusters, 1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                effect = np.where(alone > 0, np.maximum(between / alone, 1.0), per_cluster)
+            # With few groups their spread is not well known.
+            few = float((t.ppf(0.975, 10**6) / t.ppf(0.975, groups - 1)) ** 2)
+            self.size = self.accepted / effect * few
+        self.hits = self.wrong / number * self.size
+
+    def p_values(self, most: float) -> NDArray[np.float64]:
+        """Return, by confidence, how likely so few wrong values are if more than that share is wrong."""
+        rest = np.maximum(self.size - self.hits, 1e-12)
+        found: NDArray[np.float64] = betainc(rest, self.hits + 1, 1 - most)
+        found[self.accepted == 0] = 1.0
+        return found
+
+    def bound(self, at: int) -> float:
+        """Return the upper bound of the share of wrong values from a confidence on."""
+        return float(beta.ppf(SURE, self.hits[at] + 1, max(self.size[at] - self.hits[at], 1e-12)))
+
+
+def promise(of: Outcomes, most: float) -> Promise:
+    """Return the lowest threshold above which no more than a share of values is shown to be wrong.
+
+    One half of the clusters chooses in which order thresholds are tried: first the one with the strongest
+    evidence, then lower ones. The other half checks them at 5 %, one after the other, and stops at the first
+    that fails; the last that held is returned. So in at most 5 % of runs it promises too much.
+    """
+    chosen, checked = _Half(of.half(0)), _Half(of.half(1))
+    evidence = chosen.p_values(most)
+    start = int(np.argmin(evidence))
+    lower = np.flatnonzero(evidence[: start + 1] <= 0.5)[::-1]
+    if not len(lower):
+        return Promise(None, 0.0)
+    steps = np.unique(np.linspace(0, len(lower) - 1, min(len(lower), _STEPS)).round().astype(int))
+    holds = checked.p_values(most) <= 1 - SURE
+    found: int | None = None
+    for at in lower[steps]:
+        if not holds[at]:
+            break
+        found = int(at)
+    if found is None:
+        return Promise(None, 0.0)
+    coverage = float((chosen.accepted[found] + checked.accepted[found]) / of.number)
+    return Promise(
+        float(of.values[found]),
+        coverage,
+        int(checked.accepted[found]),
+        int(checked.wrong[found]),
+        checked.bound(found),
+    )
+
+
+def needed(most: float) -> int:
+    """Return how many values without a mistake it takes to show that no more than a share is wrong.
+
+    >>> needed(0.01)
+    299
+    """
+    return ceil(log(1 - SURE) / log(1 - most))
+
+
+def cheapest(of: Outcomes, wrong: float, review: float) -> Cheapest:
+    """Return the threshold with the least cost: of values that are wrong and not reviewed, and of reviews."""
+
+    def costs(part: Outcomes) -> NDArray[np.float64]:
+        """Return the cost of a value for each threshold, and at the end that of reviewing all."""
+        number = (part.wrong + part.right).sum()
+        accepted = np.append(_from_top(part.wrong + part.right).sum(0), 0.0)
+        mistakes = np.append(_from_top(part.wrong).sum(0), 0.0)
+        found: NDArray[np.float64] = (mistakes * wrong + (number - accepted) * review) / max(number, 1)
+        return found
+
+    every = costs(of)
+    at = _lowest(every)
+    halves = [(costs(of.half(one)), costs(of.half(1 - one))) for one in (0, 1)]
+    crossed = float(np.mean([there[_lowest(here)] for here, there in halves]))
+    is_review = at == len(of.values)
+    accepted = 0.0 if is_review else float(_from_top(of.wrong + of.right).sum(0)[at])
+    return Cheapest(
+        None if is_review else float(of.values[at]),
+        accepted / of.number,
+        crossed,
+        review,
+        float(every[0]),
+    )
+
+
+def _lowest(costs: NDArray[np.float64]) -> int:
+    """Return the place of the least cost; of equal ones the highest threshold."""
+    return len(costs) - 1 - int(np.argmin(costs[::-1]))

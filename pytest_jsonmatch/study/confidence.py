@@ -1,0 +1,300 @@
+"""Can a model's confidences be trusted, and from which on may answers skip review?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch import defaults
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
+from pytest_jsonmatch.study.scored import Scored
+from pytest_jsonmatch.study.tally import GROUPS, Tally
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from pytest_jsonmatch.corpus.result import RecordResult
+    from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
+
+FIGURES: Final = (
+    *("auroc", "brier", "ece", "accuracy", "mean_confidence", "without_confidence", "coverage_at_error"),
+)
+"""What gates may name."""
+_VALUES: Final = frozenset({MATCH, MISMATCH, HALLUCINATION})
+"""Results with a value in the answer, which is right or wrong."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FieldConfidence:
+    """How much the confidences of a field, or of all fields, are worth.
+
+    Args:
+        values: how many values of answers have a confidence.
+        without: how many have none; no other figure knows of them.
+        accuracy: the share of the values that are right; None without values, as all others.
+        mean_confidence: what that share should be.
+        auroc: how often a right value has a higher confidence than a wrong one; None if all are right, or
+            all wrong.
+        brier: the mean squared difference between confidence and outcome.
+        ece: the expected calibration error: how far confidence and share of right values are apart.
+        reliability: up to ten bins of as many values each.
+        risks: what accepting all values from a threshold on comes to, the highest threshold first.
+        at_error: the threshold above which no more than `max_error` is wrong, if that was asked for.
+        cheapest: the threshold that costs least, if costs were given.
+    """
+
+    values: int
+    without: int
+    accuracy: float | None = None
+    mean_confidence: float | None = None
+    auroc: Estimate | None = None
+    brier: Estimate | None = None
+    ece: Estimate | None = None
+    reliability: tuple[Bin, ...] = ()
+    risks: tuple[Risk, ...] = ()
+    at_error: Promise | None = None
+    cheapest: Cheapest | None = None
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """The figures that gates may name."""
+        every = self.values + self.without
+        found = {name: getattr(self, name) for name in ("auroc", "brier", "ece")}
+        return {
+            **{name: None if each is None else each.value for name, each in found.items()},
+            "accuracy": self.accuracy,
+            "mean_confidence": self.mean_confidence,
+            "without_confidence": self.without / every if every else None,
+            "coverage_at_error": None if self.at_error is None else self.at_error.coverage,
+        }
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ConfidenceStudy:
+    """What confidences are worth, in total and by field.
+
+    Args:
+        total: of all values together.
+        fields: by schema path.
+        records: how many gold records there are.
+        clusters: how many clusters they belong to.
+        max_error: the share of wrong values that was allowed.
+        cost: what a wrong value and a review cost.
+        notes: what is good to know, such as answers that could not be read.
+    """
+
+    total: FieldConfidence
+    fields: Mapping[str, FieldConfidence]
+    records: int
+    clusters: int
+    max_error: float | None = None
+    cost: Mapping[str, float] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """The figures of all values together, by name."""
+        return self.total.figures
+
+    @property
+    def by_field(self) -> dict[str, dict[str, float | None]]:
+        """The same of each field."""
+        return {path: each.figures for path, each in self.fields.items()}
+
+
+def measure_confidence(
+    actual: Iterable[object] | str | PathLike[str],
+    expected: Iterable[object] | str | PathLike[str],
+    *,
+    confidence: ConfidenceSource = INLINE,
+    max_error: float | None = None,
+    cost: Mapping[str, float] | None = None,
+    correct: float = 1.0,
+    metric: str = defaults.METRIC,
+    id_field: str | None = None,
+    cluster: str | None = None,
+    **options: Any,
+) -> ConfidenceStudy:
+    """Measure what the confidences in answers are worth.
+
+    Every value of an answer is right or wrong, as the metric scores it, and has a confidence or none. What
+    the answer leaves out has neither, and is not in the figures.
+
+    Args:
+        actual: the answers, as for `compare_corpus`.
+        expected: the gold records, as for `compare_corpus`.
+        confidence: where confidences stand: "inline", as `{"value": ..., "confidence": ...}` in place of a
+            value; a path with `{path}` in it, such as "confidence_score.{path}" or "{path}_confidence"; or a
+            function of an answer and the instance path of a value that returns a number from 0 to 1, or None.
+        max_error: find the lowest threshold above which no more than this share of the values is wrong.
+        cost: {"wrong": 100, "review": 1}: find the threshold that costs least.
+        correct: the score from which a value is right.
+        metric: as for `compare_corpus`, as the arguments below.
+        id_field: the member by which a record and its answer find each other.
+        cluster: the member of gold records that says what they belong to; without it each record stands
+            alone. Values of one cluster are never taken to be independent, nor are those of one record.
+        **options: of the metric, such as `schema` and `fields`.
+
+    Returns:
+        Figures from 0 to 1 with 95 % confidence intervals, and thresholds, in total and by field.
+
+    Raises:
+        ConfigurationError: a confidence that is no number from 0 to 1, answers without any, and what
+            `compare_corpus` raises.
+
+    Sources: see `study/calibration.py` and docs/confidence.md.
+
+    >>> answers = [{"n": {"value": n, "confidence": 0.9 if n % 4 else 0.3}} for n in range(80)]
+    >>> study = measure_confidence(answers, [{"n": n if n % 4 else -1} for n in range(80)])
+    >>> study.total.auroc.value, round(study.total.ece.value, 2), study.fields["n"].values
+    (1.0, 0.15, 80)
+    """
+    _check(max_error, cost, correct)
+    scored = Scored(actual, expected, split_by(confidence), metric, id_field, cluster, options)
+    counting = _Counting(correct)
+    for record, sure in scored:
+        counting.add(record, sure or {})
+    if not counting.total.values:
+        raise ConfigurationError(
+            f"no value of {count(scored.counts['records'], 'answer')} has a confidence, which was looked for "
+            + (f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}')
+        )
+    fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
+    return ConfidenceStudy(
+        _figures(counting.total, max_error, cost),
+        fields,
+        scored.counts["records"],
+        counting.clusters,
+        max_error,
+        cost,
+        tuple(_notes(scored, counting)),
+    )
+
+
+def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: float) -> None:
+    if max_error is not None and not 0 < max_error < 1:
+        raise ConfigurationError(
+            f"max_error is {max_error!r}; it is a share above 0 and below 1, such as 0.01"
+        )
+    if not 0 < correct <= 1:
+        raise ConfigurationError(f"correct is {correct!r}; it is a score above 0, and at most 1")
+    if cost is not None and (cost.keys() != {"wrong", "review"} or min(cost.values()) <= 0):
+        raise ConfigurationError(
+            f"cost is {dict(cost)!r}; it says what a wrong value and a review cost, both above 0, as in "
+            '{"wrong": 100, "review": 1}'
+        )
+
+
+@final
+class _Counting:
+    """Counts values as records come."""
+
+    def __init__(self, correct: float) -> None:
+        self.total = Tally()
+        self.fields: dict[str, Tally] = {}
+        self.failed = 0
+        """Values that a batch comparator failed on."""
+        self._correct = correct
+        self._groups = bytearray()
+        """Of each cluster its group."""
+        self._named: dict[str, int] = {}
+        self._random = Random(0)  # noqa: S311 - deals clusters out, and guards nothing
+
+    @property
+    def clusters(self) -> int:
+        return len(self._groups)
+
+    def _cluster(self, name: str) -> int:
+        """Return the number of a record's cluster; the first ones have a group each, later ones any."""
+        known = self._named.get(name) if name else None
+        if known is not None:
+            return known
+        if not self._groups:
+            self._first = self._random.sample(range(GROUPS), GROUPS)
+        number = len(self._groups)
+        self._groups.append(self._first[number] if number < GROUPS else self._random.randrange(GROUPS))
+        if name:
+            self._named[name] = number
+        return number
+
+    def add(self, record: RecordResult, sure: Mapping[str, float]) -> None:
+        cluster = self._cluster(record.cluster)
+        group = self._groups[cluster]
+        for result in record.field_results:
+            self.failed += result.status == BATCH_ERROR
+            place = result.actual_path if result.status in _VALUES else None
+            if place is None:
+                continue
+            confidence = sure.get(place)
+            if confidence is None and type(result.actual) in {dict, list}:
+                # A whole object is as sure as what is least sure in it.
+                inside = (
+                    value for path, value in sure.items() if path.startswith((f"{place}.", f"{place}["))
+                )
+                confidence = min(inside, default=None)
+            for each in (self.fields.setdefault(result.path, Tally()), self.total):
+                if confidence is None:
+                    each.without += 1
+                else:
+                    each.add(confidence, result.score >= self._correct, group, cluster)
+
+
+def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
+    if not of.values:
+        return FieldConfidence(0, of.without)
+    from pytest_jsonmatch.study.calibration import (
+        Outcomes,
+        auroc,
+        brier,
+        calibration,
+        cheapest,
+        promise,
+        risks,
+    )
+
+    outcomes = Outcomes.of(of)
+    ece, bins = calibration(outcomes)
+    return FieldConfidence(
+        outcomes.number,
+        of.without,
+        accuracy=float(outcomes.right.sum()) / outcomes.number,
+        mean_confidence=sum(of.sums) / outcomes.number,
+        auroc=auroc(outcomes),
+        brier=brier(outcomes),
+        ece=ece,
+        reliability=bins,
+        risks=risks(outcomes),
+        at_error=None if max_error is None else promise(outcomes, max_error),
+        cheapest=None if cost is None else cheapest(outcomes, cost["wrong"], cost["review"]),
+    )
+
+
+def _notes(scored: Scored, counting: _Counting) -> list[str]:
+    """Return what was left out, and what looks wrong."""
+    counts = scored.counts
+    named = (
+        (counts["unanswered"], "gold record has", "gold records have", "no answer"),
+        (counts["unreadable"], "answer has", "answers have", "no JSON that can be read, or no id"),
+        (counts["alone"], "answer has", "answers have", "no gold record"),
+        (counting.failed, "value was", "values were", "left out: a batch comparator failed on it"),
+    )
+    notes = [
+        f"{number:,} {one if number == 1 else many} {what}" for number, one, many, what in named if number
+    ]
+    without = [path for path, each in counting.fields.items() if not each.values]
+    if without:
+        more = f" and {len(without) - 3:,} more" if len(without) > 3 else ""
+        notes.append(
+            f"no confidence in {count(len(without), 'field')}: {', '.join(sorted(without)[:3])}{more}"
+        )
+    if counting.total.without:
+        notes.append(f"{count(counting.total.without, 'value')} without a confidence: not in the figures")
+    notes += [f"the rule {pattern!r} fits no field" for pattern in sorted(scored.unmatched_rules or ())]
+    return notes

@@ -1,0 +1,167 @@
+"""How sure a model says it is: confidences found in answers, and taken out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+ConfidenceSource: TypeAlias = "str | Callable[[JsonValue, str], float | None]"
+"""Where confidences stand: "inline", a path with `{path}` in it, a function of answer and instance path."""
+_Segments: TypeAlias = "tuple[Segment, ...]"
+_Own: TypeAlias = "Callable[[_Segments, JsonValue], tuple[JsonValue, object]]"
+"""What a place has: its value without its confidence, and that; None if the place itself has none."""
+
+INLINE: Final = "inline"
+_PATH: Final = "{path}"
+_PAIR: Final = {"value", "confidence"}
+
+
+def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]:
+    """Return what takes the confidences out of an answer: the answer without them, and them by instance path.
+
+    A confidence of an object or array is that of everything below it that has none of its own.
+
+    Raises:
+        ConfigurationError: a path without `{path}`. What is returned raises it for a confidence that is no
+            number from 0 to 1.
+
+    >>> split_by("inline")({"total": {"value": 9, "confidence": 0.8}, "date": "1 May"})
+    ({'total': 9, 'date': '1 May'}, {'total': 0.8})
+    >>> split_by("sure.{path}")({"items": [{"price": 9}], "sure": {"items": [{"price": 0.7}]}})
+    ({'items': [{'price': 9}]}, {'items[0].price': 0.7})
+    >>> split_by("{path}_sure")({"total": 9, "total_sure": 0.7})
+    ({'total': 9}, {'total': 0.7})
+    """
+    if callable(source):
+        return lambda answer: _walked(answer, _asked(source, answer))
+    if source == INLINE:
+        return lambda answer: _walked(answer, _inline)
+    before, around, after = _parts(source)
+
+    def split(answer: JsonValue) -> tuple[JsonValue, dict[str, float]]:
+        used: set[_Segments] = set()
+
+        def own(segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
+            place = _placed(segments, before, around, after)
+            found = None if place is None else _at(answer, place)
+            if place is not None and found is not None and type(found) not in {dict, list}:
+                used.add(place)
+                return value, found
+            return value, None
+
+        if before:
+            # Confidences stand by themselves.
+            is_object = type(answer) is dict
+            bare = {key: value for key, value in answer.items() if key != before[0]} if is_object else answer
+            return _walked(bare, own)
+        plain, sure = _walked(answer, own)
+        for place in used:
+            _remove(plain, place)
+        return plain, sure
+
+    return split
+
+
+def _inline(_segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
+    if type(value) is dict and value.keys() == _PAIR:
+        return value["value"], value["confidence"]
+    return value, None
+
+
+def _asked(function: Callable[[JsonValue, str], float | None], answer: JsonValue) -> _Own:
+    def own(segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
+        is_leaf = type(value) not in {dict, list}
+        return value, function(answer, format_path(segments)) if is_leaf else None
+
+    return own
+
+
+def _walked(answer: JsonValue, own: _Own) -> tuple[JsonValue, dict[str, float]]:
+    """Return a copy of an answer without confidences, and the confidences of its leaves, and of places."""
+    found: dict[str, float] = {}
+    root: list[Any] = [None]
+    # (An own stack: an answer may be deeper than Python's.)
+    waiting: list[tuple[JsonValue, _Segments, float | None, Any, Any]] = [(answer, (), None, root, 0)]
+    while waiting:
+        value, segments, above, holder, at = waiting.pop()
+        value, given = own(segments, value)
+        sure = above if given is None else _checked(given, segments)
+        if sure is not None:
+            found[format_path(segments)] = sure
+        if type(value) is dict:
+            holder[at] = copied = dict.fromkeys(value)
+            waiting += [(each, (*segments, key), sure, copied, key) for key, each in value.items()]
+        elif type(value) is list:
+            holder[at] = elements = [None] * len(value)
+            waiting += [(each, (*segments, place), sure, elements, place) for place, each in enumerate(value)]
+        else:
+            holder[at] = value
+    return root[0], found
+
+
+def _checked(given: object, segments: _Segments) -> float:
+    if type(given) in {int, float} and 0 <= given <= 1:  # type: ignore[operator] # it is a number
+        return float(given)  # type: ignore[arg-type] # as above
+    raise ConfigurationError(
+        f"the confidence of {format_path(segments)} is {given!r}; it has to be a number from 0 to 1"
+    )
+
+
+# -- paths with {path} -------------------------------------------------------------------------------------
+
+
+def _parts(template: str) -> tuple[_Segments, tuple[str, str], _Segments]:
+    """Return what stands before `{path}`, in the same key around it, and after it."""
+    if template.count(_PATH) != 1:
+        raise ConfigurationError(
+            f"confidence is {template!r}; it is {INLINE!r}, a function, or a path with {{path}} in it once, "
+            "such as 'confidence_score.{path}' or '{path}_confidence'"
+        )
+    placeholder = "PATH_OF_THE_VALUE"
+    segments = parse_path(template.replace(_PATH, placeholder))
+    at = next(place for place, each in enumerate(segments) if placeholder in str(each))
+    first, _, last = str(segments[at]).partition(placeholder)
+    before, after = segments[:at], segments[at + 1 :]
+    if not (before or first or last):
+        raise ConfigurationError(
+            f"confidence is {template!r}, which is a part of the value itself; of values given as "
+            '{"value": ..., "confidence": ...} confidences are read without it'
+        )
+    return before, (first, last), after
+
+
+def _placed(
+    segments: _Segments, before: _Segments, around: tuple[str, str], after: _Segments
+) -> _Segments | None:
+    """Return where the confidence of a place stands; None if no key of it can be changed as wanted."""
+    if around != ("", ""):
+        at = next((at for at in reversed(range(len(segments))) if type(segments[at]) is str), None)
+        if at is None:
+            return None
+        segments = (*segments[:at], f"{around[0]}{segments[at]}{around[1]}", *segments[at + 1 :])
+    return (*before, *segments, *after)
+
+
+def _at(value: Any, segments: _Segments) -> Any:
+    for segment in segments:
+        if type(value) is dict:
+            value = value.get(segment)
+        elif type(value) is list and type(segment) is int and segment < len(value):
+            value = value[segment]
+        else:
+            return None
+    return value
+
+
+def _remove(answer: JsonValue, place: _Segments) -> None:
+    """Remove a member; an element of an array goes with its array."""
+    *way, key = place[:-1] if type(place[-1]) is int else place
+    holder = _at(answer, tuple(way))
+    if type(holder) is dict:
+        holder.pop(key, None)

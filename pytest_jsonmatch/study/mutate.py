@@ -1,0 +1,409 @@
+"""Breaks that a suite would not notice: right answers are broken, and compared as its cases do."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.score.outcome import SKIPPED, instance_trail
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.study.places import disagreements, field_of, results_of, value_at, with_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeAlias
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.study.places import Trail
+
+    Try: TypeAlias = "Callable[[JsonValue], tuple[MatchResult, bool, Mapping[str, Any]]]"
+    """Compares an answer as a case does: the result, whether it passes, and the limits it has to reach."""
+
+INVENTED: Final = "invented_by_audit"
+_WIDTH: Final = 60
+_MOST_ROWS: Final = 100
+"""Of so many rows of an array values are exchanged."""
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_UNITS: Final = ("kg g", "km m", "cm mm", "l ml", "EUR USD", "€ $", "GBP USD", "£ $", "h min", "% ‰", "°C °F")
+_UNIT_OF: Final = {unit: other for pair in _UNITS for unit, other in zip(pair.split(), pair.split()[::-1])}
+_UNIT: Final = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, _UNIT_OF))})(?![^\W\d_])")
+
+
+class Mutation(NamedTuple):
+    """A break of a right answer."""
+
+    kind: str
+    """One of `KINDS`."""
+    field: str
+    """The schema path of what is broken."""
+    trail: Trail
+    """Where the answer changes."""
+    value: JsonValue
+    """What stands there instead; MISSING for nothing."""
+    told: str
+    """What changes, for people."""
+
+
+# -- single values -----------------------------------------------------------------------------------------
+
+
+def _digit(value: JsonValue) -> JsonValue:
+    """Change the digit in the middle, so that neither the size nor only the last decimal changes."""
+    if type(value) not in {int, float, str}:
+        return value
+    text = repr(value) if type(value) is float else str(value)
+    mantissa = text.partition("e")[0] if type(value) is float else text
+    places = [at for at, character in enumerate(mantissa) if character in "0123456789"]
+    if not places:
+        return value
+    at = places[len(places) // 2]
+    broken = f"{text[:at]}{'1234567891'[int(text[at])]}{text[at + 1 :]}"
+    return broken if type(value) is str else type(value)(broken)
+
+
+def _sign(value: JsonValue) -> JsonValue:
+    return -value if type(value) in {int, float} else value
+
+
+def _date(value: JsonValue) -> JsonValue:
+    found = _DATE.search(value) if type(value) is str else None
+    try:
+        day = None if found is None else dt.date.fromisoformat(found[0]) + dt.timedelta(days=1)
+    except (ValueError, OverflowError):
+        return value
+    return value if found is None or day is None else value.replace(found[0], day.isoformat(), 1)
+
+
+def _unit(value: JsonValue) -> JsonValue:
+    if type(value) is str:
+        return _UNIT.sub(lambda found: _UNIT_OF[found[0]], value, count=1)
+    return value * 1000 if type(value) in {int, float} else value
+
+
+def _truncated(value: JsonValue) -> JsonValue:
+    return value[: len(value) // 2] if type(value) is str else value
+
+
+def _null(value: JsonValue) -> JsonValue:  # noqa: ARG001 - as the others
+    return None
+
+
+_OF_VALUES: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "digit": _digit,
+    "sign": _sign,
+    "date off by one": _date,
+    "unit": _unit,
+    "truncated": _truncated,
+    "null": _null,
+}
+KINDS: Final = (*_OF_VALUES, "swapped", "dropped field", "dropped row", "invented field", "invented row")
+"""The kinds of mutations."""
+
+
+def mutations(expected: JsonValue, most: int = 200) -> list[Mutation]:
+    """Return breaks of a right answer: of each field and kind one, then a second, up to a number.
+
+    Where that is not enough for each field and kind, it is a sample of them.
+
+    The same value has the same mutations at any time.
+
+    >>> for each in mutations({"total": 17.5, "date": "2024-01-31"}):
+    ...     print(each.kind, "|", each.told)
+    invented field | (nothing) → "invented"
+    dropped field | 17.5 → (nothing)
+    dropped field | "2024-01-31" → (nothing)
+    digit | 17.5 → 18.5
+    sign | 17.5 → -17.5
+    unit | 17.5 → 17500.0
+    null | 17.5 → null
+    digit | "2024-01-31" → "2024-11-31"
+    date off by one | "2024-01-31" → "2024-02-01"
+    truncated | "2024-01-31" → "2024-"
+    null | "2024-01-31" → null
+    """
+    rounds: dict[tuple[str, str], list[Mutation]] = {}
+    for each in _mutations(expected):
+        if len(alike := rounds.setdefault((each.field, each.kind), [])) < most:
+            alike.append(each)
+    chosen: list[Mutation] = []
+    for number in range(most):
+        fresh = [alike[number] for alike in rounds.values() if number < len(alike)]
+        if len(fresh) > most - len(chosen):
+            # No kind and no part of the document goes short.
+            Random(0).shuffle(fresh)  # noqa: S311 - a sample, not a secret
+        chosen += fresh[: most - len(chosen)]
+        if not fresh or len(chosen) == most:
+            break
+    return chosen
+
+
+def _mutations(expected: JsonValue) -> Iterator[Mutation]:
+    waiting: list[tuple[Trail, JsonValue]] = [((), expected)]
+    while waiting:
+        trail, value = waiting.pop()
+        if type(value) is dict:
+            items: list[tuple[Any, JsonValue]] = list(value.items())
+            yield _mutation("invented field", (*trail, INVENTED), MISSING, "invented")
+        elif type(value) is list:
+            items = list(enumerate(value))
+            if value:
+                new = {**value[-1], INVENTED: "invented"} if type(value[-1]) is dict else "invented"
+                yield _mutation("invented row", (*trail, len(value)), MISSING, new)
+        else:
+            for kind, break_it in _OF_VALUES.items():
+                if not json_equal(broken := break_it(value), value):
+                    yield _mutation(kind, trail, value, broken)
+            continue
+        yield from _swaps(trail, value)
+        for key, inner in items:
+            kind = "dropped field" if type(value) is dict else "dropped row"
+            yield _mutation(kind, (*trail, key), inner, MISSING)
+        waiting += [((*trail, key), inner) for key, inner in reversed(items)]
+
+
+def _mutation(kind: str, trail: Trail, old: JsonValue, new: JsonValue) -> Mutation:
+    return Mutation(kind, field_of(trail), trail, new, f"{_text(old)} → {_text(new)}")
+
+
+def _text(value: JsonValue) -> str:
+    return "(nothing)" if value is MISSING else render(value, _WIDTH)
+
+
+def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
+    """Yield a container with two values exchanged: of two members, or of one member in two rows."""
+    pairs: list[tuple[Trail, Trail]] = []
+    if type(value) is dict:
+        last: dict[type, str] = {}
+        for key, inner in value.items():
+            if type(inner) in last:
+                pairs.append(((last[type(inner)],), (key,)))
+            last[type(inner)] = key
+    else:
+        for at, (row, below) in enumerate(pairwise(value[:_MOST_ROWS])):
+            if type(row) is type(below) is dict:
+                pairs += [((at, key), (at + 1, key)) for key in row if key in below]
+    for one, two in pairs:
+        first, second = value_at(value, one), value_at(value, two)
+        if type(first) not in {dict, list} and not json_equal(first, second):
+            swapped = with_value(with_value(value, one, second), two, first)
+            told = f"{_text(first)} ⇄ {_text(second)}"
+            yield Mutation("swapped", field_of((*trail, *two)), trail, swapped, told)
+
+
+# -- what a case says of them ------------------------------------------------------------------------------
+
+
+@final
+@dataclass(slots=True)
+class Tally:
+    """The mutations of one kind in one field, over all cases; it merges."""
+
+    mutated: int = 0
+    noticed: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+    """What lets mutations pass, with how often it does."""
+    example: str = ""
+    case: str = ""
+    """That of the example."""
+
+    def add(self, other: Tally) -> None:
+        """Add the mutations of other cases."""
+        self.mutated += other.mutated
+        self.noticed += other.noticed
+        for rule, number in other.rules.items():
+            self.rules[rule] += number
+        self.example, self.case = (self.example, self.case) if self.case else (other.example, other.case)
+
+
+Tallies: TypeAlias = "dict[tuple[str, str], Tally]"
+"""By field and kind."""
+
+
+def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> tuple[Tallies, list[str]]:
+    """Break what a case expects, and see what the case says of it.
+
+    Args:
+        name: of the case.
+        expected: the right answer.
+        compare: compares an answer as the case does.
+        most: so many mutations are tried.
+
+    Returns:
+        What was noticed, and notes: of a case that fails its own right answer, of fields left out.
+    """
+    tallies: Tallies = {}
+    try:
+        right, passes, _ = compare(expected)
+    except JsonMatchError as error:
+        return {}, [f"{name}: {str(error).splitlines()[0]}"]
+    if not passes:
+        return {}, [f"{name}: its own expected value does not pass"]
+    skipped = {
+        instance_trail(each.place, "expected"): each for each in results_of(right) if each.status == SKIPPED
+    }
+    notes = [f"{each.path}: a rule skips it" for each in skipped.values()]
+    for each in mutations(expected, most):
+        if any(each.trail[: len(trail)] == trail for trail in skipped):
+            continue
+        try:
+            result, passes, limits = compare(with_value(expected, each.trail, each.value))
+        except JsonMatchError:
+            result, passes, limits = right, False, {}  # the test would fail
+        if any(found.status == "batch_error" for found in results_of(result)):
+            notes.append(f"{each.field}: a judge compares it, and none is asked")
+            continue
+        tally = tallies.setdefault((each.field, each.kind), Tally())
+        tally.mutated += 1
+        tally.noticed += not passes
+        if passes:
+            tally.rules[_rule(each, result, limits)] += 1
+            if not tally.case:
+                tally.example, tally.case = each.told, name
+    return tallies, notes
+
+
+def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
+    """Return what lets a mutation pass."""
+    if disagreements(result):
+        least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
+        return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
+    for each in results_of(result):
+        if instance_trail(each.place, "expected") == mutation.trail:
+            if each.actual is MISSING or (each.reason or "").startswith("accepted"):
+                return "`accept`"
+            one, other = each.expected_compared, each.actual_compared
+            if json_equal(one, other):
+                return "`transform`"
+            comparator, params = each.node.comparator_for(one, other)
+            return f"`{comparator}` {_params(params)}".rstrip()
+    if mutation.kind.startswith("invented"):
+        return "`extra: ignore`"
+    if value_at(result.documents[0], mutation.trail) is None or mutation.kind == "null":
+        return "`nulls: absent`"
+    return "unordered arrays" if mutation.kind == "swapped" else "`accept`"
+
+
+def _params(params: Mapping[str, Any]) -> str:
+    """Return parameters as they are said.
+
+    >>> _params({"tolerance": {"rel": 0.1}, "strict": True})
+    'rel 0.1, strict true'
+    """
+    parts = []
+    for name, value in params.items():
+        parts += [_params(value)] if isinstance(value, dict) else [f"{name} {render(value, _WIDTH)}"]
+    return ", ".join(parts)
+
+
+# -- what is told ------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Mutations of one kind in one field of which some pass."""
+
+    field: str
+    kind: str
+    mutated: int
+    noticed: int
+    rules: tuple[str, ...]
+    """What lets them pass, the most frequent first."""
+    example: str
+    """What changes in one that passes."""
+    case: str
+    """The case of the example."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SuiteAudit:
+    """What a suite notices."""
+
+    cases: int
+    mutated: int
+    noticed: float | None
+    """The share of the mutations that fail their case; None without any."""
+    holes: tuple[Hole, ...]
+    """By field and kind what passes, the most frequent first."""
+    by_kind: Mapping[str, float]
+    """By kind of mutation the share that is noticed."""
+    by_field: Mapping[str, Mapping[str, float | None]]
+    """By schema path, as `noticed`."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> Mapping[str, float | None]:
+        """The figure for gates: `noticed`."""
+        return {"noticed": self.noticed}
+
+
+def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> SuiteAudit:
+    """Break what cases expect, and find what they do not notice.
+
+    Args:
+        cases: of each its name, its right answer, and what compares an answer as it does: a function that
+            returns the result, whether the case passes, and the limits that it has to reach.
+        most: so many mutations of each case are tried.
+
+    Returns:
+        The share that is noticed, and by field and kind what passes.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> def compare(actual):
+    ...     rules = {"total": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}}
+    ...     result = compare_json(actual, {"total": 1234.5}, fields=rules)
+    ...     return result, result.score >= 1, {"score": 1.0}
+    >>> [(hole.kind, hole.rules) for hole in find_holes([("a", {"total": 1234.5}, compare)]).holes]
+    [('digit', ('`numeric` rel 0.1',))]
+    """
+    tallies: Tallies = {}
+    notes: list[str] = []
+    number = 0
+    for name, expected, compare in cases:
+        number += 1
+        found, more = try_case(name, expected, compare, most)
+        add_tallies(tallies, found)
+        notes += more
+    return summed_up(number, tallies, notes)
+
+
+def add_tallies(tallies: Tallies, others: Tallies) -> None:
+    """Add what other cases have noticed."""
+    for place, tally in others.items():
+        tallies.setdefault(place, Tally()).add(tally)
+
+
+def summed_up(cases: int, tallies: Tallies, notes: Iterable[str]) -> SuiteAudit:
+    """Return what a suite notices."""
+    by_field: dict[str, Tally] = {}
+    by_kind: dict[str, Tally] = {}
+    for (path, kind), tally in tallies.items():
+        by_field.setdefault(path, Tally()).add(tally)
+        by_kind.setdefault(kind, Tally()).add(tally)
+    total = Tally()
+    for tally in by_kind.values():
+        total.add(tally)
+    holes = []
+    for place, tally in tallies.items():
+        if tally.noticed < tally.mutated:
+            rules = tuple(rule for rule, _ in tally.rules.most_common())
+            holes.append(Hole(*place, tally.mutated, tally.noticed, rules, tally.example, tally.case))
+    return SuiteAudit(
+        cases,
+        total.mutated,
+        total.noticed / total.mutated if total.mutated else None,
+        tuple(sorted(holes, key=lambda each: (each.noticed - each.mutated, each.field))),
+        {kind: by_kind[kind].noticed / by_kind[kind].mutated for kind in KINDS if kind in by_kind},
+        {path: {"noticed": tally.noticed / tally.mutated} for path, tally in by_field.items()},
+        tuple(dict.fromkeys(notes)),
+    )

@@ -1,0 +1,117 @@
+"""Places in gold records: what stands there, what would, and where an answer disagrees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+    Trail: TypeAlias = tuple[str | int, ...]
+    """Keys and indices that lead to a place."""
+
+
+def field_of(trail: Sequence[Any]) -> str:
+    """Return the schema path of a place.
+
+    >>> field_of(("items", 3, "price")), field_of(("items", 3))
+    ('items[].price', 'items[]')
+    """
+    return format_path(tuple(ELEMENT if type(step) is int else step for step in trail))
+
+
+def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
+    """Return what an answer says where it is not right, by the place in expected.
+
+    What is missing, or too much, stands as a whole at its topmost place: an element too much at the index
+    after the last one of its array. A place that the answer lacks has MISSING.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> disagreements(compare_json({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1]}))
+    {('a',): [1], ('b', 1): [{'c': 2}]}
+    """
+    expected, actual = result.documents
+    found: dict[Trail, dict[Trail, JsonValue]] = {}
+    for leaf in results_of(result):
+        if leaf.status != MATCH and leaf.status not in LEAFLESS:
+            place, source = _topmost(leaf, expected)
+            found.setdefault(place, {})[source] = value_at(actual, source)
+    return {place: list(by_source.values()) for place, by_source in found.items()}
+
+
+def results_of(result: MatchResult) -> Iterator[FieldResult]:
+    """Yield the results of leaves, also of those below a key that is compared as a whole."""
+    for one in result.field_results:
+        yield from one.differences or (one,)
+
+
+def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
+    """Return where a leaf stands on both sides, or the topmost thing around it that one of them lacks."""
+    places = instance_trail(leaf.place, "expected"), instance_trail(leaf.place, "actual")
+    place: list[Any] = []
+    source: list[Any] = []
+    for key, other in zip(*places):
+        place.append(key)
+        source.append(other)
+        if key is MISSING:
+            around = value_at(expected, tuple(place[:-1]))
+            place[-1] = len(around) if type(around) is list else other
+            break
+        if other is MISSING:
+            break
+    return tuple(place), tuple(source)
+
+
+def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
+    """Return what stands at a place; MISSING if nothing does."""
+    for step in trail:
+        is_there = (type(value) is dict and step in value) or (
+            type(value) is list and type(step) is int and step < len(value)
+        )
+        if not is_there:
+            return MISSING
+        value = value[step]
+    return value
+
+
+def with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
+    """Return a value with another at a place, or with nothing there; the old one is left as it is.
+
+    >>> with_value({"a": [1, 2]}, ("a", 2), 3), with_value({"a": [1, 2]}, ("a", 0), MISSING)
+    ({'a': [1, 2, 3]}, {'a': [2]})
+    """
+    if not trail:
+        return new
+    step, inner = trail[0], trail[1:]
+    copy = value.copy()
+    if inner or new is not MISSING:
+        changed = with_value(value[step], inner, new) if inner else new
+        if type(copy) is list and step == len(copy):
+            copy.append(changed)
+        else:
+            copy[step] = changed
+    else:
+        del copy[step]
+    return copy
+
+
+def leaves_of(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """Yield the scalars of a value, each with its schema path."""
+    waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
+    while waiting:
+        path, each = waiting.pop()
+        if type(each) is dict:
+            waiting += [((*path, key), inner) for key, inner in each.items()]
+        elif type(each) is list:
+            waiting += [((*path, ELEMENT), inner) for inner in each]
+        else:
+            yield format_path(path), each

@@ -1,0 +1,186 @@
+"""What the records of one side are like, field by field, in bounded memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import groupby
+from random import Random
+from sys import float_info
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.value.paths import ELEMENT, Segment, format_path
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+_RESERVOIR: Final = 10_000
+"""So many numbers, and so many lengths, are kept of a field."""
+_MOST_KINDS: Final = 1_000
+"""Of more different values, or formats, there is no distribution to compare: it is free text."""
+_MOST_FIELDS: Final = 5_000
+_LONGEST: Final = 80
+"""Values and formats are told apart by so many characters."""
+_TYPES: Final[dict[type, str]] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    type(None): "null",
+}
+
+
+@final
+@dataclass(slots=True)
+class Reservoir:
+    """A sample of numbers: each of all that came is in it with the same chance."""
+
+    number: int = 0
+    kept: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, value: float, random: Random) -> None:
+        """Let a number come."""
+        self.number += 1
+        if len(self.kept) < _RESERVOIR:
+            self.kept.append(value)
+        elif (place := random.randrange(self.number)) < _RESERVOIR:
+            self.kept[place] = value
+
+
+@final
+@dataclass(slots=True)
+class Kinds:
+    """How often each of some values came; nothing more once there are too many of them."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    is_full: bool = False
+
+    def add(self, value: str) -> None:
+        """Let a value come."""
+        if self.is_full:
+            return
+        self.counts[value[:_LONGEST]] += 1
+        if len(self.counts) > _MOST_KINDS:
+            self.is_full = True
+            self.counts.clear()
+
+
+@final
+@dataclass(slots=True)
+class FieldProfile:
+    """What a field is like.
+
+    All but `places` is of one place in each record: where arrays have many elements, of one taken at random.
+    """
+
+    places: int = 0
+    """At how many places of all records it stands."""
+    present: int = 0
+    """How many of the objects that might have it do."""
+    types: Counter[str] = field(default_factory=Counter)
+    values: Kinds = field(default_factory=Kinds)
+    """Of strings and booleans."""
+    formats: Kinds = field(default_factory=Kinds)
+    """Of strings: digits as 9, letters as A and a, runs of letters as one."""
+    numbers: Reservoir = field(default_factory=Reservoir)
+    lengths: Reservoir = field(default_factory=Reservoir)
+    """Of strings in characters, of arrays in elements."""
+
+    def add(self, value: JsonValue, random: Random) -> None:
+        """Let a value come."""
+        kind = _TYPES.get(type(value), "number")
+        self.types[kind] += 1
+        if kind == "number":
+            self.numbers.add(_as_double(value), random)
+        elif kind == "boolean":
+            self.values.add("true" if value else "false")
+        elif type(value) is str:
+            self.values.add(value)
+            self.formats.add(format_of(value[:_LONGEST]))
+            self.lengths.add(len(value), random)
+        elif type(value) is list:
+            self.lengths.add(len(value), random)
+
+
+def _as_double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float_info.max if value > 0 else -float_info.max
+
+
+def format_of(text: str) -> str:
+    """Return the pattern of digits and letters in a text.
+
+    >>> format_of("2024-01-31"), format_of("31 Jan 2024"), format_of("DE-0042b")
+    ('9999-99-99', '99 Aa 9999', 'A-9999a')
+    """
+    signs = ("9" if c.isdigit() else "A" if c.isupper() else "a" if c.isalpha() else c for c in text)
+    return "".join("".join(run) if sign == "9" else sign for sign, run in groupby(signs))
+
+
+@final
+class Profile:
+    """What the records of one side are like; `add` lets them come one by one."""
+
+    def __init__(self, seed: int) -> None:
+        self.records = 0
+        self.fields: dict[str, FieldProfile] = {}
+        self.objects: Counter[str] = Counter()
+        """By path how many objects were looked into."""
+        self.parents: dict[str, str] = {}
+        """By path that of the objects or arrays that it stands in."""
+        self.left_out = 0
+        """Places of fields beyond the first 5,000."""
+        self._random = Random(seed)  # noqa: S311 - takes samples, and guards nothing
+        self._paths: dict[tuple[str, Segment], str] = {}
+
+    def add(self, record: JsonValue) -> None:
+        """Let a record come."""
+        self.records += 1
+        random = self._random
+        # (An own stack: a record may be deeper than Python's.)
+        waiting: list[tuple[JsonValue, str, bool]] = [(record, "", True)]
+        while waiting:
+            value, path, is_sample = waiting.pop()
+            found = self._field(path)
+            if found is None:
+                self.left_out += 1
+                continue
+            found.places += 1
+            if is_sample:
+                found.add(value, random)
+            if type(value) is dict:
+                self.objects[path] += is_sample
+                for key, each in value.items():
+                    below = self._below(path, key)
+                    member = self._field(below)
+                    if member is not None:
+                        member.present += is_sample
+                    waiting.append((each, below, is_sample))
+            elif type(value) is list and value:
+                # Elements of one array are not independent: one of them stands for all.
+                taken = random.randrange(len(value)) if is_sample else -1
+                below = self._below(path, ELEMENT)
+                waiting += [(each, below, at == taken) for at, each in enumerate(value)]
+
+    def _field(self, path: str) -> FieldProfile | None:
+        found = self.fields.get(path)
+        if found is None:
+            if len(self.fields) >= _MOST_FIELDS:
+                return None
+            found = self.fields[path] = FieldProfile()
+        return found
+
+    def _below(self, path: str, segment: Segment) -> str:
+        below = self._paths.get((path, segment))
+        if below is None:
+            step = format_path((segment,))
+            below = step if not path else f"{path}{step}" if step.startswith("[") else f"{path}.{step}"
+            if len(self._paths) < _MOST_FIELDS:
+                self._paths[path, segment] = below
+                self.parents[below] = path
+        return below

@@ -1,0 +1,279 @@
+"""Are new records still like the old ones? What has moved, field by field."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+from typing import Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.profiles import FieldProfile, Kinds, Profile, Reservoir
+
+FIGURES: Final = ("shifted", "effect", "unseen")
+"""What gates may name."""
+_ALARMS: Final = 0.05
+_FEW: Final = 100
+"""With fewer numbers on a side Kolmogorov-Smirnov's test is exact: its formula for many does not hold."""
+_LEAST_EXPECTED: Final = 5.0
+"""Classes with fewer expected values on a side are put together: chi-square does not hold for them."""
+
+
+class Change(NamedTuple):
+    """How one property of a field differs between old and new records.
+
+    Args:
+        path: the field's schema path.
+        kind: "presence", "null", "type", "value", "format", "number" or "length".
+        effect: how far both are apart, from 0 to 1: the total variation of shares, or the greatest difference
+            between the two distributions (Kolmogorov and Smirnov's D).
+        p_value: how likely so much is by chance, corrected for all tests together.
+        of: what has moved most: a type, a value, a format; "median" for numbers and lengths.
+        before: its share in the old records; the median.
+        after: the same in the new ones.
+        old: from how many old records.
+        new: from how many new ones.
+    """
+
+    path: str
+    kind: str
+    effect: float
+    p_value: float
+    of: str
+    before: float
+    after: float
+    old: int
+    new: int
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether chance is no good explanation."""
+        return self.p_value <= _ALARMS
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ShiftStudy:
+    """What has moved between old and new records.
+
+    Args:
+        changes: every property that was tested: those that are shown to have moved first, the greatest
+            effects first.
+        unseen: paths that no old record has, with the number of places where new ones have them; what is
+            below such a path is not listed.
+        new: how many new records there are.
+        old: how many old ones.
+        notes: what is good to know.
+    """
+
+    changes: tuple[Change, ...]
+    unseen: Mapping[str, int]
+    new: int
+    old: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Change, ...]:
+        """The changes that chance does not explain."""
+        return tuple(change for change in self.changes if change.is_shown)
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """How many fields are shown to have shifted, the greatest effect among them, how many are new."""
+        shown = self.shown
+        return {
+            "shifted": len({change.path for change in shown}),
+            "effect": max((change.effect for change in shown), default=0.0),
+            "unseen": len(self.unseen),
+        }
+
+    @property
+    def by_field(self) -> dict[str, dict[str, float | None]]:
+        """The same of each field: 1 or 0 for yes or no."""
+        found: dict[str, dict[str, float | None]] = {}
+        for path in [*(change.path for change in self.changes), *self.unseen]:
+            found.setdefault(path, {"shifted": 0, "effect": 0.0, "unseen": int(path in self.unseen)})
+        for change in reversed(self.shown):
+            found[change.path] |= {"shifted": 1, "effect": change.effect}
+        return found
+
+
+def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str | None = None) -> ShiftStudy:
+    """Find out what has moved between old records and new ones.
+
+    Of each field these are compared: how often it is there, and null; types; values of strings and booleans
+    with up to 1,000 different ones, and formats of strings; the distributions of numbers and of lengths.
+
+    Args:
+        new: records, any Python values with a JSON form.
+        old: the records that they are compared with.
+        cluster: the member of records that says what they belong to, such as their document. Records of one
+            cluster are not independent, so the first one stands for all.
+
+    Returns:
+        All changes with effect sizes, and p-values corrected together (Holm 1979): if nothing has moved, any
+        change is shown in at most 5 % of runs.
+
+    Raises:
+        ConfigurationError: no records on a side, or one has no such cluster.
+        UnsupportedValueError: a value has no JSON form.
+
+    Sources: Pearson's chi-square (1900), Fisher's exact test for few, Kolmogorov-Smirnov's for numbers.
+
+    >>> old = [{"currency": "EUR", "total": at} for at in range(200)]
+    >>> new = [{"currency": "EUR" if at % 2 else "USD", "total": at, "tax": 1} for at in range(200)]
+    >>> study = measure_shift(new, old)
+    >>> [(change.path, change.kind, change.effect) for change in study.shown], study.unseen
+    ([('tax', 'presence', 1.0), ('currency', 'value', 0.5)], {'tax': 200})
+    """
+    profiles = []
+    for name, seed, records in (("new", 1, new), ("old", 2, old)):
+        profile = Profile(seed)
+        for record in _one_each(records, cluster, name):
+            profile.add(to_json_value(record))
+        if not profile.records:
+            raise ConfigurationError(f"there are no {name} records: nothing can be compared")
+        profiles.append(profile)
+    return _compared(*profiles)
+
+
+def _one_each(records: Iterable[object], cluster: str | None, side: str) -> Iterator[object]:
+    """Yield records, of each cluster the first."""
+    seen: set[str] = set()
+    for at, record in enumerate(records):
+        if cluster is None:
+            yield record
+            continue
+        if not isinstance(record, dict) or cluster not in record:
+            raise ConfigurationError(f"{side} record {at} has no member {cluster!r}, the cluster")
+        name = render(to_json_value(record[cluster]))
+        if name not in seen:
+            seen.add(name)
+            # What names the cluster is new in each set of records.
+            yield {key: value for key, value in record.items() if key != cluster}
+
+
+def _compared(new: Profile, old: Profile) -> ShiftStudy:
+    changes = [
+        change for path in {**old.fields, **new.fields} for change in _changes(path or "$", path, new, old)
+    ]
+    notes = [
+        f"{count(side.left_out, 'place')} of {name} records left out: more than 5,000 fields"
+        for name, side in (("new", new), ("old", old))
+        if side.left_out
+    ]
+    ranked = sorted(
+        _corrected(changes), key=lambda each: (not each.is_shown, -each.effect, each.path, each.kind)
+    )
+    unseen = {
+        path: each.places
+        for path, each in sorted(new.fields.items())
+        if path not in old.fields and new.parents.get(path) in old.fields
+    }
+    return ShiftStudy(tuple(ranked), unseen, new.records, old.records, tuple(notes))
+
+
+def _corrected(changes: list[Change]) -> Iterator[Change]:
+    """Yield changes with p-values that hold for all tests together, by Holm's method."""
+    least = 0.0
+    for rank, change in enumerate(sorted(changes, key=lambda each: each.p_value)):
+        least = max(least, min(1.0, change.p_value * (len(changes) - rank)))
+        yield change._replace(p_value=least)
+
+
+def _changes(name: str, path: str, new: Profile, old: Profile) -> Iterator[Change]:
+    """Yield what was tested of a field."""
+    one, other = (side.fields.get(path, FieldProfile()) for side in (new, old))
+    parent = new.parents.get(path, old.parents.get(path))
+    if parent is not None:
+        yield from _of_shares(
+            name,
+            "presence",
+            *(
+                {"present": field.present, "": side.objects[parent] - field.present}
+                for field, side in ((one, new), (other, old))
+            ),
+        )
+    nulls = (
+        {"null": each.types["null"], "": each.types.total() - each.types["null"]} for each in (one, other)
+    )
+    yield from _of_shares(name, "null", *nulls)
+    types = ({kind: number for kind, number in each.types.items() if kind != "null"} for each in (one, other))
+    yield from _of_shares(name, "type", *types)
+    yield from _of_kinds(name, "value", one.values, other.values)
+    yield from _of_kinds(name, "format", one.formats, other.formats)
+    yield from _of_numbers(name, "number", one.numbers, other.numbers)
+    yield from _of_numbers(name, "length", one.lengths, other.lengths)
+
+
+def _of_kinds(path: str, kind: str, new: Kinds, old: Kinds) -> Iterator[Change]:
+    if not (new.is_full or old.is_full):
+        yield from _of_shares(path, kind, new.counts, old.counts)
+
+
+def _of_shares(path: str, kind: str, new: Mapping[str, int], old: Mapping[str, int]) -> Iterator[Change]:
+    """Yield the change of a distribution over classes, if both sides have values, and not one class only."""
+    after, before = sum(new.values()), sum(old.values())
+    every = {name: (new.get(name, 0), old.get(name, 0)) for name in {**old, **new}}
+    if _is_hopeless(after, before) or sum(any(pair) for pair in every.values()) < 2:
+        return
+    table = _pooled(list(every.values()), after, before)
+    if len(table) < 2:
+        return
+    shares = {name: (one / after, other / before) for name, (one, other) in every.items()}
+    of = max((name for name in shares if name), key=lambda name: abs(shares[name][0] - shares[name][1]))
+    effect = sum(abs(one / after - other / before) for one, other in table) / 2
+    yield Change(path, kind, effect, _p_value(table), of, shares[of][1], shares[of][0], before, after)
+
+
+def _is_hopeless(after: int, before: int) -> bool:
+    """Tell whether so few values can show nothing: testing them would only cost others (Tarone 1990)."""
+    fewer = min(after, before)
+    return fewer < 10 and comb(after + before, fewer) < 2 / _ALARMS
+
+
+def _pooled(pairs: list[tuple[int, int]], after: int, before: int) -> list[tuple[int, int]]:
+    """Return classes, the rare ones together; of two classes none is too rare."""
+    share = min(after, before) / (after + before)
+    common = [pair for pair in pairs if sum(pair) * share >= _LEAST_EXPECTED or len(pairs) == 2]
+    rare = after - sum(one for one, _ in common), before - sum(other for _, other in common)
+    if not any(rare):
+        return common
+    if sum(rare) * share < _LEAST_EXPECTED and len(common) > 1:
+        # What is still too rare goes to the rarest of the others.
+        common.sort(key=sum)
+        first = common.pop(0)
+        rare = rare[0] + first[0], rare[1] + first[1]
+    return [*common, rare]
+
+
+def _p_value(table: list[tuple[int, int]]) -> float:
+    from scipy.stats import chi2_contingency, fisher_exact
+
+    sides = sum(one for one, _ in table), sum(other for _, other in table)
+    rarest = min(sum(pair) for pair in table) * min(sides) / sum(sides)
+    if len(table) == 2 and rarest < 2 * _LEAST_EXPECTED:
+        return float(fisher_exact(table)[1])
+    return float(chi2_contingency(table, correction=False)[1])
+
+
+def _of_numbers(path: str, kind: str, new: Reservoir, old: Reservoir) -> Iterator[Change]:
+    """Yield the change of a distribution of numbers, if both sides have some and not all are the same."""
+    if _is_hopeless(new.number, old.number) or len({*new.kept, *old.kept}) < 2:
+        return
+    from scipy.stats import ks_2samp
+
+    is_small = min(len(new.kept), len(old.kept)) < _FEW
+    with warnings.catch_warnings():
+        # Where the exact probability is 1, rounding may take it beyond that; scipy then warns.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = ks_2samp(new.kept, old.kept, method="exact" if is_small else "asymp")
+    middles = median(old.kept), median(new.kept)
+    yield Change(
+        path, kind, float(found.statistic), float(found.pvalue), "median", *middles, old.number, new.number
+    )

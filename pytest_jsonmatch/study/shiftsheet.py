@@ -1,0 +1,102 @@
+"""What has moved between old and new records, as a sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.report.figures import amount_text, count, score_text
+from pytest_jsonmatch.report.sheets import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Figures,
+    Rows,
+    Said,
+    Sheet,
+    Spark,
+)
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.shift import Change, ShiftStudy
+
+_GREAT: Final = 0.2
+"""From this effect on a change stands out."""
+_OTHERS: Final = 5
+
+
+def shift_sheet(study: ShiftStudy, about: str) -> Sheet:
+    """Return what was found, for people.
+
+    Args:
+        study: what was found.
+        about: what was compared, such as "july.jsonl against june.jsonl".
+    """
+    of = f"{count(study.new, 'new record')}, {count(study.old, 'old one')}"
+    return Sheet("jsonmatch shift", f"{about}: {of}", list(_blocks(study)))
+
+
+def _blocks(study: ShiftStudy) -> Iterator[Block]:
+    shown = study.shown
+    figures = study.figures
+    fields = len(study.by_field)
+    yield Figures(
+        [
+            Figure(
+                "shifted",
+                count(int(figures["shifted"] or 0)),
+                f"of {count(fields, 'field')} that could be tested",
+            ),
+            Figure("effect", score_text(figures["effect"]), "the greatest that is shown, from 0 to 1"),
+            Figure("unseen", count(len(study.unseen)), "keys that no old record has"),
+        ]
+    )
+    if not shown:
+        yield Said("Nothing is shown to have moved.", "good")
+    for note in study.notes:
+        yield Said(f"note: {note}", "faint")
+    if shown:
+        yield _table("What has moved, the greatest effects first", shown)
+    yield Rows(
+        [Column("key"), Column("places")],
+        [[path, count(number)] for path, number in study.unseen.items()],
+        title="Keys that no old record has",
+        noun="key",
+    )
+    yield _table("What is not shown to have moved", study.changes[len(shown) :], most=_OTHERS)
+    yield Said(
+        f"p-values are corrected for {count(len(study.changes), 'test')}: if nothing has moved, anything is "
+        "shown in at most 5 % of runs.",
+        "faint",
+    )
+
+
+def _table(title: str, changes: Iterable[Change], most: int = 20) -> Rows:
+    columns = [
+        Column("field"),
+        Column("what", text=True),
+        Column("effect"),
+        Column("from old to new", text=True),
+        Column("p", spare=1),
+        Column("records", spare=2),
+    ]
+    rows: list[list[str | Cell | Spark]] = [
+        [
+            change.path,
+            change.kind,
+            Cell(f"{change.effect:.2f}", "bad" if change.is_shown and change.effect >= _GREAT else ""),
+            _moved(change),
+            "< 0.001" if change.p_value < 0.001 else f"{change.p_value:.3f}",
+            f"{count(change.old)} → {count(change.new)}",
+        ]
+        for change in changes
+    ]
+    return Rows(columns, rows, title=title, noun="change", most=most)
+
+
+def _moved(change: Change) -> str:
+    if change.of == "median":
+        return f"median {amount_text(change.before)} → {amount_text(change.after)}"
+    named = {"presence": "present", "null": "null"}.get(change.kind, f"{change.of!r}")
+    return f"{named} {change.before * 100:.3g} % → {change.after * 100:.3g} %"

@@ -1,0 +1,101 @@
+"""Records that are nearly the same, found without comparing all with all.
+
+Imported when it is asked for: it imports numpy.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+import numpy as np
+
+from pytest_jsonmatch.study.words import hash_of
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.records import Record
+
+_BANDS, _ROWS = 16, 4
+_LEAST: Final = 3
+"""Records with fewer values are like others by chance: they are not looked at."""
+_MOST: Final = 200_000
+"""So many candidates are compared."""
+_LISTED: Final = 100
+_MIX: Final = np.random.RandomState(7).randint(0, 2**62, _BANDS * _ROWS).astype(np.uint64) * np.uint64(2) + 1
+
+
+class Duplicate(NamedTuple):
+    """Two gold records that are nearly the same, and the score of one as the answer to the other."""
+
+    split: str
+    id: str | int
+    other_split: str
+    other_id: str | int
+    score: float
+
+
+@final
+class Twins:
+    """Records that are nearly the same.
+
+    Candidates share one of 16 bands of a MinHash of their values (Broder 1997): of two records with eight in
+    ten values in common, 99.98 % do. The first record that has a band is compared with the others.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: list[Duplicate] = []
+        """The first hundred."""
+        self.is_cut = False
+        """Whether there were too many candidates to compare them all."""
+        self._bands = array("Q")
+        self._first: dict[int, int] = {}
+
+    def add(self, features: set[int]) -> None:
+        """Add a record by the numbers of its values."""
+        if len(features) < _LEAST:
+            number = len(self._bands)
+            self._bands.extend(hash_of(f"alone {number + band}") for band in range(_BANDS))
+            return
+        values = np.fromiter(features, dtype=np.uint64, count=len(features))
+        with np.errstate(over="ignore"):
+            mixed = (values ^ (values >> np.uint64(31))) * _MIX[:, None]
+            least = (mixed ^ (mixed >> np.uint64(29))).min(axis=1).reshape(_BANDS, _ROWS)
+            self._bands.extend((least * _MIX[:_ROWS]).sum(axis=1, dtype=np.uint64).tolist())
+
+    def link(
+        self, record: Callable[[int], Record], score: Callable[[Record, Record], float], near: float
+    ) -> None:
+        """Compare the candidates; what scores at least `near` is nearly the same."""
+        tried: set[tuple[int, int]] = set()
+        for band in np.asarray(self._bands).reshape(-1, _BANDS).T:
+            order = np.argsort(band, kind="stable")
+            for at in np.flatnonzero(band[order][1:] == band[order][:-1]).tolist():
+                one, other = self._root(int(order[at])), self._root(int(order[at + 1]))
+                if one == other or (one, other) in tried:
+                    continue
+                if len(tried) == _MOST:
+                    self.is_cut = True
+                    return
+                tried.add((one, other))
+                first, second = record(one), record(other)
+                found = score(first, second)
+                if found >= near:
+                    self._first[max(one, other)] = min(one, other)
+                    if len(self.pairs) < _LISTED:
+                        self.pairs.append(Duplicate(first.gold, first.id, second.gold, second.id, found))
+
+    def _root(self, number: int) -> int:
+        """Return the first of the records that one is like; itself if there is none."""
+        while number in self._first:
+            number = self._first[number]
+        return number
+
+    def counts(self, gold_of: Callable[[int], str]) -> tuple[int, int]:
+        """Return how many records are like an earlier one, and how many like one of another gold."""
+        groups: dict[int, Counter[str]] = {}
+        for number in self._first:
+            root = self._root(number)
+            groups.setdefault(root, Counter([gold_of(root)]))[gold_of(number)] += 1
+        return len(self._first), sum(sum(group.values()) for group in groups.values() if len(group) > 1)

@@ -1,0 +1,133 @@
+"""Texts and values as words, and words as numbers that can be looked for.
+
+Imported when it is asked for: it imports numpy.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+
+if TYPE_CHECKING:
+    import random
+
+    from numpy.typing import NDArray
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.paths import Segment
+
+    Keys = NDArray[np.uint64]
+
+GRAM: Final = 8
+"""Of longer values, every so many words in a row are looked for."""
+_DECOYS: Final = 1000
+_DIGITS: Final = 4
+_LETTERS: Final = 8
+_WORD: Final = re.compile(r"\w+")
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_BASE: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as they are compared: case, punctuation and width do not matter.
+
+    >>> words_of("Total: 1,234.50 EUR")
+    ['total', '1234', '50', 'eur']
+    """
+    return _WORD.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text)).casefold())
+
+
+def leaves_of(record: JsonValue) -> Iterator[tuple[str, str]]:
+    """Yield the strings and numbers of a value as text, each with its schema path, the last one first.
+
+    >>> list(leaves_of({"a b": [{"n": 1.5}, None]}))
+    [('["a b"][].n', '1.5')]
+    """
+    stack: list[tuple[tuple[Segment, ...], Any]] = [((), record)]
+    while stack:
+        segments, value = stack.pop()
+        if type(value) is dict:
+            stack += [((*segments, key), each) for key, each in value.items()]
+        elif type(value) is list:
+            stack += [((*segments, ELEMENT), each) for each in value]
+        elif value is not None and type(value) is not bool:
+            yield _path(segments), str(value)
+
+
+_path: Final = lru_cache(maxsize=1 << 12)(format_path)
+
+
+def text_of(value: JsonValue) -> str:
+    """Return the strings and numbers of a JSON value as one text.
+
+    >>> text_of({"role": "user", "tokens": [12, None]})
+    'user 12'
+    """
+    return " ".join(text for _, text in [*leaves_of(value)][::-1])
+
+
+def is_telling(words: Sequence[str]) -> bool:
+    """Tell whether a value has enough in it to be looked for: four digits, or two words of eight letters.
+
+    >>> is_telling(["berlin"]), is_telling(["5512"]), is_telling(["acme", "gmbh"])
+    (False, True, True)
+    """
+    digits = sum(letter.isdigit() for word in words for letter in word)
+    return digits >= _DIGITS or (len(words) > 1 and sum(map(len, words)) >= _LETTERS)
+
+
+@lru_cache(maxsize=1 << 14)
+def hash_of(word: str) -> int:
+    """Return a number of 64 bits that is the same in every process."""
+    return int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+def hashes_of(words: Sequence[str]) -> Keys:
+    """Return the numbers of words."""
+    return np.fromiter(map(hash_of, words), dtype=np.uint64, count=len(words))
+
+
+def grams_of(hashes: Keys, size: int) -> Keys:
+    """Return a key for every so many words in a row."""
+    keys = np.zeros(max(len(hashes) - size + 1, 0), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for at in range(size):
+            keys = keys * _BASE + hashes[at : at + len(keys)]
+    return keys
+
+
+def keys_of(words: Sequence[str]) -> Keys:
+    """Return what is looked for of a value: one key for all its words, or those of eight in a row."""
+    return grams_of(hashes_of(words), min(len(words), GRAM))
+
+
+def decoys_of(sample: Sequence[Sequence[str]], chooser: random.Random) -> list[tuple[str, ...]]:
+    """Return values that look like those of a sample: each part is that of another one at its place.
+
+    Parts are words, and of a word with digits its characters. What is in the sample itself is left out.
+    """
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for words in sample:
+        for at, word in enumerate(words):
+            alike.setdefault((len(words), at), []).append(word)
+            alike.setdefault((len(words), at, len(word)), []).append(word)
+    made = set()
+    for _ in range(_DECOYS):
+        words = chooser.choice(sample)
+        parts = []
+        for at, word in enumerate(words):
+            if any(map(str.isdigit, word)):
+                others = alike[len(words), at, len(word)]
+                parts.append("".join(chooser.choice(others)[place] for place in range(len(word))))
+            else:
+                parts.append(chooser.choice(alike[len(words), at]))
+        made.add(tuple(parts))
+    return sorted(made.difference(map(tuple, sample)))

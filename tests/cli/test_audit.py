@@ -1,0 +1,380 @@
+"""`jsonmatch audit`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+GOLD = [{"id": f"r{at}", "vendor": f"vendor {at}", "total": 10 * at, "items": [{"n": at}]} for at in range(6)]
+SAID = [{**each, **{2: {"total": 21}, 4: {"vendor": "other"}}.get(at, {})} for at, each in enumerate(GOLD)]
+TABLE = """\
+gold.jsonl: 6 records, answers of 3 systems
+
+2 places where the gold is likely wrong, the strongest evidence first.
+
+record    place   gold        answers   votes  bits  who
+r2        total   20          21       3 to 0  23.4  a, b, c
+r4        vendor  "vendor 4"  "other"  3 to 0  23.4  a, b, c
+
+By field
+field     suspects  agreement
+total            1       0.83
+vendor           1       0.83
+"""
+
+
+@pytest.fixture
+def answers(write):
+    write(gold_jsonl=GOLD, a_jsonl=SAID, b_jsonl=SAID[::-1], c_jsonl=SAID)
+    return "audit gold.jsonl --answers a.jsonl b.jsonl c.jsonl --id-field id"
+
+
+def test_list(answers, command):
+    assert command(answers) == (0, TABLE, "")
+
+
+def test_narrow(answers, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert all(len(line) <= 60 for line in command(answers).out.splitlines())
+
+
+def test_long_values_are_shown_from_where_they_differ(write, command):
+    write(gold_jsonl=["the very same beginning, one", "b"], a_jsonl=["the very same beginning, two", "b"])
+    ran = command("audit gold.jsonl --answers a.jsonl ./a.jsonl")
+    assert '…ning, one"' in ran.out
+    assert '…ning, two"' in ran.out
+
+
+def test_json_and_gates(answers, command, folder):
+    ran = command(
+        answers, "--json", "found.json", "--gate", "suspects <= 1", "--gate", 'fields["*"].agreement > 0.8'
+    )
+    assert ran.code == 1
+    assert "FAILED   suspects               2  slack -1" in ran.out
+    found = json.loads((folder / "found.json").read_text())
+    assert found["study"] == "audit"
+    assert found["figures"] == {"suspects": 2, "suspect_records": 2 / 6, "agreement": 48 / 54}
+    assert found["found"][0]["said"] == 21
+    assert found["found"][0]["systems"] == ["a", "b", "c"]
+
+
+def test_page(answers, command, folder):
+    assert command(answers, "--html", "audit.html").code == 0
+    page = (folder / "audit.html").read_text()
+    assert "vendor 4" in page
+    assert "a, b, c" in page
+
+
+def test_folders(folder, command):
+    for name, records in {"gold": GOLD, "a": SAID, "b": SAID}.items():
+        (folder / name).mkdir()
+        for each in records:
+            (folder / name / f"{each['id']}.json").write_text(json.dumps(each))
+    (folder / "b" / "r0.json").unlink()
+    ran = command("audit gold --answers a b")
+    assert "r2.json   total" in ran.out
+    assert "b: 1 of 6 answers are missing or can't be compared; there it takes no side" in ran.out
+
+
+def test_rules(answers, write, command):
+    write(rules_json={"fields": {"vendor": {"skip": True}}})
+    assert "vendor" not in command(answers, "--config", "rules.json").out
+
+
+def test_of_as_many_as_have_to_agree(answers, write, command):
+    write(c_jsonl=GOLD)
+    assert "0 places where the gold is likely wrong" in command(answers, "--agree", "3").out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("audit", "nothing to audit: give GOLD with --answers, or --mutate FOLDER"),
+        ("audit gold.jsonl", "--answers: give the answers of at least two systems to hold against GOLD"),
+        (
+            "audit gold.jsonl --answers a.jsonl",
+            "2 systems have to agree, and 1 are given; at least two have to, and as many have to be there",
+        ),
+        (
+            "audit gold.jsonl --answers a.jsonl a.jsonl",
+            "--answers: the same answers are given twice; they would always agree",
+        ),
+        (
+            "audit - --answers a.jsonl b.jsonl",
+            "GOLD is read once for each system: give a file or a folder, not standard input",
+        ),
+        ("audit gold.jsonl --answers a.jsonl nowhere.jsonl", "nowhere.jsonl: no such file or directory"),
+        (
+            "audit gold.jsonl --answers a.jsonl b.jsonl --gate f1>1",
+            "--gate 'f1>1': unknown figure 'f1'; known: agreement, suspect_records, suspects",
+        ),
+        (
+            "audit gold.jsonl --answers a.jsonl b.jsonl --review",
+            "--review asks on the terminal, and there is none; leave it out to see the list",
+        ),
+        (
+            "audit gold.txt --answers a.jsonl b.jsonl --review",
+            "--review writes into GOLD: a .jsonl, .ndjson or .json file, or a folder of .json files",
+        ),
+        (
+            "audit gold.jsonl --mutate golden",
+            "--mutate breaks the answers that cases expect: leave out GOLD and --answers",
+        ),
+        ("audit --mutate golden --workers 0", "--workers 0: it is at least 1"),
+        ("audit --mutate nowhere", "pytest can't collect the suite: file or directory not found: nowhere"),
+    ],
+)
+def test_refused(line, told, answers, refused):
+    assert refused(line) == f"jsonmatch audit: {told}"
+
+
+# -- review ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Let a person at a terminal type words, a line each."""
+
+    def call(*words):
+        stream = io.StringIO("".join(f"{word}\n" for word in words))
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(sys, "stdin", stream)
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    return call
+
+
+def lines(folder, name="gold.jsonl"):
+    return (folder / name).read_text().splitlines()
+
+
+def test_review_of_json_lines(answers, command, folder, typed):
+    before = lines(folder)
+    typed("a", "r")
+    out = command(answers, "--review", "--color", "never").out
+    assert out.endswith(
+        """\
+r2 (total: a, b, c) (1 of 2)
+  total
+    expected 20
+    actual   21
+  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] \
+
+r4 (vendor: a, b, c) (2 of 2)
+  vendor
+    expected "vendor 4"
+    actual   "other"
+  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] \
+updated 1 case in gold.jsonl
+  r2 (total: a, b, c)
+    total  20 → 21
+"""
+    )
+    assert lines(folder) == [line.replace('"total": 20', '"total": 21') for line in before]
+
+
+def test_what_is_accepted_as_well_goes_into_the_options(answers, write, command, folder, typed):
+    before = lines(folder)
+    write(rules_json='{\n  "nulls": "value"\n}\n')
+    typed("w", "w")
+    command(answers, "--review", "--config", "rules.json")
+    assert lines(folder) == before
+    assert json.loads((folder / "rules.json").read_text()) == {
+        "nulls": "value",
+        "accept": {"total": [21], "vendor": ["other"]},
+    }
+    assert "0 places" in command(answers, "--config", "rules.json").out
+
+
+def test_without_options_nothing_can_be_accepted_as_well(answers, command, folder, typed):
+    before = lines(folder)
+    typed("w", "q")
+    out = command(answers, "--review").out
+    assert (
+        "a gold record has no `accept`: name a file of options with --config, whose `accept` it gets" in out
+    )
+    assert out.endswith("no case to update\n")
+    assert lines(folder) == before
+
+
+def test_review_of_a_json_array_keeps_its_layout(write, command, folder, typed):
+    text = "[\n" + ",\n".join(f"  {json.dumps(each)}" for each in GOLD) + "\n]\n"
+    write(gold_json=text, a_json=SAID, b_json=SAID)
+    typed("a", "a")
+    command("audit gold.json --answers a.json b.json --id-field id --review")
+    wanted = text.replace('"total": 20', '"total": 21').replace("vendor 4", "other")
+    assert (folder / "gold.json").read_text() == wanted
+
+
+def test_review_of_a_folder(folder, command, typed):
+    for name, records in {"gold": GOLD, "a": SAID, "b": SAID}.items():
+        (folder / name).mkdir()
+        for each in records:
+            (folder / name / f"{each['id']}.json").write_text(json.dumps(each, indent=2))
+    typed("a", "a")
+    command("audit gold --answers a b --review")
+    assert [json.loads((folder / "gold" / f"{each['id']}.json").read_text()) for each in GOLD] == SAID
+    assert (folder / "gold" / "r2.json").read_text() == json.dumps(SAID[2], indent=2)
+
+
+def test_review_of_elements_that_come_and_go(write, command, folder, typed):
+    gold = [{"rows": [{"n": 1}, {"n": 2}, {"n": 3}]}, {"rows": [{"n": 7}]}]
+    said = [{"rows": [{"n": 1}, {"n": 3}]}, {"rows": [{"n": 7}, {"n": 8}, {"n": 9}]}]
+    write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said, rules_json={"arrays": "unordered"})
+    typed("a", "a", "a")
+    command("audit gold.jsonl --answers a.jsonl b.jsonl --review --config rules.json")
+    first, second = map(json.loads, lines(folder))
+    assert first == said[0]
+    assert second["rows"][0] == {"n": 7}
+    assert sorted(each["n"] for each in second["rows"]) == [7, 8, 9]
+
+
+def test_blank_lines_and_line_ends_stay(folder, command, typed):
+    text = "".join(f"{json.dumps(each)}\r\n" + "\r\n" * (at == 1) for at, each in enumerate(GOLD))
+    (folder / "gold.jsonl").write_bytes(text.encode())
+    for name in "ab":
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in SAID))
+    typed("a", "r")
+    command("audit gold.jsonl --answers a.jsonl b.jsonl --id-field id --review")
+    assert (folder / "gold.jsonl").read_bytes() == text.replace('"total": 20', '"total": 21').encode()
+
+
+# -- breaks that a suite does not notice -------------------------------------------------------------------
+
+CASES = """\
+cases:
+  - id: loose
+    input: x
+    expected: { total: 1234.5, shop: Bakery }
+    fields: { total: { compare: { numeric: { tolerance: { rel: 0.1 } } } } }
+  - id: strict
+    actual: { total: 1 }
+    expected: { total: 2 }
+    repeat: 3
+  - id: unfinished
+    expected: { total: 1 }
+    marks: [{ xfail: { reason: later } }]
+"""
+
+
+@pytest.fixture
+def suite(folder, write):
+    (folder / "golden").mkdir()
+    (folder / "golden" / "a.golden.yaml").write_text(CASES)
+    (folder / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture\ndef jsonmatch_actual():\n    raise AssertionError('no answer is asked for')\n"
+    )
+    write(pytest_ini="[pytest]\njsonmatch_metric = leaf_f1\n")
+
+
+def test_mutations(suite, command, folder):
+    ran = command("audit --mutate golden --json - --output report.txt")
+    assert (ran.code, ran.err) == (0, "")
+    report = (folder / "report.txt").read_text()
+    assert (
+        report
+        == """\
+golden: 2 golden cases
+
+15 mutations of right answers: 93.3% of them are noticed. By kind:
+
+  digit           0.50
+  sign            1.00
+  unit            1.00
+  truncated       1.00
+  null            1.00
+  dropped field   1.00
+  invented field  1.00
+
+What passes
+field     broken by    pass  let pass by        example          in
+total     digit      1 of 2  `numeric` rel 0.1  1234.5 → 1244.5  golden/a.golden.yaml::loose
+
+Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
+"""
+    )
+    found = json.loads(ran.out)
+    assert found["noticed"] == 14 / 15
+    (hole,) = found["holes"]
+    assert hole == {
+        "field": "total",
+        "kind": "digit",
+        "mutated": 2,
+        "noticed": 1,
+        "rules": ["`numeric` rel 0.1"],
+        "example": "1234.5 → 1244.5",
+        "case": "golden/a.golden.yaml::loose",
+    }
+
+
+def test_processes_and_bounds(suite, command):
+    assert command("audit --mutate golden --workers 2").out == command("audit --mutate golden").out
+    assert "8 mutations of right answers" in command("audit --mutate golden --max-mutations 4").out
+
+
+def test_gate_on_what_is_noticed(suite, command):
+    assert command("audit --mutate golden", "--gate", "noticed >= 0.9").code == 0
+    assert command("audit --mutate golden", "--gate", 'fields["total"].noticed >= 0.95').code == 1
+
+
+def test_marks_and_conftest_files_hold(folder, suite, command):
+    """What the suite registers, and where its threshold stands, is as in any run of it."""
+    (folder / "conftest.py").write_text(
+        "def pytest_jsonmatch_register(registry):\n"
+        "    registry.comparator('anything', lambda expected, actual, params: 1.0)\n"
+    )
+    (folder / "golden" / "a.golden.yaml").write_text(
+        "marks: [{jsonmatch: {threshold: 0.5}}]\n"
+        "cases:\n- id: a\n  expected: {a: x, b: y}\n  fields: {a: {compare: anything}}\n"
+    )
+    out = command("audit --mutate golden").out
+    assert "`anything`" in out
+    assert "`threshold` 0.5" in out
+
+
+def test_other_tests_and_options_of_the_suite(folder, suite, command, write):
+    """Nothing of the suite runs, and nothing that its options write is written."""
+    (folder / "test_a.py").write_text("def test_it():\n    open('ran', 'w')\n")
+    write(
+        pytest_ini="[pytest]\nfilterwarnings = error\naddopts = -p no:asyncio -n 2 --junitxml=results.xml "
+        "--jsonmatch-json=results.json --jsonmatch-update\n"
+    )
+    ran = command("audit --mutate .")
+    assert ran.code == 0
+    assert "1 test: no golden case" in ran.out
+    assert not (folder / "ran").exists()
+    assert not list(folder.glob("results.*"))
+    assert (folder / "golden" / "a.golden.yaml").read_text() == CASES
+
+
+def test_cases_that_cannot_be_compared_are_told(folder, suite, command):
+    (folder / "golden" / "a.golden.yaml").write_text(
+        "cases:\n- {id: a, expected: {a: 1}}\n- {id: b, expected: {a: 1}, metric: nonsense}\n"
+        "- {id: c, expected_file: nowhere.json}\n"
+    )
+    out = " ".join(command("audit --mutate golden").out.split())
+    assert "golden/a.golden.yaml::b: unknown metric 'nonsense'" in out
+    assert "nowhere.json' can't be read" in out
+
+
+def test_a_file_that_is_no_golden_file(folder, suite, refused):
+    (folder / "golden" / "b.golden.yaml").write_text("cases:\n- {id: a, expectd: 1}\n")
+    told = "golden/b.golden.yaml:2:11: unknown key 'expectd'; did you mean 'expected'?"
+    assert refused("audit --mutate golden") == f"jsonmatch audit: {told}"
+
+
+def test_a_conftest_file_that_fails(folder, suite, refused):
+    (folder / "conftest.py").write_text("import no_such_module\n")
+    told = "pytest can't collect the suite: ModuleNotFoundError: No module named 'no_such_module'"
+    assert refused("audit --mutate golden") == f"jsonmatch audit: {told}"
+
+
+def test_judged_fields_are_left_out(folder, suite, command):
+    (folder / "golden" / "a.golden.yaml").write_text(
+        "cases:\n- {id: a, expected: {a: x, b: 1}, fields: {a: {compare: semantic}}}\n"
+    )
+    out = command("audit --mutate golden").out
+    assert "a: a judge compares it, and none is asked" in out

@@ -1,0 +1,281 @@
+"""`jsonmatch agreement` and `measure_agreement`."""
+
+from __future__ import annotations
+
+import json
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.study import measure_agreement
+
+# Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, example C: 4 observers, 12 units, values missing.
+FOUR_OBSERVERS = (
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
+)
+# Fleiss 1971, as many textbooks reprint it: how many of 14 raters put each of 10 subjects into 5 categories.
+FLEISS = "0 0 0 0 14, 0 2 6 4 2, 0 0 3 5 6, 0 3 9 2 0, 2 2 8 1 1, 7 7 0 0 0, 3 2 6 3 0, 2 5 3 2 2, 6 5 2 1 0, 0 2 2 3 7"
+
+
+def observers(rows):
+    """The records of each observer by the name of the unit; "." is a unit that was not observed."""
+    return {
+        f"o{at}": {f"u{unit}": {"v": int(value)} for unit, value in enumerate(row.split()) if value != "."}
+        for at, row in enumerate(rows)
+    }
+
+
+def test_krippendorffs_example():
+    found = measure_agreement(observers(FOUR_OBSERVERS)).fields["v"]
+    assert (round(found.alpha.value, 3), round(found.alpha_interval.value, 3)) == (0.743, 0.849)
+
+
+def test_cohens_kappa_of_two_raters():
+    # Cohen 1960 weighs the same table: both yes 20, both no 15, only one of them yes 5 and 10.
+    ann = [{"ok": answer} for answer in [True] * 25 + [False] * 25]
+    bob = [{"ok": answer} for answer in [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15]
+    found = measure_agreement({"ann": ann, "bob": bob}).fields["ok"]
+    assert (found.places, found.agreement.value, found.cohen.value) == (50, 0.7, pytest.approx(0.4))
+
+
+def test_fleiss_example():
+    raters = [[] for _ in range(14)]
+    for row in FLEISS.split(","):
+        values = [kind for kind, number in enumerate(row.split()) for _ in range(int(number))]
+        for rater, value in zip(raters, values, strict=True):
+            rater.append({"kind": value})
+    found = measure_agreement({f"r{at}": records for at, records in enumerate(raters)})
+    assert round(found.fields["kind"].fleiss.value, 3) == 0.210
+    assert len(found.pairs) == 14 * 13 / 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_alpha_is_that_of_the_krippendorff_package(seed):
+    krippendorff = pytest.importorskip("krippendorff")
+    numbers = np.random.RandomState(seed)
+    true = numbers.randint(0, 5, 40)
+    rows = np.where(numbers.random_sample((4, 40)) < 0.7, true, numbers.randint(0, 5, (4, 40))).astype(float)
+    rows[numbers.random_sample(rows.shape) < 0.3] = np.nan
+    found = measure_agreement(
+        observers(" ".join("." if np.isnan(value) else str(int(value)) for value in row) for row in rows)
+    ).fields["v"]
+    for level, alpha in (("nominal", found.alpha), ("interval", found.alpha_interval)):
+        assert alpha.value == pytest.approx(krippendorff.alpha(rows, level_of_measurement=level), abs=1e-12)
+
+
+def test_comparators_say_what_agrees():
+    ann = [{"shop": f"Shop {at}", "total": 100 + at} for at in range(20)]
+    bob = [{"shop": f"SHOP {at}", "total": 100.4 + at} for at in range(20)]
+    assert measure_agreement({"ann": ann, "bob": bob}).total.agreement.value == 0.0
+    rules = {
+        "shop": {"transform": ["lowercase"]},
+        "total": {"compare": {"numeric": {"tolerance": {"abs": 0.5}}}},
+    }
+    found = measure_agreement({"ann": ann, "bob": bob}, fields=rules)
+    assert found.total.agreement.value == found.fields["shop"].alpha.value == 1.0
+
+
+def test_partial_credit_is_the_weight_of_agreement():
+    """Cohen 1968: with scores as weights; chance gives the mean score of values from any two records."""
+    ann, bob = ["cat", "car", "dog", "cat"], ["cat", "cat", "dog", "dot"]
+    sides = {"ann": [{"s": text} for text in ann], "bob": [{"s": text} for text in bob]}
+    found = measure_agreement(sides, metric="json_similarity").fields["s"]
+
+    def score(one, other):
+        return sum(a == b for a, b in zip(one, other, strict=True)) / 3
+
+    seen = sum(map(score, ann, bob)) / 4
+    chance = sum(score(one, other) for one in ann for other in bob) / 16
+    assert found.agreement.value == pytest.approx(seen)
+    assert found.cohen.value == pytest.approx((seen - chance) / (1 - chance))
+
+
+def test_arrays_are_paired_and_what_one_leaves_out_is_disagreement():
+    schema = {"properties": {"lines": {"type": "array", "x-eval-align": "unordered"}}}
+    ann = [{"lines": [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}]}] * 4
+    bob = [{"lines": [{"n": 2, "s": "b"}, {"n": 1, "s": "a"}]}] * 3 + [{"lines": [{"n": 2, "s": "b"}]}]
+    found = measure_agreement({"ann": ann, "bob": bob}, schema=schema)
+    assert {path: (each.places, each.agreement.value) for path, each in found.fields.items()} == {
+        "lines[].n": (8, 0.875),
+        "lines[].s": (8, 0.875),
+    }
+    assert [(each.id, each.agreement, each.fields) for each in found.worst] == [
+        (3, 0.5, ("lines[0].n", "lines[0].s"))
+    ]
+
+
+def test_adding_an_annotator_changes_nothing_between_the_others():
+    numbers = random.Random(0)
+    sides = {name: [{"k": numbers.choice("ab")} for _ in range(30)] for name in ("ann", "bob", "cem")}
+    three = measure_agreement(sides)
+    two = measure_agreement({name: sides[name] for name in ("ann", "bob")})
+    assert three.pairs["ann, bob"].agreement == two.total.agreement
+    assert three.pairs["ann, bob"].cohen == two.total.cohen
+
+
+def test_a_field_that_does_not_vary_has_no_kappa():
+    found = measure_agreement({"ann": [{"k": None}] * 9, "bob": [{"k": None}] * 9}).fields["k"]
+    assert (found.agreement.value, found.cohen, found.fleiss, found.alpha) == (1.0, None, None, None)
+
+
+def test_numbers_of_any_size():
+    found = measure_agreement({name: [{"n": 10**400}, {"n": 1}] for name in ("ann", "bob")}).fields["n"]
+    assert (found.alpha.value, found.alpha_interval) == (1.0, None)
+
+
+def test_documents_find_each_other_by_id(write, folder):
+    write(
+        ann_jsonl=[{"id": at, "k": at % 3} for at in range(300)],
+        bob_jsonl=[{"id": at, "k": at % 3} for at in reversed(range(1, 301))],
+    )
+    found = measure_agreement({name: folder / f"{name}.jsonl" for name in ("ann", "bob")}, id_field="id")
+    assert (found.documents, found.alone, found.total.alpha.value) == (299, 2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("sides", "told"),
+    [
+        ({"ann": [{"k": 1}]}, "agreement is between two annotators or more; there is one"),
+        (
+            {"ann": {"a": {}}, "bob": {"b": {}}},
+            "no document is described by two of ann, bob: do their ids agree?",
+        ),
+        ({"ann": [], "bob": []}, "no document is described by two of ann, bob: do their ids agree?"),
+        (
+            {"ann": [{}], "bob": [{}], "metric": "pairwise_f1"},
+            "there is nothing to compare: no annotator has a",
+        ),
+        ({"ann": "no.jsonl", "bob": []}, "gold 'no.jsonl' can't be read: no such file or directory"),
+        ({"ann": 7, "bob": []}, "gold is a int; it is a list or an iterator of records, or the path of"),
+    ],
+)
+def test_sides_that_cannot_be(folder, sides, told):
+    options = {"metric": sides.pop("metric")} if "metric" in sides else {}
+    with pytest.raises(ConfigurationError) as error:
+        measure_agreement(sides, **options)
+    assert str(error.value).startswith(told)
+
+
+def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
+    write(ann_jsonl=[{"id": 1}, {"k": 1}], bob_jsonl=[{"id": 1}, {"id": 1}])
+    with pytest.raises(ConfigurationError, match=r"ann.jsonl:2 has no id that is a string or an integer"):
+        measure_agreement({"ann": folder / "ann.jsonl", "bob": []}, id_field="id")
+    with pytest.raises(ConfigurationError, match=r"^bob: the id 1 comes twice"):
+        measure_agreement({"bob": folder / "bob.jsonl", "ann": []}, id_field="id")
+    with pytest.raises(GoldValidationError, match="record 0: "):
+        measure_agreement({"bob": ["{"], "ann": ["{}"]})
+
+
+@pytest.mark.parametrize("number", [40, pytest.param(400, marks=pytest.mark.full)])
+def test_intervals_hold_as_often_as_they_say(number):
+    """Two annotators who say the truth in nine of ten cases, else anything: kappa is 0.81 of what is left."""
+    held = 0
+    runs = 120
+    numbers = random.Random(11)
+    for _ in range(runs):
+        sides = {"ann": [], "bob": []}
+        for _ in range(number):
+            true = numbers.choice("abc")
+            for records in sides.values():
+                records.append({"k": true if numbers.random() < 0.9 else numbers.choice("abc")})
+        alpha = measure_agreement(sides).fields["k"].alpha
+        held += alpha.low <= 0.81 <= alpha.high
+    # With 95 % there are fewer than this in less than one of a hundred such tests; with 90 %, in most.
+    assert held / runs >= 0.91
+
+
+def test_memory_does_not_grow_with_documents():
+    class Records(list):
+        """A list that makes its records when they are asked for."""
+
+        def __init__(self, number):
+            self.number = number
+
+        def __len__(self):
+            return self.number
+
+        def __getitem__(self, at):
+            return {"id": str(at), "k": at % 7, "n": at}
+
+    def peak(number):
+        tracemalloc.start()
+        measure_agreement({"ann": Records(number), "bob": Records(number)})
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(300)
+    # (Ids are held, to bring records together.)
+    assert peak(20_000) - peak(2_000) < 18_000 * 300
+
+
+# -- the command -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def golds(write):
+    numbers = random.Random(4)
+    ann = [{"id": f"d{at}", "kind": numbers.choice("abc"), "total": at} for at in range(40)]
+    bob = [
+        {**record, "kind": numbers.choice("abc") if at % 4 == 0 else record["kind"]}
+        for at, record in enumerate(ann)
+    ]
+    write(ann_jsonl=ann, bob_jsonl=bob[::-1], cem_json=ann[:30])
+
+
+def test_the_command(golds, command, folder):
+    ran = command(
+        "agreement ann.jsonl bob.jsonl cem.json --id-field id --html a.html --json a.json --gate alpha>=0.5"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "agreement of ann, bob, cem on 40 documents"
+    assert next(line for line in lines if line.startswith("ann, cem")).split()[2:] == ["60", "1.00", "1.00"]
+    assert [line.split()[0] for line in lines if line.startswith(("kind", "total"))] == ["kind", "total"]
+    assert lines[-1].split()[:2] == ["PASSED", "alpha"]
+    assert "By field, the least alpha first" in (folder / "a.html").read_text()
+    found = json.loads((folder / "a.json").read_text())
+    assert (found["study"], found["documents"], found["fields"]["total"]["agreement"][0]) == (
+        "agreement",
+        40,
+        1.0,
+    )
+
+
+def test_a_gate_on_a_field(golds, command):
+    ran = command("agreement ann.jsonl bob.jsonl --id-field id", "--gate", 'fields["kind"].cohen >= 0.99')
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1].startswith('  FAILED   fields["kind"].cohen')
+
+
+def test_folders(write, command, folder):
+    for name, value in (("ann", 1), ("bob", 2)):
+        (folder / name).mkdir()
+        for at in range(3):
+            (folder / name / f"{at}.json").write_text(json.dumps({"k": value if at else 0}))
+    (folder / "bob" / "9.json").write_text("{}")
+    out = command("agreement ann bob").out
+    assert "agreement of ann and bob on 3 documents" in out
+    assert "1 document described by one annotator only: not counted." in out
+    assert "1.json" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("ann.jsonl", "agreement is between two annotators or more; there is one"),
+        ("ann.jsonl ann.jsonl", "one file is given twice"),
+        ("ann.jsonl no.jsonl", "no.jsonl: no such file or directory"),
+        ("ann.jsonl bob.jsonl --gate kappa>=1", "--gate 'kappa>=1': unknown figure 'kappa'"),
+    ],
+)
+def test_bad_command_lines(golds, command, line, told):
+    ran = command(f"agreement {line}")
+    assert ran.code == 2
+    assert ran.err.startswith(f"jsonmatch agreement: {told}")

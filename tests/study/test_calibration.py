@@ -1,0 +1,181 @@
+"""Figures of confidences against plain formulas, and promises against simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import beta, mannwhitneyu
+
+from pytest_jsonmatch.study.calibration import (
+    Outcomes,
+    auroc,
+    brier,
+    calibration,
+    cheapest,
+    needed,
+    promise,
+    risks,
+)
+from pytest_jsonmatch.study.tally import GROUPS, Tally
+
+
+def counted(confidences, right, clusters=None):
+    """The outcomes of values, counted one by one; each stands alone unless clusters are given."""
+    tally = Tally()
+    for at, (confidence, is_right) in enumerate(zip(confidences, right, strict=True)):
+        cluster = at if clusters is None else int(clusters[at])
+        tally.add(float(confidence), bool(is_right), cluster % GROUPS, cluster)
+    return Outcomes.of(tally)
+
+
+def drawn(confidences, wrong, clusters, random):
+    """The same of many values at once, clusters dealt out to groups."""
+    number = clusters.max() + 1
+    groups = np.concatenate([random.permutation(GROUPS), random.integers(0, GROUPS, number)])[:number]
+    values, places = np.unique(confidences, return_inverse=True)
+    counts = np.zeros((2, GROUPS, len(values)))
+    np.add.at(counts, (wrong.astype(int), groups[clusters], places), 1)
+    squares = np.zeros(GROUPS)
+    np.add.at(squares, groups[clusters], (confidences - ~wrong) ** 2)
+    return Outcomes(values, values, counts[1], counts[0], squares, number)
+
+
+@pytest.fixture
+def sample():
+    random = np.random.default_rng(5)
+    confidences = random.beta(5, 1, 300).round(2)
+    return confidences, random.random(300) < confidences
+
+
+def test_auroc_is_mann_whitneys_u(sample):
+    confidences, right = sample
+    u = mannwhitneyu(confidences[right], confidences[~right]).statistic
+    assert auroc(counted(*sample)).value == pytest.approx(u / (right.sum() * (~right).sum()))
+
+
+def test_brier_is_the_mean_squared_difference(sample):
+    confidences, right = sample
+    assert brier(counted(*sample)).value == pytest.approx(((confidences - right) ** 2).mean())
+
+
+def test_ece_of_bins_of_equal_mass():
+    confidences = np.repeat(np.linspace(0.05, 0.95, 10), 10)
+    right = np.tile(np.arange(10) < 5, 10)
+    found, bins = calibration(counted(confidences, right))
+    assert found.value == pytest.approx(np.abs(np.linspace(0.05, 0.95, 10) - 0.5).mean())
+    assert [each.number for each in bins] == [10] * 10
+    assert [each.right for each in bins] == [0.5] * 10
+    assert [each.confidence for each in bins] == pytest.approx(np.linspace(0.05, 0.95, 10))
+
+
+def test_a_confidence_stands_in_one_bin():
+    found, bins = calibration(counted([0.9] * 95 + [0.1] * 5, [True] * 95 + [False] * 5))
+    assert [(each.number, each.right) for each in bins] == [(5, 0.0), (95, 1.0)]
+    assert found.value == pytest.approx(0.1)
+
+
+def test_risk_and_coverage():
+    of = counted([0.9, 0.9, 0.8, 0.7], [True, False, True, False])
+    assert risks(of) == ((0.9, 0.5, 0.5), (0.8, 0.75, pytest.approx(1 / 3)), (0.7, 1.0, 0.5))
+
+
+def test_perfectly_apart_is_not_perfectly_sure():
+    found = auroc(counted([0.9] * 20 + [0.1] * 5, [True] * 20 + [False] * 5))
+    assert (found.value, found.low, found.high) == (1.0, pytest.approx(0.025 ** (1 / 5)), 1.0)
+
+
+def test_no_auroc_if_all_are_right_and_no_interval_of_one_cluster():
+    assert auroc(counted([0.9, 0.8], [True, True])) is None
+    of = counted([0.9, 0.8], [True, False], clusters=[0, 0])
+    assert (auroc(of)[1:], brier(of)[1:], calibration(of)[0][1:]) == ((None, None),) * 3
+
+
+def test_many_confidences_are_cut_downwards_and_figures_hardly_change():
+    random = np.random.default_rng(1)
+    confidences = random.beta(5, 1, 20_000)
+    right = random.random(20_000) < confidences
+    of = counted(confidences, right)
+    assert len(of.values) <= 512
+    assert (of.means >= of.values - 1e-12).all()
+    u = mannwhitneyu(confidences[right], confidences[~right]).statistic
+    assert auroc(of).value == pytest.approx(u / (right.sum() * (~right).sum()), abs=0.002)
+    assert brier(of).value == pytest.approx(((confidences - right) ** 2).mean())
+    # A threshold means the same before and after the cut.
+    threshold, coverage, error = risks(of)[10]
+    accepted = confidences >= threshold
+    assert (coverage, error) == (pytest.approx(accepted.mean()), pytest.approx((~right[accepted]).mean()))
+
+
+def test_a_promise_of_values_that_stand_alone_is_clopper_and_pearsons():
+    found = promise(counted([0.9] * 800, [True] * 800), 0.01)
+    assert found == (found.__class__)(0.9, 1.0, 400, 0, pytest.approx(beta.ppf(0.95, 1, 400)))
+    assert needed(0.01) == 299
+
+
+def test_no_promise_of_too_few():
+    assert promise(counted([0.9] * 400, [True] * 400), 0.01).threshold is None
+
+
+def test_the_cheapest_threshold():
+    confidences, right = (
+        [0.9] * 50 + [0.5] * 50,
+        [True] * 50 + [True, True, False, False] * 12 + [True, False],
+    )
+    found = cheapest(counted(confidences, right), wrong=10, review=1)
+    assert (found.threshold, found.coverage, found.cost) == (0.9, 0.5, pytest.approx(0.5))
+    assert (found.cost_of_review, found.cost_of_none) == (1, pytest.approx(2.5))
+    assert cheapest(counted(confidences, [False] * 100), wrong=10, review=1).threshold is None
+
+
+# In all of these exactly the promised share is wrong, whatever the confidence: each promise is one too many.
+WORST = {
+    "values stand alone": (400, 1, 0.1, None),
+    "few errors": (2_000, 1, 0.02, None),
+    "a cluster is right or wrong as a whole": (200, 10, 0.1, 1e-9),
+    "clusters differ": (100, 10, 0.1, 2.0),
+    "few clusters": (50, 10, 0.1, 2.0),
+}
+
+
+@pytest.mark.parametrize("case", WORST)
+def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
+    clusters, size, most, spread = WORST[case]
+    random = np.random.default_rng(11)
+    number, broken = clusters * size, 0
+    member = np.repeat(np.arange(clusters), size)
+    for _ in range(600):
+        confidences = random.random(number).round(2)
+        share = most + 1e-9
+        if spread is None:
+            wrong = random.random(number) < share
+        else:
+            alike = random.beta(share * spread, (1 - share) * spread, clusters)
+            wrong = random.random(number) < np.repeat(alike, size)
+        broken += promise(drawn(confidences, wrong, member, random), most).threshold is not None
+    # At 10 %, the double, more than 42 of 600 would be broken in 99 of 100 such tests.
+    assert broken <= 42, broken / 600
+
+
+@pytest.mark.parametrize(("clusters", "size"), [(400, 1), (100, 5)])
+def test_intervals_hold_in_about_95_percent_of_runs(clusters, size):
+    random = np.random.default_rng(3)
+    number = clusters * size
+    member = np.repeat(np.arange(clusters), size)
+
+    def draw(number, member):
+        confidences = random.beta(6, 1, number)
+        shared = np.repeat(random.random(member.max() + 1), size)
+        noise = np.where(random.random(number) < 0.5, shared, random.random(number))
+        return confidences, noise >= confidences**2
+
+    many = 200_000
+    confidences, wrong = draw(many, np.repeat(np.arange(many // size), size))
+    truth = drawn(confidences.round(3), wrong, np.repeat(np.arange(many // size), size), random)
+    true = auroc(truth).value, brier(truth).value, calibration(truth)[0].value
+    missed = np.zeros(3)
+    for _ in range(300):
+        of = drawn(*draw(number, member), member, random)
+        found = auroc(of), brier(of), calibration(of)[0]
+        missed += [not each.low <= value <= each.high for each, value in zip(found, true, strict=True)]
+    # Of 300, 15 are to be expected; 27 or fewer in 99 of 100 such tests.
+    assert (missed <= 27).all(), missed / 300

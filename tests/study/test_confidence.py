@@ -1,0 +1,224 @@
+"""`jsonmatch confidence` and `measure_confidence`."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch.study import measure_confidence
+
+
+def records(number):
+    """Answers that are wrong where their confidence is low, with gold records."""
+    gold = [{"id": f"r{at}", "total": at, "lines": [{"n": at}, {"n": at + 1}]} for at in range(number)]
+    answers = []
+    for at, record in enumerate(gold):
+        is_wrong = at % 5 == 0
+        total = {"value": -1 if is_wrong else at, "confidence": 0.4 if is_wrong else 0.9 + at % 7 / 100}
+        answers.append(
+            {**record, "total": total, "lines": [{"n": {"value": at, "confidence": 0.8}}, {"n": at + 1}]}
+        )
+    return answers, gold
+
+
+def test_what_is_right_and_how_sure_it_was():
+    study = measure_confidence(*records(50), id_field="id")
+    total = study.fields["total"]
+    assert (total.values, total.accuracy, total.auroc.value) == (50, 0.8, 1.0)
+    lines = study.fields["lines[].n"]
+    assert (lines.values, lines.without, lines.accuracy, lines.auroc) == (50, 50, 1.0, None)
+    assert (study.total.values, study.total.without, study.records, study.clusters) == (100, 50, 50, 50)
+    assert study.notes == ("50 values without a confidence: not in the figures",)
+    assert study.figures["without_confidence"] == pytest.approx(1 / 3)
+    assert study.by_field["total"]["accuracy"] == 0.8
+
+
+def test_records_find_each_other_in_any_order():
+    answers, gold = records(50)
+    assert measure_confidence(answers[::-1], gold, id_field="id") == measure_confidence(
+        answers, gold, id_field="id"
+    )
+
+
+def test_rules_and_schema_say_what_is_right():
+    gold = [{"n": 100, "s": "a"}] * 4
+    answers = [{"n": {"value": 101, "confidence": 0.9}, "s": {"value": "A", "confidence": 0.9}}] * 4
+    assert measure_confidence(answers, gold).total.accuracy == 0.0
+    rules = {"n": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}, "s": {"transform": ["lowercase"]}}
+    assert measure_confidence(answers, gold, fields=rules).total.accuracy == 1.0
+    close = measure_confidence(answers, gold, metric="json_similarity", correct=0.9)
+    assert close.fields["n"].accuracy == 1.0
+
+
+def test_invented_values_are_wrong_and_missing_ones_are_not_there():
+    answers = [{"a": {"value": 1, "confidence": 0.9}, "new": {"value": 1, "confidence": 0.6}}, {}]
+    study = measure_confidence(answers, [{"a": 1, "b": 2}, {"a": 1, "b": 2}])
+    assert sorted(study.fields) == ["a", "new"]
+    assert (study.fields["new"].accuracy, study.total.values) == (0.0, 2)
+
+
+def test_an_object_in_place_of_a_value_is_as_sure_as_what_is_least_sure_in_it():
+    answer = {"a": {"b": {"value": 1, "confidence": 0.9}, "c": {"value": 2, "confidence": 0.3}}}
+    study = measure_confidence([answer], [{"a": 5}])
+    assert (study.fields["a"].mean_confidence, study.fields["a"].accuracy) == (0.3, 0.0)
+
+
+def test_what_is_left_out_is_said():
+    answers = ['{"id": "a", "n": {"value": 1, "confidence": 0.5}}', "no JSON", '{"id": "x", "n": 1}']
+    gold = [{"id": "a", "n": 1, "m": 2}, {"id": "b", "n": 1, "m": 2}]
+    study = measure_confidence(answers, gold, id_field="id", fields={"q": {"weight": 2}})
+    assert study.notes == (
+        "1 gold record has no answer",
+        "1 answer has no JSON that can be read, or no id",
+        "1 answer has no gold record",
+        "the rule 'q' fits no field",
+    )
+
+
+def test_clusters_widen_intervals():
+    gold = [{"doc": f"d{at // 20}", "n": 1} for at in range(400)]
+    answers = [{"n": {"value": int(at // 20 % 4 != 0), "confidence": 0.9 - at % 3 / 10}} for at in range(400)]
+    alone, together = (
+        measure_confidence(answers, gold, cluster=name, fields={"doc": {"skip": True}})
+        for name in (None, "doc")
+    )
+    assert (alone.clusters, together.clusters) == (400, 20)
+    assert together.total.brier.high - together.total.brier.low > 2 * (
+        alone.total.brier.high - alone.total.brier.low
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"max_error": 0}, "max_error is 0; it is a share above 0 and below 1, such as 0.01"),
+        ({"correct": 2}, "correct is 2; it is a score above 0, and at most 1"),
+        ({"cost": {"wrong": 1}}, "cost is {'wrong': 1}; it says what a wrong value and a review cost"),
+        (
+            {"confidence": "sure.{path}"},
+            "no value of 2 answers has a confidence, which was looked for at 'sure.{path}'",
+        ),
+        ({"metric": "feild_match"}, "unknown metric 'feild_match'"),
+    ],
+)
+def test_arguments_that_cannot_be(options, told):
+    answers = [{"n": {"value": 1, "confidence": 0.5}}] * 2
+    with pytest.raises(ConfigurationError) as error:
+        measure_confidence(answers, [{"n": 1}] * 2, **options)
+    assert str(error.value).startswith(told)
+
+
+def test_a_wrong_confidence_is_named_with_its_record():
+    with pytest.raises(
+        ConfigurationError, match=r"^record 'b': the confidence of n is 7; it has to be a number"
+    ):
+        measure_confidence(
+            [{"id": "b", "n": {"value": 1, "confidence": 7}}], [{"id": "b", "n": 1}], id_field="id"
+        )
+
+
+@pytest.mark.parametrize("answers", [[], [{"n": None}], [{"n": {"value": 1, "confidence": None}}]])
+def test_without_any_confidence(answers):
+    with pytest.raises(ConfigurationError, match="has a confidence, which was looked for as"):
+        measure_confidence(answers, [{"n": None}] * len(answers))
+
+
+def test_one_record():
+    study = measure_confidence([{"n": {"value": 1, "confidence": 0.7}}], [{"n": 1}], max_error=0.1)
+    assert study.total.brier == (pytest.approx(0.09), None, None)
+    assert study.total.at_error.threshold is None
+
+
+def test_memory_does_not_grow_with_records():
+    def peak(number):
+        answers = ({"n": {"value": at % 9, "confidence": at % 1000 / 1000}} for at in range(number))
+        tracemalloc.start()
+        measure_confidence(answers, ({"n": at % 10} for at in range(number)))
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(100)
+    assert peak(20_000) < 1.3 * peak(2_000)
+
+
+# -- the command -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def corpus(write):
+    answers, gold = records(700)
+    write(answers_jsonl=answers, gold_jsonl=gold)
+
+
+def test_the_command(corpus, command, folder):
+    ran = command(
+        "confidence answers.jsonl gold.jsonl --id-field id --max-error 0.05 --cost wrong=10,review=1 --html c.html --json c.json --gate coverage_at_error>=0.5"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "answers.jsonl against gold.jsonl: 1,400 values with a confidence in 700 records"
+    assert "Values with a confidence of 0.8 or more may skip review: 90.0 % of all." in ran.out
+    assert "A threshold of 0.8 is cheapest: 90.0 % of the values skip review, and a value" in ran.out
+    assert names(lines) == ["lines[].n", "total"]
+    assert lines[-1].split()[:3] == ["PASSED", "coverage_at_error", "0.90"]
+    page = (folder / "c.html").read_text()
+    assert page.count("<h2>") == 4
+    found = json.loads((folder / "c.json").read_text())
+    assert (found["study"], found["version"], found["fields"]["total"]["values"]) == ("confidence", 1, 700)
+    assert found["total"]["at_error"]["threshold"] == 0.8
+
+
+def names(lines):
+    start = next(at for at, line in enumerate(lines) if line.startswith("field "))
+    return [line.split()[0] for line in lines[start + 1 : start + 3]]
+
+
+def test_a_gate_that_fails(corpus, command):
+    ran = command(
+        "confidence answers.jsonl gold.jsonl --id-field id", "--gate", 'fields["total"].ece <= 0.01'
+    )
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1].startswith('  FAILED   fields["total"].ece  0.')
+
+
+def test_confidences_beside_values_and_by_a_function(write, command):
+    gold = [{"n": at} for at in range(60)]
+    write(
+        gold_jsonl=gold,
+        a_jsonl=[{"n": at, "sure": {"n": 0.5}} for at in range(60)],
+        sure_py="def of(answer, path):\n    return 0.5\n",
+        b_jsonl=gold,
+    )
+    one = command("confidence a.jsonl gold.jsonl --confidence sure.{path}").out
+    other = command("confidence b.jsonl gold.jsonl --confidence sure:of").out
+    assert one.replace("a.jsonl", "b.jsonl") == other
+    assert "No auroc: it takes values that are right and values that are wrong." in one
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "--cost wrong",
+            "--cost 'wrong': it is what a wrong value and a review cost, as in wrong=100,review=1",
+        ),
+        ("--cost wrong=1", "cost is {'wrong': 1.0}; it says"),
+        ("--gate coverage_at_error>0.5", "a gate on coverage_at_error needs --max-error"),
+        ("--gate f1>0.5", "--gate 'f1>0.5': unknown figure 'f1'; known: accuracy, auroc,"),
+        ("--max-error 5", "argument --max-error: '5' is no number from 0 to 1"),
+        ("--confidence x", "confidence is 'x'; it is 'inline', a function, or a path with {path} in it once"),
+        ("--confidence no_module:x", "no_module:x"),
+        ("--json -", "--json - and the report both go to standard output"),
+    ],
+)
+def test_a_command_that_cannot_be_used(corpus, refused, line, told):
+    assert told in refused(f"confidence answers.jsonl gold.jsonl --id-field id {line}")
+
+
+def test_an_empty_file(write, refused):
+    write(answers_jsonl="", gold_jsonl="")
+    assert "no value of 0 answers has a confidence" in refused("confidence answers.jsonl gold.jsonl")

@@ -1,0 +1,284 @@
+"""`jsonmatch overlap` and `measure_overlap`."""
+
+from __future__ import annotations
+
+import json
+import random
+import tracemalloc
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.study import measure_overlap
+from pytest_jsonmatch.study.records import Record
+from pytest_jsonmatch.study.twins import Twins
+from pytest_jsonmatch.study.words import decoys_of, words_of
+
+NAMES = [
+    first + last for first in ("ann", "bob", "cem", "dia", "eve", "fay") for last in ("", "ton", "sen", "ski")
+]
+
+
+def record_of(numbers, name):
+    return {
+        "id": name,
+        "name": f"{numbers.choice(NAMES)} {numbers.choice(NAMES)}",
+        "date": f"20{numbers.randint(10, 25)}-{numbers.randint(1, 12):02}-{numbers.randint(1, 28):02}",
+        "no": str(numbers.randint(10000, 99999)),
+        "total": round(numbers.uniform(1, 9999), 2),
+        "note": " ".join(numbers.choice(NAMES) for _ in range(numbers.randint(3, 14))),
+    }
+
+
+def golden(seed=0, number=80):
+    numbers = random.Random(seed)
+    return [record_of(numbers, f"r{at}") for at in range(number)]
+
+
+def as_text(record):
+    return ", ".join(str(value) for key, value in record.items() if key != "id")
+
+
+def test_a_record_in_a_prompt_is_found():
+    gold = golden()
+    texts = [("a.md", "Read the invoice."), ("b.md", f"For example: {as_text(gold[7])}.")]
+    found = measure_overlap({"test": gold}, texts, id_field="id")
+    assert (found.records, found.texts, found.contaminated) == (80, 2, 1)
+    (worst,) = found.worst
+    assert (worst.split, worst.id, worst.text, worst.is_whole) == ("test", "r7", "b.md", True)
+    assert worst.p < 1e-4
+    assert f"no: {gold[7]['no']}" in worst.fields
+    assert found.figures["contaminated_share"] == 1 / 80
+
+
+def test_case_punctuation_and_thousands_do_not_matter():
+    gold = golden()
+    gold[3].update(name="Müller & Söhne KG", total=41234.55, no="AB 77213")
+    text = "MÜLLER & SÖHNE KG: 41,234.55 (ab-77213)"
+    (worst,) = measure_overlap({"test": gold}, [("p", text)], id_field="id").worst
+    assert (worst.id, worst.found) == ("r3", 3)
+
+
+def test_eight_words_of_a_long_text_are_enough():
+    gold = golden()
+    gold[5]["note"] = "the goods were left with a neighbour who had moved away long ago and never came back"
+    text = "They say the goods were left with a neighbour who had moved."
+    found = measure_overlap({"test": gold}, [("p", text)])
+    assert found.fields["note"].found == 1
+    assert (
+        measure_overlap({"test": gold}, [("p", "the goods were left with a dog")]).fields["note"].found == 0
+    )
+
+
+def test_a_text_may_come_in_parts():
+    gold = golden()
+    text = as_text(gold[2])
+    whole = measure_overlap({"test": gold}, [("p", text)])
+    at = text.index(",")
+    # (Cut within the name.)
+    parts = measure_overlap({"test": gold}, [("p", text[: at - 4]), ("p", text[at - 4 :])])
+    assert whole.texts == parts.texts == 1
+    cut = measure_overlap(
+        {"test": gold}, [("p", f"{gold[2]['name'].split()[0]} "), ("p", text.split(maxsplit=1)[1])]
+    )
+    assert cut.worst == whole.worst
+
+
+def test_what_many_records_have_says_nothing_of_one():
+    gold = [{**record, "bank": "First Bank of Nowhere 990117"} for record in golden()]
+    found = measure_overlap({"test": gold}, [("p", "First Bank of Nowhere 990117")])
+    assert "bank" not in found.fields
+    assert found.contaminated == 0
+
+
+def test_chance_is_measured_by_values_that_nobody_has():
+    """Every date stands in the text: that one of the gold does says nothing."""
+    gold = golden()
+    days = " ".join(f"20{y}-{m:02}-{d:02}" for y in range(10, 26) for m in range(1, 13) for d in range(1, 29))
+    found = measure_overlap({"test": gold}, [("p", days)])
+    assert found.fields["date"].found == found.fields["date"].values
+    assert found.fields["date"].chance > 0.5
+    assert found.contaminated == 0
+
+
+def test_decoys_look_like_the_values_and_are_none_of_them():
+    sample = [words_of(text) for text in ("Ann Ton 4711", "Bob Sen 9002", "Cem Ski 1234")]
+    made = decoys_of(sample, random.Random(0))
+    assert len(made) > 100
+    assert not {tuple(words) for words in sample} & set(made)
+    assert {words[0] for words in made} == {"ann", "bob", "cem"}
+    assert {words[2][0] for words in made} == {"4", "9", "1"}
+
+
+def test_where_no_decoy_can_be_made_nothing_is_concluded():
+    gold = [{"name": f"{name} limited", "kind": "k"} for name in NAMES]
+    found = measure_overlap({"test": gold}, [("p", "annton limited and bobsen limited")])
+    assert (found.fields["name"].found, found.fields["name"].chance, found.contaminated) == (2, 1.0, 0)
+
+
+@pytest.mark.parametrize("histories", [25, pytest.param(300, marks=pytest.mark.full)])
+def test_records_of_the_same_kind_seldom_look_contaminated(histories):
+    """In at most 5 % of golds any record is named where none is there; one that is there always is."""
+    wrong = seen = 0
+    for seed in range(histories):
+        numbers = random.Random(seed)
+        gold = golden(seed + 1000, 60)
+        texts = [(f"t{at}", as_text(record_of(numbers, ""))) for at in range(100)]
+        wrong += measure_overlap({"test": gold}, texts).contaminated > 0
+        texts[50] = "t50", as_text(gold[9])
+        if seed < 10:
+            seen += 9 in {each.id for each in measure_overlap({"test": gold}, texts).worst}
+    assert wrong <= max(3, 0.06 * histories)
+    assert seen == 10
+
+
+# -- near duplicates ---------------------------------------------------------------------------------------
+
+
+def test_near_duplicates_within_a_split_and_across():
+    gold = golden()
+    train = [{**gold[4], "id": "t4", "total": 1}, *golden(1, 20)]
+    gold.append({**gold[8], "id": "again"})
+    found = measure_overlap({"test": gold, "train": train}, id_field="id", near=0.8)
+    assert (found.duplicates, found.leaks) == (2, 2)
+    assert {(each.split, each.id, each.other_split, each.other_id, each.score) for each in found.pairs} == {
+        ("test", "r4", "train", "t4", 0.8),
+        ("test", "r8", "test", "again", 1.0),
+    }
+
+
+def test_rules_say_what_is_nearly_the_same():
+    gold = golden(number=10)
+    gold.append({**gold[0], "note": gold[0]["note"].upper(), "total": gold[0]["total"] + 0.3})
+    rules = {
+        "note": {"transform": ["lowercase"]},
+        "total": {"compare": {"numeric": {"tolerance": {"abs": 1}}}},
+    }
+    one = measure_overlap({"g": [{**each, "id": 0} for each in gold]}, near=1.0, fields=rules)
+    other = measure_overlap({"g": [{**each, "id": 0} for each in gold]}, near=1.0)
+    assert (one.duplicates, other.duplicates) == (1, 0)
+
+
+def test_a_group_of_equal_records_takes_as_many_comparisons():
+    compared = []
+    twins = Twins()
+    for _ in range(500):
+        twins.add({1, 2, 3, 4})
+    twins.link(
+        lambda number: Record("g", number, None), lambda one, other: compared.append((one, other)) or 1.0, 0.9
+    )
+    assert twins.counts(lambda number: "g") == (499, 0)
+    assert len(compared) == 499
+    assert len(twins.pairs) == 100
+
+
+def test_small_records_are_no_duplicates():
+    assert measure_overlap({"g": [{"ok": True, "n": 1}] * 9}).duplicates == 0
+
+
+def test_memory_is_less_than_a_thousand_bytes_a_record():
+    class Records(list):
+        def __init__(self, number):
+            self.number = number
+
+        def __len__(self):
+            return self.number
+
+        def __getitem__(self, at):
+            return {
+                "no": f"{at * 7919:07}",
+                "note": f"goods {at} left at door {at % 91}",
+                "at": f"{at * 31:06}",
+            }
+
+    def peak(number):
+        tracemalloc.start()
+        measure_overlap({"g": Records(number)}, [("p", "nothing")])
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(100)
+    assert peak(6_000) - peak(1_000) < 5_000 * 1_000
+
+
+@pytest.mark.parametrize(
+    ("gold", "options", "told"),
+    [
+        ({"g": []}, {}, "there is no gold record"),
+        ({"g": [{}]}, {"near": 0}, "near is 0; it is a score, above 0 and up to 1"),
+        ({"g": [{}]}, {"id_field": "id"}, "g: record 0 has no id that is a string or an integer"),
+        ({"g": "no.jsonl"}, {}, "gold 'no.jsonl' can't be read: no such file or directory"),
+    ],
+)
+def test_arguments_that_cannot_be(folder, gold, options, told):
+    with pytest.raises(ConfigurationError) as error:
+        measure_overlap(gold, **options)
+    assert str(error.value) == told
+
+
+def test_gold_that_is_no_json():
+    with pytest.raises(GoldValidationError, match="record 0: "):
+        measure_overlap({"g": ["{"]})
+
+
+def test_one_record_all_of_which_is_null():
+    found = measure_overlap({"g": [{"a": None}]}, [("p", "null")])
+    assert (found.records, found.fields, found.contaminated) == (1, {}, 0)
+
+
+# -- the command -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def corpus(write, folder):
+    gold = golden()
+    write(test_jsonl=gold, train_jsonl=[{**gold[1], "id": "t"}, *golden(2, 30)])
+    (folder / "prompts" / ".git").mkdir(parents=True)
+    (folder / "prompts" / ".git" / "hidden.md").write_text(as_text(gold[3]))
+    (folder / "prompts" / "a.md").write_text(f"Like this:\n{as_text(gold[5])}\n")
+    (folder / "prompts" / "logo.png").write_bytes(b"\x89PNG\0" + as_text(gold[6]).encode())
+    (folder / "prompts" / "shots.jsonl").write_text(
+        json.dumps({"content": as_text(gold[9]) + "\nü"}) + "\nno JSON\n"
+    )
+
+
+def test_the_command(corpus, command, folder):
+    ran = command(
+        "overlap test.jsonl --id-field id --with prompts --html o.html --json o.json --gate contaminated<=2"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    # (A picture is no text.)
+    assert lines[0].startswith("overlap of 80 gold records and 3 texts of ")
+    found = [line.split() for line in lines if line.startswith("test: ")]
+    assert {line[1] for line in found} == {"r5", "r9"}
+    assert "shots.jsonl:1" in ran.out
+    assert lines[-1].split()[:2] == ["PASSED", "contaminated"]
+    assert "Records that stand in the texts" in (folder / "o.html").read_text()
+    found = json.loads((folder / "o.json").read_text())
+    assert (found["study"], found["contaminated"], found["worst"][0]["split"]) == ("overlap", 2, "test")
+
+
+def test_leaks_between_splits(corpus, command):
+    ran = command("overlap test.jsonl train.jsonl --id-field id", "--gate", "leaks == 0")
+    assert ran.code == 1
+    assert "test: r1  train: t   1.00" in ran.out
+    assert "contaminated" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("no.jsonl", "no.jsonl: no such file or directory"),
+        ("test.jsonl test.jsonl", "one file is given twice"),
+        ("test.jsonl --with no.md", "no.md: no such file or directory"),
+        ("test.jsonl --with empty", "empty has no files"),
+        ("test.jsonl --gate leak>=1", "--gate 'leak>=1': unknown figure 'leak'"),
+    ],
+)
+def test_bad_command_lines(corpus, command, folder, line, told):
+    (folder / "empty").mkdir()
+    ran = command(f"overlap {line}")
+    assert ran.code == 2
+    assert ran.err.startswith(f"jsonmatch overlap: {told}")

@@ -1,0 +1,145 @@
+"""Sheets: the same blocks as text and as a page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.sheetpage import sheet_page
+from pytest_jsonmatch.report.sheets import (
+    Cell,
+    Chart,
+    Column,
+    Figure,
+    Figures,
+    Gates,
+    Heading,
+    Rows,
+    Said,
+    Series,
+    Sheet,
+    Spark,
+    sheet_lines,
+)
+from pytest_jsonmatch.report.styled import line_text
+
+
+def text(*blocks, width=80, **look):
+    return [
+        line_text(line)
+        for line in sheet_lines(Sheet("jsonmatch x", "about", blocks), Look(width=width, **look))
+    ]
+
+
+def page(*blocks):
+    return sheet_page(Sheet("jsonmatch x", "about", blocks))
+
+
+CHECKS = [Check("auroc", "auroc", 0.9, 0.8, passed=True), Check("ece", "ece", None, 0.1, False, "no values")]
+
+
+def test_all_blocks_as_text():
+    assert text(
+        Figures([Figure("auroc", "0.83", "0.80 to 0.86"), Figure("ece", "0.1")]),
+        Heading("Below it"),
+        Said("A sentence."),
+        Gates(CHECKS, "9 values"),
+    ) == [
+        "about",
+        "",
+        "  auroc  0.83  0.80 to 0.86",
+        "  ece    0.1",
+        "",
+        "Below it",
+        "A sentence.",
+        "",
+        "gates, on 9 values:",
+        "  PASSED   auroc  0.90  slack +0.10",
+        "  FAILED   ece    no values",
+    ]
+
+
+def test_blocks_without_content_are_left_out():
+    empty = (
+        Rows([Column("field")], []),
+        Chart("", "x", "y", [Series("", [])]),
+        Gates([], "0 values"),
+        Figures([]),
+    )
+    assert text(*empty) == ["about"]
+    assert "<section>" not in page(*empty)
+
+
+def test_a_table_leaves_out_what_it_can_spare_and_then_cuts_texts():
+    columns = [Column("field"), Column("n"), Column("why", text=True), Column("spare", spare=1)]
+    table = Rows(columns, [["a" * 12, "1", "because of " + "x" * 30, "0.123"]])
+    assert text(table, width=80)[2:] == [
+        "field         n  why                                        spare",
+        "aaaaaaaaaaaa  1  because of xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx  0.123",
+    ]
+    assert text(table, width=60)[2:] == [
+        "field         n  why",
+        "aaaaaaaaaaaa  1  because of xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    ]
+    assert text(table, width=40)[3] == "aaaaaaaaaaaa  1  because of xxxxxxxxxxx…"
+
+
+def test_a_terminal_shows_some_rows_and_a_page_all():
+    table = Rows([Column("field"), Column("n")], [[f"f{at}", str(at)] for at in range(30)], noun="field")
+    assert text(table)[-1] == "  … 10 more fields (-v)"
+    assert len(text(table, mode="all")) == 33
+    assert page(table).count('<th scope="row"') == 30
+
+
+def test_a_chart_in_a_terminal_has_at_most_twelve_bars():
+    lines = text(Chart("Rise", "x", "share", [Series("", [(at / 100, at / 100) for at in range(101)])]))
+    assert lines[2:4] == ["Rise", "     x  share"]
+    assert len(lines) == 16
+    assert lines[-1] == "     1   1.00  " + "█" * 40
+
+
+def test_gaps_marks_and_guides_on_a_page():
+    found = page(
+        Chart(
+            "A & B",
+            "run",
+            "f1",
+            [
+                Series("a", [(0, 0.5), (1, None), (2, 0.7), (3, 0.8)]),
+                Series("goal", [(0, 1), (3, 1)], is_guide=True),
+            ],
+            marks=[(2, "change")],
+            ticks=[(0, "first"), (3, "last")],
+        )
+    )
+    # One line on each side of the gap, and the guide.
+    assert found.count("<polyline") == 3
+    assert '<line class="mark"' in found
+    assert "A &amp; B" in found
+    assert [each in found for each in (">first<", ">last<", ">change<")] == [True] * 3
+
+
+@pytest.mark.parametrize("hostile", ["</script><b>", "\x1b[31m", "a\u202eb"])
+def test_names_of_the_data_are_harmless(hostile):
+    blocks = (
+        Heading(hostile),
+        Said(hostile),
+        Figures([Figure("f", hostile, hostile)]),
+        Rows([Column("field"), Column("n", text=True)], [[hostile, Cell(hostile, "bad")]], title=hostile),
+        Chart(hostile, "x", "y", [Series(hostile, [(0, 1)])], ticks=[(0, hostile)], marks=[(0, hostile)]),
+        Gates([Check(hostile, "f1", 1.0, 0.5, True, hostile)], hostile),
+    )
+    shown = page(*blocks) + "\n".join(text(*blocks))
+    assert ("<b>" in page(*blocks), "\x1b" in shown, "\u202e" in shown) == (False, False, False)
+
+
+def test_a_page_needs_nothing_else():
+    found = page(Rows([Column("field"), Column("trend", text=True)], [["a", Spark([1, None, 2], [2])]]))
+    assert "<script" not in found
+    assert not re.search(r"https?://", found)
+    assert "default-src &#39;none&#39;" in found
+    assert "prefers-color-scheme: dark" in found
+    assert found.count("<circle") == 1

