@@ -336,7 +336,7 @@ def test_examples_import_public_names_only() -> None:
         f"{block.where}: {line}"
         for block in ALL_BLOCKS
         for line in block.text.splitlines()
-        if re.search(r"\b(?:from|import) pytest_jsonmatch\.(?!(?:schema|adapters\.\w+)(?: |$))", line)
+        if re.search(r"\b(?:from|import) pytest_jsonmatch\.(?!(?:schema|study|adapters\.\w+)(?: |$))", line)
     ]
     assert private == []
 

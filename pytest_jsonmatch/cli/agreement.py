@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from argparse import ArgumentParser, Namespace
+from typing import Final
 
+from pytest_jsonmatch.cli.arguments import add
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, add_options, share
+from pytest_jsonmatch.cli.options import RULES, add_options
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import open_side, short_names
+from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.agreementsheet import agreement_sheet
 
 EXAMPLES: Final = """\
 jsonmatch agreement ann.jsonl bob.jsonl --id-field id
@@ -23,18 +24,10 @@ jsonmatch agreement ann.jsonl bob.jsonl --gate 'alpha >= 0.8' --gate 'fields["to
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch agreement`."""
-    parser.add_argument(
-        "annotators",
-        metavar="GOLD",
-        nargs="+",
-        help="what one annotator says: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files",
-    )
-    add_options(
-        parser, *RULES, id_field="the member that is a document's id; without it records go by position"
-    )
-    parser.add_argument(
-        "--confidence", metavar="SHARE", type=share, default=0.95, help="of intervals (default: 0.95)"
-    )
+    told = "what one annotator says: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
+    add(parser, "GOLD", told, nargs="+")
+    told = "the member that is a document's id; without it records go by position"
+    add_options(parser, *RULES, "--confidence", id_field=told)
     add_judge(parser)
     add_study_options(parser)
     parser.set_defaults(run=_run)
@@ -42,19 +35,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace) -> int:
     from pytest_jsonmatch.study.agreement import FIGURES, measure_agreement
-    from pytest_jsonmatch.study.agreementsheet import agreement_sheet
 
     gates = study_gates(options, FIGURES)
     with plugins(options):
         judge = bench_of(options)
-        names = short_names(options.annotators)
         rules = {**rules_of(options), "judge": judge}
-        found = measure_agreement(
-            {name: open_side(written) for name, written in zip(names, options.annotators, strict=True)},
+        study = measure_agreement(
+            open_golds(options.gold),
             metric=options.metric,
             id_field=options.id_field,
             confidence=options.confidence,
             **rules,
         )
     tell_usage(judge)
-    return finish(options, found, agreement_sheet(found), gates, on=f"{found.documents:,} documents")
+    return finish(options, study, agreement_sheet(study), gates, on=count(study.documents, "document"))

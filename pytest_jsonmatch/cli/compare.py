@@ -93,12 +93,7 @@ def _run(options: Namespace) -> int:
             told = failure_message(result, threshold={}, failures=failures).partition("\n")[0]
             sys.stderr.write(f"{options.command}: {told}\n")
         shown = _shown(result, comparison, f"{name_of(actual)} against {name_of(expected)}", figure, options)
-        if options.report == "json":
-            from pytest_jsonmatch.results.file import to_text
-
-            write_output(to_text(shown.results, {comparison.id: result}), options.output)
-        else:
-            write_output(in_form(options.report, shown), options.output)
+        write_output(in_form(options.report, shown), options.output)
     return FINE if fine else NOT_FINE
 
 
@@ -151,8 +146,10 @@ def _shown(
     from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    if options.report == "json" and result.score != 1.0:
-        comparison = comparison.audited(result)
+    if options.report == "json":
+        comparison = comparison.with_values(result)
+        if result.score != 1.0:
+            comparison = comparison.audited(result)
     case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
     results = with_origin(ResultSet((case,), collected=1), Path.cwd())
     if options.report == "html":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pytest_jsonmatch.cli.options import share
+from pytest_jsonmatch.cli.arguments import add
+from pytest_jsonmatch.cli.options import add_options
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.historysheet import history_sheet
 
 EXAMPLES: Final = """\
 jsonmatch history results/*.json
@@ -19,15 +20,9 @@ jsonmatch history results/*.json --html history.html --gate 'drops == 0'
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch history`."""
-    parser.add_argument(
-        "results", metavar="RESULT", type=Path, nargs="+", help="a result file: one run; as many as there are"
-    )
-    parser.add_argument(
-        "--confidence",
-        metavar="SHARE",
-        type=share,
-        default=0.95,
-        help="where nothing changes, this share of histories shows no change (default: 0.95)",
+    add(parser, "RESULT", "a result file: one run; as many as there are", nargs="+", type=Path)
+    add_options(
+        parser, confidence="where nothing changes, this share of histories shows no change (default: 0.95)"
     )
     add_study_options(parser)
     parser.set_defaults(run=_run)
@@ -35,8 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace) -> int:
     from pytest_jsonmatch.study.history import FIGURES, measure_history
-    from pytest_jsonmatch.study.historysheet import history_sheet
 
     gates = study_gates(options, FIGURES)
-    found = measure_history(options.results, confidence=options.confidence)
-    return finish(options, found, history_sheet(found), gates, on=f"{len(found.runs):,} runs")
+    study = measure_history(options.result, confidence=options.confidence)
+    return finish(options, study, history_sheet(study), gates, on=count(len(study.runs), "run"))

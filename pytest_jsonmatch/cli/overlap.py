@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.arguments import CommandError, add
 from pytest_jsonmatch.cli.inputs import lines_of, open_input
 from pytest_jsonmatch.cli.options import RULES, add_options, share
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import open_side, short_names
+from pytest_jsonmatch.cli.records import names_in, open_golds
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
+from pytest_jsonmatch.engine.value.errors import JsonParseError
+from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.overlapsheet import overlap_sheet
 
 EXAMPLES: Final = """\
 jsonmatch overlap gold.jsonl --with prompts/ train.jsonl
@@ -28,35 +30,17 @@ _NUL: Final = "\0"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `jsonmatch overlap`."""
-    parser.add_argument(
-        "gold",
-        metavar="GOLD",
-        nargs="+",
-        help="a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files",
-    )
-    parser.add_argument(
-        "--with",
-        dest="texts",
-        metavar="PATH",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="prompts, examples, training text: files, and folders with all that is in them",
-    )
-    add_options(parser, *RULES, id_field="the member that is a record's id; without it its place is")
-    parser.add_argument(
-        "--near",
-        metavar="SCORE",
-        type=share,
-        default=0.9,
-        help="records are near duplicates if one as the answer to the other scores as much (default: 0.9)",
-    )
-    parser.add_argument(
-        "--confidence",
-        metavar="SHARE",
-        type=share,
-        default=0.95,
-        help="where nothing is contaminated, this share of golds has no record named (default: 0.95)",
+    told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
+    add(parser, "GOLD", told, nargs="+")
+    told = "prompts, examples, training text: files, and folders with all that is in them"
+    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
+    told = "records are near duplicates if one as the answer to the other scores as much (default: 0.9)"
+    add(parser, "--near SCORE", told, type=share, default=0.9)
+    add_options(
+        parser,
+        *RULES,
+        id_field="the member that is a record's id; without it its place is",
+        confidence="where nothing is contaminated, in this share of golds no record is named (default: 0.95)",
     )
     add_study_options(parser)
     parser.set_defaults(run=_run)
@@ -64,13 +48,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace) -> int:
     from pytest_jsonmatch.study.overlap import FIGURES, measure_overlap
-    from pytest_jsonmatch.study.overlapsheet import overlap_sheet
 
     gates = study_gates(options, FIGURES)
-    names = short_names(options.gold)
     with plugins(options):
-        found = measure_overlap(
-            {name: open_side(written) for name, written in zip(names, options.gold, strict=True)},
+        study = measure_overlap(
+            open_golds(options.gold),
             _texts(options.texts),
             id_field=options.id_field,
             near=options.near,
@@ -78,7 +60,7 @@ def _run(options: Namespace) -> int:
             metric=options.metric,
             **rules_of(options),
         )
-    return finish(options, found, overlap_sheet(found), gates, on=f"{found.records:,} gold records")
+    return finish(options, study, overlap_sheet(study), gates, on=count(study.records, "gold record"))
 
 
 def _texts(written: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -88,14 +70,11 @@ def _texts(written: Sequence[str]) -> Iterator[tuple[str, str]]:
         if not path.is_dir():
             yield from _parts(each)
             continue
-        files = sorted(file for file in path.rglob("*") if file.is_file())
-        shown = [
-            file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)
-        ]
-        if not shown:
+        names = names_in(path, None)
+        if not names:
             raise CommandError(f"{each} has no files")
-        for file in shown:
-            yield from _parts(str(file))
+        for name in names:
+            yield from _parts(str(path / name))
 
 
 def _parts(name: str) -> Iterator[tuple[str, str]]:
@@ -115,8 +94,6 @@ def _parts(name: str) -> Iterator[tuple[str, str]]:
 
 def _as_text(content: bytes) -> str:
     """Return the strings and numbers of JSON; what is none, as it is."""
-    from pytest_jsonmatch.engine.value.errors import JsonParseError
-    from pytest_jsonmatch.reading.strict import parse_json
     from pytest_jsonmatch.study.words import text_of
 
     try:

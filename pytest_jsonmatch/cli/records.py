@@ -114,13 +114,23 @@ def _files(
     return Sides(answers, records, path=path, number=number, warnings=warnings)
 
 
-def open_side(written: str) -> Any:
-    """Return the records of one side alone: a path of JSON Lines, a list, or files of a folder by name.
+def open_golds(written: Sequence[str]) -> dict[str, Any]:
+    """Return several golds by name: of each a path of JSON Lines, a list, or the files of a folder by name.
+
+    They are called by their files without suffix, where that tells them apart.
 
     Raises:
-        OSError: it can't be read.
-        CommandError: it is no corpus.
+        OSError: one can't be read.
+        CommandError: one is no corpus, or is given twice.
     """
+    if len(set(written)) < len(written):
+        raise CommandError("one file is given twice")
+    short = [Path(each).stem for each in written]
+    names = short if len(set(short)) == len(short) else written
+    return dict(zip(names, map(_gold, written), strict=True))
+
+
+def _gold(written: str) -> Any:
     if written != STDIN and Path(written).is_dir():
         return _Folder(Path(written))
     with open_input(written) as stream:
@@ -131,41 +141,23 @@ def open_side(written: str) -> Any:
         return [_as_text(value) for _, value in values_of_lines(written, stream)]
 
 
-def short_names(written: Sequence[str]) -> Sequence[str]:
-    """Return what several sides are called: by their files without suffix, where that tells them apart.
-
-    Raises:
-        CommandError: one is given twice.
-
-    >>> short_names(["gold/ann.jsonl", "bob.jsonl"])
-    ['ann', 'bob']
-    """
-    if len(set(written)) < len(written):
-        raise CommandError("one file is given twice")
-    short = [Path(each).stem for each in written]
-    return short if len(set(short)) == len(short) else written
-
-
 @final
 class _Folder(Mapping[str, Any]):
     """The JSON files of a folder by their names, each read when it is asked for."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._names = dict.fromkeys(names_in(folder, (".json",)))
-        if not self._names:
+        self._paths = {name: folder / name for name in names_in(folder, (".json",))}
+        if not self._paths:
             raise CommandError(f"{folder} has no JSON files (*.json)")
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
-            raise KeyError(name)
-        return _as_text(value_of(str(self._folder / name)))
+        return _as_text(value_of(str(self._paths[name])))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._paths)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._paths)
 
 
 def gold_records(written: str) -> Iterator[Any]:

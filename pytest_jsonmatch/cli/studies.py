@@ -7,21 +7,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.options import STDOUT, add_options, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
-from pytest_jsonmatch.gate.expressions import parse_study_gate
+from pytest_jsonmatch.gate.expressions import Gate, parse_study_gate
 from pytest_jsonmatch.gate.studies import check_study_gate
 from pytest_jsonmatch.report.pages import check_installed
 from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import Gates, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.expressions import Gate
 
 
 class Study(Protocol):

@@ -95,9 +95,10 @@ def evaluate_corpus(
         scores_cluster=cluster is not None and _lists(plan.schema, cluster),
     )
     total = ChunkResult()
+    is_remote = executor is not None and not isinstance(executor, ThreadPoolExecutor)
     in_all = len(expected) if isinstance(expected, Sized) and not is_text else None
     with (
-        open_pairing(actual, expected, reading, as_text=_is_remote(executor)) as pairing,
+        open_pairing(actual, expected, reading, as_text=is_remote) as pairing,
         _reporter(progress, in_all) as report,
     ):
         if executor is None:
@@ -208,10 +209,6 @@ def _reporter(wanted: bool | Progress, total: int | None) -> Iterator[Callable[[
 
 
 # -- chunks ------------------------------------------------------------------------------------------------
-
-
-def _is_remote(executor: Executor | None) -> bool:
-    return executor is not None and not isinstance(executor, ThreadPoolExecutor)
 
 
 def _scored_here(task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResult]:

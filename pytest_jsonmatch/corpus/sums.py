@@ -186,7 +186,7 @@ class RunSums:
             if status == MISMATCH and finding.score:
                 sums.more["score"].add(finding.score)
             if detail is not None and detail.weights is not None and status not in LEAFLESS:
-                expected, actual = finding.weights
+                _, expected, actual, _ = finding.sums
                 sums.more["expected"].add(expected - node.weight * (status != HALLUCINATION))
                 sums.more["actual"].add(actual - node.weight * (status != OMISSION))
             if detail is not None and detail.leaves is not None and status not in LEAFLESS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.errors import nearest
@@ -10,8 +11,6 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_jsonmatch.gate.expressions import Gate
 
 

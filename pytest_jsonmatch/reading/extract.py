@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonParseError,
     did_you_mean,
 )
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import render, shortened
 from pytest_jsonmatch.reading import landmarks, strict
 
 if TYPE_CHECKING:
@@ -155,9 +155,8 @@ class _Search:
             reason += "; json-repair could not mend it"
         if _PATH.fullmatch(self._text):
             reason += "; it looks like a path, so pass what is in the file"
-        raise JsonExtractionError(
-            reason, excerpt=strict.shortened(self._text.lstrip().lstrip("\ufeff").lstrip())
-        )
+        beginning = self._text.lstrip().lstrip("\ufeff").lstrip()
+        raise JsonExtractionError(reason, excerpt=shortened(beginning, strict.EXCERPT))
 
     def _candidates(self) -> Iterator[tuple[landmarks.Span, Method]]:
         """Yield the pieces of the text that may be the answer, and the steps that find them."""

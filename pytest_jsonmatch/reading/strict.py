@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import MAX_INTEGER_DIGITS
 from pytest_jsonmatch.engine.value.errors import JsonParseError
-from pytest_jsonmatch.engine.value.text import parse_number, read_real
+from pytest_jsonmatch.engine.value.text import parse_number, read_real, shortened
 from pytest_jsonmatch.reading.landmarks import Unclosed, skip_spaces, span_end
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ MAX_WARNINGS: Final = 20
 """Of more warnings than this, the rest is only counted."""
 SPACES: Final = " \t\n\r"
 """The white space of JSON."""
-_EXCERPT: Final = 60  # characters of the text that a message shows
+EXCERPT: Final = 60
+"""A message shows this many characters of a text."""
 _CLOSER_OF: Final = {"{": "}", "[": "]"}
 _WORD: Final = re.compile(r"[-+]?[A-Za-z_]+")
 _LITERALS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
@@ -101,11 +102,6 @@ def opened_at(text: str, pos: int) -> str:
     """Return words for the object or array that opens at `pos`, and its line."""
     kind = "an object" if text[pos] == "{" else "an array"
     return f"{kind} opened at line {line_and_column(text, pos)[0]}"
-
-
-def shortened(text: str) -> str:
-    """Cut a text to the length of an excerpt."""
-    return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
@@ -337,4 +333,4 @@ def _bad_string(message: str, character: str) -> str:
 
 def _shown(text: str) -> str:
     """Quote a piece of the text; repr() keeps control characters and lone surrogates out of messages."""
-    return repr(shortened(text))
+    return repr(shortened(text, EXCERPT))

@@ -106,8 +106,9 @@ def _wrong(result: MatchResult, extras: Mapping[str, JsonValue]) -> str:
     for path, value in extras.items():
         shown = [("=", printable(render(value, _MAX_TEXT)))]
         found["leaves"].append({"p": clip(path, _MAX_PATH), "k": "extra", "s": 0, "e": None, "a": shown})
-    arrays = _arrays(result)
-    return json.dumps({**found, **({"arrays": arrays} if arrays else {})})
+    if arrays := list(islice(_arrays(result), _MAX_ARRAYS)):
+        found["arrays"] = arrays
+    return json.dumps(found)
 
 
 def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
@@ -188,8 +189,8 @@ def _side(different: Iterable[Span], own: str) -> list[list[str]]:
 # -- arrays ------------------------------------------------------------------------------------------------
 
 
-def _arrays(result: MatchResult) -> list[dict[str, Any]]:
-    found = []
+def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
+    """Yield the arrays of which there is something to tell."""
     audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
     for each in result.each_alignment():
         audit = audits.get((each.expected_path, each.actual_path))
@@ -200,10 +201,7 @@ def _arrays(result: MatchResult) -> list[dict[str, Any]]:
         if is_well and all(i == j and score == 1.0 for i, j, score in pairs):
             continue
         shown = [pair for pair in pairs if pair[2] < 1.0 or pair[0] != pair[1] or pair[0] in unsure]
-        found.append((each, sorted((shown or pairs)[:_MAX_PAIRS]), audit))
-        if len(found) == _MAX_ARRAYS:
-            break
-    return [_array(each, pairs, audit, result.documents) for each, pairs, audit in found]
+        yield _array(each, sorted((shown or pairs)[:_MAX_PAIRS]), audit, result.documents)
 
 
 def _array(
@@ -233,7 +231,7 @@ def _array(
             drawn[-1] += [] if margin is None else [short_figure(margin)]
     return {
         "p": clip(each.expected_path, _MAX_PATH),
-        "note": ", ".join(filter(None, _notes(each, audit, len(pairs), len(expected) + len(actual)))),
+        "note": ", ".join(_notes(each, audit, len(pairs), len(expected) + len(actual))),
         "pairs": drawn,
         "expected": expected,
         "actual": actual,

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-from pytest_jsonmatch.report.sheets import Chart, Heading, Said, Series, Sheet
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_jsonmatch.report.sheets import Block
+from pytest_jsonmatch.report.sheets import Block, Chart, Heading, Said, Series, Sheet
 
 _NOTE: Final = (
     "The drop is taken to come from cases that fall to score 0, which is the hardest to see; one that all "

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
+    Block,
     Cell,
+    Chart,
+    Column,
     Figure,
     Figures,
     Gates,
     Heading,
     Rows,
     Said,
+    Series,
+    Sheet,
     Spark,
     highest,
     place_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_jsonmatch.report.sheets import Block, Chart, Column, Series, Sheet
 
 _WIDTH, _HEIGHT = 720, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 16, 34, _HEIGHT - 44

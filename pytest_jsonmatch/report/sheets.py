@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.look import joined
-from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW
-from pytest_jsonmatch.report.table import LEAST_NAME, Name, draw_table
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
+from pytest_jsonmatch.report.table import LEAST_NAME, Name, Table, draw_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import Markup, StyledLine
-    from pytest_jsonmatch.report.table import Table
 
 _BAR: Final = 40
 _MOST_POINTS: Final = 12

@@ -65,6 +65,10 @@ class Comparison:
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
     """What else the pairs of unordered arrays could have been, where a result file asks for it."""
+    field_results: tuple[Mapping[str, Any], ...] = ()
+    """Every result with its values, where a result file asks for it."""
+    containers: tuple[Mapping[str, Any], ...] = ()
+    """The figures of objects and elements, likewise."""
     parsed: bool | None = None
     """Whether an answer that is text has JSON in it; None for one that is a value."""
     validity: str = ""
@@ -123,6 +127,14 @@ class Comparison:
         audits = result.audit()[:_MAX_ARRAYS]
         return replace(self, audit=tuple(each.shortened(_MAX_PAIRS) for each in audits)) if audits else self
 
+    def with_values(self, result: MatchResult) -> Comparison:
+        """Return the comparison with all values of its result, and the figures of objects and elements."""
+        return replace(
+            self,
+            field_results=tuple(each.to_dict() for each in result.field_results),
+            containers=tuple(each.to_dict() for each in result.containers),
+        )
+
     def to_payload(self) -> dict[str, Any]:
         """Return the comparison as built-in types, which any transport between processes takes."""
         payload: dict[str, Any] = {
@@ -168,7 +180,7 @@ class Comparison:
             found.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
         if "presence" in found:
             found["presence"] = {path: Presence(**each) for path, each in found["presence"].items()}
-        for name in ("errors", "warnings", "violations"):
+        for name in ("errors", "warnings", "violations", *_LISTED):
             found[name] = tuple(found.get(name, ()))
         for name in ("arrays", "params"):
             found[name] = {key: tuple(row) for key, row in found.get(name, {}).items()}
@@ -183,10 +195,12 @@ class Comparison:
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 _FIGURES: Final = ("score", "precision", "recall", "f1")
-_SOMETIMES: Final = frozenset({"case", "params", "tags", "approximate", "validity", "violations"})
+_LISTED: Final = ("field_results", "containers")
+_SOMETIMES: Final = frozenset({"case", "params", "tags", "approximate", "validity", "violations", *_LISTED})
 """What a payload has of some comparisons only."""
 _WRITTEN: Final = (
     *("id", "nodeid", "case", "params", "tags", "metric", "signature", *_FIGURES, "passed", "threshold"),
     *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
+    *_LISTED,
 )
 """What a payload has as it stands, in this order."""

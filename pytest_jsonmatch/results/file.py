@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import parse_number, render, shortened
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import (
     FIGURES,
@@ -31,8 +31,6 @@ from pytest_jsonmatch.results.model import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from pytest_jsonmatch.engine.result.match import MatchResult
 
 FORMAT: Final = "jsonmatch-results"
 VERSION: Final = 1
@@ -54,14 +52,10 @@ _SPREAD: Final = frozenset(
 """Members whose own members have a line each; all others stand on the line of their object."""
 
 
-def to_text(results: ResultSet, found: Mapping[str, MatchResult] | None = None) -> str:
+def to_text(results: ResultSet) -> str:
     """Return a run as the text of a result file.
 
     Equal results give equal texts, but for the head: time, commit and versions.
-
-    Args:
-        results: the run.
-        found: by id, comparisons whose values are written too, and the figures of objects and elements.
 
     >>> read_back = from_text(to_text(ResultSet(commit="abc")), "x.json")
     >>> read_back == ResultSet(commit="abc")
@@ -94,7 +88,7 @@ def to_text(results: ResultSet, found: Mapping[str, MatchResult] | None = None) 
     if results.corpus is not None:
         head["corpus"] = _corpus(results.corpus, signatures)
     lines = [f"  {_dump(key)}: {_laid_out(value, '  ')}," for key, value in head.items()]
-    cases = _spread([_case(case, signatures, found or {}) for case in results.cases], "  ")
+    cases = _spread([_case(case, signatures) for case in results.cases], "  ")
     return "\n".join(["{", *lines, f'  "cases": {cases}', "}", ""])
 
 
@@ -162,7 +156,7 @@ def _fields(fields: Mapping[str, FieldAggregation]) -> dict[str, object]:
     }
 
 
-def _case(case: Case, signatures: Mapping[str, int], found: Mapping[str, MatchResult]) -> dict[str, object]:
+def _case(case: Case, signatures: Mapping[str, int]) -> dict[str, object]:
     own: dict[str, object] = {"id": case.id, "passed": case.passed}
     own.update((name, case.figure(name) if case.has_figures else None) for name in FIGURES)
     if case.of > 1:
@@ -178,24 +172,19 @@ def _case(case: Case, signatures: Mapping[str, int], found: Mapping[str, MatchRe
             "run": run.number,
             "passed": run.passed,
             **({"error": run.error} if run.error else {}),
-            "comparisons": [_comparison(each, signatures, found.get(each.id)) for each in run.comparisons],
+            "comparisons": [_comparison(each, signatures) for each in run.comparisons],
         }
         for run in case.runs
     ]
     return own
 
 
-def _comparison(
-    comparison: Comparison, signatures: Mapping[str, int], result: MatchResult | None
-) -> dict[str, object]:
+def _comparison(comparison: Comparison, signatures: Mapping[str, int]) -> dict[str, object]:
     payload = comparison.to_payload()
     payload["signature"] = signatures[comparison.signature]
     for key in ("errors", "warnings", "arrays"):
         if not payload[key]:
             del payload[key]
-    if result is not None:
-        payload["field_results"] = [each.to_dict() for each in result.field_results]
-        payload["containers"] = [each.to_dict() for each in result.containers]
     payload["fields"] = _fields(comparison.fields)
     return payload
 
@@ -221,7 +210,8 @@ def read_results(path: Path) -> ResultSet:
 def from_text(text: str, name: str) -> ResultSet:
     """Return the run that a result file holds; as `read_results`, from its text."""
     try:
-        found = json.loads(text)
+        # (Values of documents may be numbers larger than doubles; figures are none.)
+        found = json.loads(text, parse_float=parse_number if '"field_results"' in text else None)
     except (ValueError, RecursionError) as error:
         raise _none(name, f"it is not JSON: {error}") from None
     if type(found) is not dict or found.get("format") != FORMAT:
@@ -267,9 +257,7 @@ def _check(found: dict[str, Any], text: str) -> None:
     except UnicodeEncodeError:  # a key with half of a character, which the validator can't take
         error = next(_validator().iter_errors(json.loads(text, object_pairs_hook=_with_whole_keys)), None)
     if error is not None:
-        message = error.message
-        shown = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
-        raise ValueError(f"{format_path(error.instance_path)}: {shown}")
+        raise ValueError(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
 
 
 @cache

@@ -126,30 +126,20 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
         if type(value) is dict and (node.properties is not None or node.rest is not None):
             listed = node.properties or {}
             own_ignored = ignored if trail is None else frozenset()
-            yield from _of_members(node, listed, value, trail, own_ignored)
+            for key in () if node.rest else value:
+                if key not in listed and key not in own_ignored:
+                    hint = did_you_mean(key, listed)
+                    told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+                    yield _Problem("extra", (trail, key), told)
+            for key, member in listed.items():
+                if key not in value and not member.skip:
+                    yield _Problem("missing", (trail, key), "is missing and is not scored there")
             for key, item in reversed(value.items()):
-                member = listed.get(key) or (None if key in own_ignored else node.rest)
-                if member is not None:
-                    waiting.append((member, item, (trail, key)))
+                below = listed.get(key) or (None if key in own_ignored else node.rest)
+                if below is not None:
+                    waiting.append((below, item, (trail, key)))
         elif type(value) is list and node.items is not None:
             elements = node.items
             waiting.extend(
                 (elements, value[index], (trail, index)) for index in range(len(value) - 1, -1, -1)
             )
-
-
-def _of_members(
-    node: SchemaNode,
-    listed: dict[str, SchemaNode],
-    value: dict[str, Any],
-    trail: Trail,
-    ignored: frozenset[str],
-) -> Iterator[_Problem]:
-    for key in value:
-        if key not in listed and key not in ignored and node.rest is None:
-            hint = did_you_mean(key, listed)
-            told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
-            yield _Problem("extra", (trail, key), told)
-    for key, member in listed.items():
-        if key not in value and not member.skip:
-            yield _Problem("missing", (trail, key), "is missing and is not scored there")

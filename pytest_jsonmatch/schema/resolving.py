@@ -100,8 +100,11 @@ class _Writer:
         waiting: list[tuple[Place, dict[str, Any]]] = [(place, body)]
 
         def below(child: Place) -> dict[str, Any]:
+            if child is self._reader.root and child in self._recursive:
+                return {"$ref": "#"}
             if child in self._recursive:
-                return {"$ref": self._reference(child)}
+                name = self._names[child].replace("~", "~0").replace("/", "~1").replace("%", "%25")
+                return {"$ref": f"#/$defs/{name}"}
             fresh: dict[str, Any] = {}
             waiting.append((child, fresh))
             return fresh
@@ -126,11 +129,6 @@ class _Writer:
                 if flat.items is not None:
                     target["items"] = below(flat.items)
         return body
-
-    def _reference(self, place: Place) -> str:
-        if place is self._reader.root:
-            return "#"
-        return "#/$defs/" + self._names[place].replace("~", "~0").replace("/", "~1").replace("%", "%25")
 
 
 def _keywords(flat: Flat) -> dict[str, Any]:

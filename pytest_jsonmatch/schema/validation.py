@@ -10,6 +10,7 @@ from urllib.parse import quote
 from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.text import shortened
 from pytest_jsonmatch.schema.documents import Documents, json_copy
 from pytest_jsonmatch.schema.places import AllOf, AnyOf
 
@@ -124,9 +125,7 @@ class Violations:
             if len(found) == _MOST_LISTED:
                 found.append("… and more")
                 break
-            message = error.message
-            clipped = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
-            found.append(f"{format_path(error.instance_path)}: {clipped}")
+            found.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
         return tuple(found)
 
     @cached_property

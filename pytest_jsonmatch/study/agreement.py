@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, final
@@ -24,8 +25,6 @@ from pytest_jsonmatch.study.calibration import Estimate
 from pytest_jsonmatch.study.records import joined, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
-
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.plan.node import PlanNode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
@@ -10,17 +11,15 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.confidences import INLINE, split_by
+from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
 from pytest_jsonmatch.study.scored import Scored
 from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from os import PathLike
 
     from pytest_jsonmatch.corpus.result import RecordResult
     from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
-    from pytest_jsonmatch.study.confidences import ConfidenceSource
 
 FIGURES: Final = (
     *("auroc", "brier", "ece", "accuracy", "mean_confidence", "without_confidence", "coverage_at_error"),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.paths import format_path, parse_path
+from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.paths import Segment
 
 ConfidenceSource: TypeAlias = "str | Callable[[JsonValue, str], float | None]"
 """Where confidences stand: "inline", a path with `{path}` in it, a function of answer and instance path."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import amount_text, count, score_text
 from pytest_jsonmatch.report.sheets import (
+    Block,
     Cell,
     Chart,
     Column,
@@ -16,12 +18,10 @@ from pytest_jsonmatch.report.sheets import (
     Said,
     Series,
     Sheet,
+    Spark,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pytest_jsonmatch.report.sheets import Block
     from pytest_jsonmatch.study.calibration import Cheapest, Estimate, Promise
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
 
@@ -126,7 +126,7 @@ def _cheapest(found: Cheapest) -> Said:
 def _table(study: ConfidenceStudy) -> Rows:
     """Return the table of fields, those first whose confidences are most surely off."""
     most, cost = study.max_error, study.cost
-    columns: list[tuple[Column, Callable[[FieldConfidence], str]]] = [
+    columns: list[tuple[Column, Callable[[FieldConfidence], str | Spark]]] = [
         (Column("values"), lambda of: count(of.values)),
         (Column("right"), lambda of: score_text(of.accuracy)),
         (Column("confidence", spare=1), lambda of: score_text(of.mean_confidence)),
@@ -135,6 +135,10 @@ def _table(study: ConfidenceStudy) -> Rows:
         (Column("ece"), lambda of: _estimate(of.ece)[0]),
         (Column("interval", spare=3), lambda of: _estimate(of.ece)[1]),
         (Column("brier", spare=2), lambda of: _estimate(of.brier)[0]),
+        (
+            Column("right by bin", text=True, spare=4),
+            lambda of: Spark([each.right for each in of.reliability]),
+        ),
     ]
     if most is not None:
         columns += [
@@ -156,7 +160,10 @@ def _table(study: ConfidenceStudy) -> Rows:
     rows = []
     for path, each in ranked:
         tone = "faint" if each.values < _FEW else ""
-        rows.append([Cell(path, tone), *(Cell(text(each), tone) for _, text in columns)])
+        cells = (shown(each) for _, shown in columns)
+        rows.append(
+            [Cell(path, tone), *(Cell(cell, tone) if isinstance(cell, str) else cell for cell in cells)]
+        )
     titles = [Column("field"), *(column for column, _ in columns)]
     return Rows(titles, rows, title="Fields, the most surely miscalibrated first")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
@@ -24,7 +25,6 @@ from pytest_jsonmatch.results.model import FIGURES as OF_CASES
 from pytest_jsonmatch.results.model import merged_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import Case, ResultSet
 
     Floats = NDArray[np.float64]
+    _Figure = tuple[str, bool]
+    """The name of a figure, and whether it is that of a field."""
 
 FIGURES: Final = ("drops", "gains")
 """What gates may look at: how many changes are shown, of all figures, or of a field."""
@@ -153,8 +155,7 @@ class _Series(NamedTuple):
     """What is kept of a run for the tests: places of its cases, and scores there, by figure."""
 
     places: NDArray[np.int32]
-    scores: Mapping[str, NDArray[np.float32]]
-    fields: Mapping[str, NDArray[np.float32]]
+    scores: Mapping[_Figure, NDArray[np.float32]]
 
 
 @final
@@ -173,9 +174,8 @@ class _Read:
         means = {
             path: each.mean_score for path, each in sorted(fields.items()) if each.mean_score is not None
         }
-        figures = {name: results.mean(name) for name in OF_CASES} | {
-            "pass_rate": results.pass_rate,
-        }
+        figures = {str(figure): results.mean(figure) for figure in OF_CASES}
+        figures["pass_rate"] = results.pass_rate
         run = HistoryRun(name, results.created, results.commit, results.number, figures, means)
         # Of a corpus that keeps its worst records these are others each time: they prove nothing.
         cases = () if results.is_partial else results.scored
@@ -185,68 +185,47 @@ class _Read:
         self._runs.append((run, self._series(cases, signed), signed))
 
     def _series(self, cases: Sequence[Case], signed: Mapping[str, str]) -> _Series:
-        fields: dict[str, Any] = {}
+        scores: dict[_Figure, Any] = {
+            ("score", False): np.array([case.figure("score") for case in cases], dtype=np.float32),
+            ("pass_rate", False): np.array([case.pass_rate for case in cases], dtype=np.float32),
+        }
         for at, case in enumerate(cases):
             place = self._places.setdefault((case.id, signed[case.id]), len(self._places))
             if place == len(self._clusters):
                 self._clusters.append(case.unit)
-            for path, scores in scores_by_field(case).items():
-                if path not in fields:
+            for path, of_field in scores_by_field(case).items():
+                if (path, True) not in scores:
                     # A case that has nothing at a field has nothing wrong there.
-                    fields[path] = np.ones(len(cases), dtype=np.float32)
-                fields[path][at] = math.fsum(scores) / len(scores)
+                    scores[path, True] = np.ones(len(cases), dtype=np.float32)
+                scores[path, True][at] = math.fsum(of_field) / len(of_field)
         places = [self._places[case.id, signed[case.id]] for case in cases]
-        totals = {
-            "score": np.array([case.figure("score") for case in cases], dtype=np.float32),
-            "pass_rate": np.array([case.pass_rate for case in cases], dtype=np.float32),
-        }
-        return _Series(np.array(places, dtype=np.int32), totals, fields)
+        return _Series(np.array(places, dtype=np.int32), scores)
 
     def result(self, alpha: float) -> HistoryStudy:
         """Return the history."""
-        order = sorted(range(len(self._runs)), key=lambda at: (self._runs[at][0].created, at))
-        if not all(run.created for run, _, _ in self._runs):
-            order = list(range(len(self._runs)))
-        ordered = [self._runs[at] for at in order]
+        if all(run.created for run, _, _ in self._runs):
+            self._runs.sort(key=lambda each: each[0].created)
         runs: list[HistoryRun] = []
         before: dict[str, str] | None = None
-        for run, _, signed in ordered:
-            note = "" if before is None else _note(before, signed)
+        for run, _, signed in self._runs:
+            runs.append(run if before is None else replace(run, note=_note(before, signed)))
             before = signed
-            runs.append(replace(run, note=note))
-        series = [each for _, each, _ in ordered]
-        changes = [
-            change
-            for figure, share in (("score", OF_SCORE), *self._others(series))
-            for change in self._changes(figure, series, share * alpha)
-        ]
-        return HistoryStudy(
-            tuple(runs), tuple(sorted(changes, key=lambda each: each.run)), round(1 - alpha, 12)
-        )
+        figures = sorted({figure for _, series, _ in self._runs for figure in series.scores})
+        changes: list[HistoryChange] = []
+        for name, is_field in figures:
+            is_score = (name, is_field) == ("score", False)
+            share = OF_SCORE if is_score else (1 - OF_SCORE) / (len(figures) - 1)
+            found = self._changes((name, is_field), share * alpha)
+            changes += (HistoryChange(name, *each, is_field=is_field) for each in found)
+        # The mean score comes first, then the pass rate, then fields.
+        changes.sort(key=lambda each: (each.run, each.is_field, each.figure != "score", each.figure))
+        return HistoryStudy(tuple(runs), tuple(changes), round(1 - alpha, 12))
 
-    def _others(self, series: Sequence[_Series]) -> Iterator[tuple[str | tuple[str], float]]:
-        """Yield all figures but the score, a field's as (path,), each with its share of the error rate."""
-        paths = sorted({path for each in series for path in each.fields})
-        share = (1 - OF_SCORE) / (len(paths) + 1)
-        yield "pass_rate", share
-        for path in paths:
-            yield (path,), share
-
-    def _changes(
-        self, figure: str | tuple[str], series: Sequence[_Series], alpha: float
-    ) -> Iterator[HistoryChange]:
-        table = np.full((len(series), len(self._places)), np.nan)
-        for row, each in zip(table, series, strict=True):
-            if isinstance(figure, tuple):
-                row[each.places] = each.fields.get(figure[0], 1.0)
-            else:
-                row[each.places] = each.scores[figure]
-        units = {unit: at for at, unit in enumerate(dict.fromkeys(self._clusters))}
-        clusters = np.array([units[unit] for unit in self._clusters], dtype=np.intp)
-        is_field = isinstance(figure, tuple)
-        name = figure[0] if isinstance(figure, tuple) else figure
-        for found in change_points(table, alpha, clusters):
-            yield HistoryChange(name, *found, is_field=is_field)
+    def _changes(self, figure: _Figure, alpha: float) -> Iterator[ChangePoint]:
+        table = np.full((len(self._runs), len(self._places)), np.nan)
+        for row, (_, series, _) in zip(table, self._runs, strict=True):
+            row[series.places] = series.scores.get(figure, 1.0)
+        return change_points(table, alpha, np.unique(self._clusters, return_inverse=True)[1])
 
 
 def _signature(case: Case) -> str:

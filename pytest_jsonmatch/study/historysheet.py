@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.sheets import Cell, Chart, Column, Heading, Rows, Said, Series, Sheet, Spark
 from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pytest_jsonmatch.report.sheets import Block
-    from pytest_jsonmatch.study.history import HistoryRun, HistoryStudy
+    from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy
 
 _BARS: Final = 40
 """A sparkline has at most so many bars; of more runs each is the mean of several."""
 _CHARTED: Final = 5
 """So many fields are drawn in one chart: those that move most."""
+_Line: TypeAlias = "tuple[str, list[float | None]]"
+"""A figure or field, and its values by run."""
 
 
 def history_sheet(found: HistoryStudy) -> Sheet:
@@ -25,22 +27,19 @@ def history_sheet(found: HistoryStudy) -> Sheet:
     runs = found.runs
     days = [run.created[:10] for run in (runs[0], runs[-1]) if run.created]
     when = f", {' to '.join(dict.fromkeys(days))}" if days else ""
-    spread = {
-        path: _spread(_line(runs, path)) for path in sorted({path for run in runs for path in run.fields})
-    }
-    moved = sorted(spread, key=lambda path: (-spread[path], path))
-    columns = [
-        Column("figure"),
-        Column("by run", text=True),
-        *map(Column, ("first", "last", "least", "most")),
-    ]
+    totals: list[_Line] = [(name, [run.figures[name] for run in runs]) for name in (*FIGURES, "pass_rate")]
+    paths = sorted({path for run in runs for path in run.fields})
+    fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
+    fields.sort(key=lambda line: -_spread(line[1]))
+    columns = [Column("by run", text=True), *map(Column, ("first", "last", "least", "most"))]
+    of_totals, of_fields = ([each for each in found.changes if each.is_field == is_it] for is_it in (0, 1))
     blocks: list[Block] = [
         *_change_blocks(found),
-        Rows(columns, [_row(found, name, is_field=False) for name in (*FIGURES, "pass_rate")], noun="figure"),
-        _chart("Figures by run", found, ["score", "pass_rate"], is_field=False),
+        Rows([Column("figure"), *columns], [_row(line, of_totals) for line in totals], noun="figure"),
+        _chart("Figures by run", [totals[0], totals[-1]], runs, of_totals),
         Heading("Fields"),
-        Rows([Column("field"), *columns[1:]], [_row(found, path, is_field=True) for path in moved]),
-        _chart("The fields that move most", found, [path for path in moved[:_CHARTED] if spread[path]]),
+        Rows([Column("field"), *columns], [_row(line, of_fields) for line in fields]),
+        _chart("The fields that move most", fields[:_CHARTED], runs, of_fields),
         Heading("Runs"),
         Rows(
             [
@@ -99,11 +98,7 @@ def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
 
 
 def _commit(run: HistoryRun) -> str:
-    return run.commit[:10] + ("+" if run.commit.endswith("+") and len(run.commit) > 10 else "")
-
-
-def _line(runs: Sequence[HistoryRun], name: str, *, is_field: bool = True) -> list[float | None]:
-    return [run.fields.get(name) if is_field else run.figures.get(name) for run in runs]
+    return run.commit.rstrip("+")[:10] + "+" * run.commit.endswith("+")
 
 
 def _spread(values: Sequence[float | None]) -> float:
@@ -111,39 +106,36 @@ def _spread(values: Sequence[float | None]) -> float:
     return max(known) - min(known)
 
 
-def _row(found: HistoryStudy, name: str, *, is_field: bool) -> list[str | Cell | Spark]:
-    values = _line(found.runs, name, is_field=is_field)
-    known: list[float | None] = [value for value in values if value is not None] or [None]
-    changes = [each for each in found.changes if (each.figure, each.is_field) == (name, is_field)]
-    tone = "" if not changes else "bad" if changes[-1].after < changes[-1].before else "good"
-    ends = known[0], known[-1], min(known, key=_or_0), max(known, key=_or_0)
+def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[str | Cell | Spark]:
+    name, values = line
+    known = [value for value in values if value is not None]
+    ends = (known[0], known[-1], min(known), max(known)) if known else [None] * 4
     first, last, *others = map(score_text, ends)
+    own = [each for each in changes if each.figure == name]
+    tone = "" if not own else "bad" if own[-1].after < own[-1].before else "good"
     step = -(-len(values) // _BARS)
-    parts = [
-        [each for each in values[at : at + step] if each is not None] for at in range(0, len(values), step)
-    ]
-    bars = [sum(part) / len(part) if part else None for part in parts]
-    return [name, Spark(bars, [each.run // step for each in changes]), first, Cell(last, tone), *others]
+    parts = [values[at : at + step] for at in range(0, len(values), step)]
+    bars = [_mean([each for each in part if each is not None]) for part in parts]
+    return [name, Spark(bars, [each.run // step for each in own]), first, Cell(last, tone), *others]
 
 
-def _or_0(value: float | None) -> float:
-    return value or 0.0
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
-def _chart(title: str, found: HistoryStudy, names: Sequence[str], *, is_field: bool = True) -> Chart:
+def _chart(
+    title: str, lines: Sequence[_Line], runs: Sequence[HistoryRun], changes: Sequence[HistoryChange]
+) -> Chart:
     """Return lines over runs, with gaps before runs that can't be compared."""
-    lines = []
-    for name in names:
-        points: list[tuple[float, float | None]] = []
-        for at, value in enumerate(_line(found.runs, name, is_field=is_field)):
-            if found.runs[at].note.startswith("not comparable"):
-                points.append((at + 0.5, None))
-            points.append((at + 1, value))
-        lines.append(Series(name, points))
-    changes = [each for each in found.changes if each.is_field == is_field and each.figure in names]
-    ticks = [(at, str(at)) for at in range(1, len(found.runs) + 1)]
-    marks = [
-        (run + 0.5, ", ".join(each.figure for each in changes if each.run == run))
-        for run in sorted({each.run for each in changes})
+    gaps = [(at + 0.5, None) for at, run in enumerate(runs) if run.note.startswith("not comparable")]
+    series = [
+        Series(name, sorted([*enumerate(values, 1), *gaps], key=itemgetter(0))) for name, values in lines
     ]
-    return Chart(title, "run", "mean", lines, ticks=ticks, marks=marks, only_on_page=True)
+    names = {name for name, _ in lines}
+    marks: dict[float, str] = {}
+    for each in changes:
+        if each.figure in names:
+            told = marks.get(each.run + 0.5)
+            marks[each.run + 0.5] = each.figure if told is None else f"{told}, {each.figure}"
+    ticks = [(at, str(at)) for at in range(1, len(runs) + 1)]
+    return Chart(title, "run", "mean", series, ticks=ticks, marks=[*marks.items()], only_on_page=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
@@ -18,7 +19,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.study.records import opened, record_at
-from pytest_jsonmatch.study.twins import Twins
+from pytest_jsonmatch.study.twins import Duplicate, Twins
 from pytest_jsonmatch.study.words import (
     GRAM,
     decoys_of,
@@ -32,8 +33,6 @@ from pytest_jsonmatch.study.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.study.records import Record, Side
@@ -96,18 +95,6 @@ class Contaminated:
     def is_whole(self) -> bool:
         """Whether all its rare values stand in one text."""
         return self.in_text == self.values > 1
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """Two gold records that are nearly the same, and the score of one as the answer to the other."""
-
-    split: str
-    id: str | int
-    other_split: str
-    other_id: str | int
-    score: float
 
 
 @final
@@ -214,7 +201,6 @@ def measure_overlap(
 
         twins.link(lambda number: record_at(golds, number), score, near)
         duplicates, leaks = twins.counts(lambda number: record_at(golds, number).gold)
-    pairs = [Duplicate(one.gold, one.id, other.gold, other.id, alike) for one, other, alike in twins.pairs]
     return OverlapStudy(
         index.number,
         found.texts,
@@ -224,7 +210,7 @@ def measure_overlap(
         tuple(worst),
         duplicates,
         leaks,
-        tuple(pairs),
+        tuple(twins.pairs),
         twins.is_cut,
     )
 
@@ -292,15 +278,16 @@ class _Found:
     def __init__(self, index: _Index) -> None:
         self.texts = self.words = 0
         self._index = index
-        order = np.argsort(np.frombuffer(index.keys, dtype=np.uint64), kind="stable")
-        keys = np.frombuffer(index.keys, dtype=np.uint64)[order]
-        self._owners = np.frombuffer(index.owners, dtype=np.int32)[order]
+        # (Arrays of numpy share the memory of those that have been filled.)
+        order = np.argsort(np.asarray(index.keys), kind="stable")
+        keys = np.asarray(index.keys)[order]
+        self._owners = np.asarray(index.owners)[order]
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
         self._keys, self._ends = keys[starts], np.append(starts, len(keys))
         numbers = np.diff(self._ends)
         self._is_rare = numbers <= _RARE
-        self._records = np.frombuffer(index.records, dtype=np.int32)
-        self._fields = np.frombuffer(index.fields, dtype=np.int32)
+        self._records = np.asarray(index.records)
+        self._fields = np.asarray(index.fields)
         rare = self._owners[np.repeat(self._is_rare, numbers)]
         self._grams = np.bincount(rare, minlength=len(self._records))
         """Of each value, how many of its keys are rare."""

@@ -10,11 +10,10 @@ from random import Random
 from sys import float_info
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.paths import ELEMENT, Segment, format_path
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.paths import Segment
 
 _RESERVOIR: Final = 10_000
 """So many numbers, and so many lengths, are kept of a field."""

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.api import compare_corpus, read_actual
-from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing, read_gold
+from pytest_jsonmatch.corpus.records import Pair, Reading, in_chunks, open_pairing, read_gold
 from pytest_jsonmatch.engine.compare.parameters import take_repair
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonMatchWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
     from os import PathLike
 
-    from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.corpus.result import RecordResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _CHUNK: Final = 256
 

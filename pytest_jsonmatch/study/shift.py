@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import comb
 from statistics import median
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.profiles import FieldProfile, Profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from pytest_jsonmatch.study.profiles import Kinds, Reservoir
+from pytest_jsonmatch.study.profiles import FieldProfile, Kinds, Profile, Reservoir
 
 FIGURES: Final = ("shifted", "effect", "unseen")
 """What gates may name."""
 _ALARMS: Final = 0.05
+_FEW: Final = 100
+"""With fewer numbers on a side Kolmogorov-Smirnov's test is exact: its formula for many does not hold."""
 _LEAST_EXPECTED: Final = 5.0
 """Classes with fewer expected values on a side are put together: chi-square does not hold for them."""
 
@@ -220,7 +220,7 @@ def _of_shares(path: str, kind: str, new: Mapping[str, int], old: Mapping[str, i
     """Yield the change of a distribution over classes, if both sides have values, and not one class only."""
     after, before = sum(new.values()), sum(old.values())
     every = {name: (new.get(name, 0), old.get(name, 0)) for name in {**old, **new}}
-    if not after or not before or sum(any(pair) for pair in every.values()) < 2:
+    if _is_hopeless(after, before) or sum(any(pair) for pair in every.values()) < 2:
         return
     table = _pooled(list(every.values()), after, before)
     if len(table) < 2:
@@ -229,6 +229,12 @@ def _of_shares(path: str, kind: str, new: Mapping[str, int], old: Mapping[str, i
     of = max((name for name in shares if name), key=lambda name: abs(shares[name][0] - shares[name][1]))
     effect = sum(abs(one / after - other / before) for one, other in table) / 2
     yield Change(path, kind, effect, _p_value(table), of, shares[of][1], shares[of][0], before, after)
+
+
+def _is_hopeless(after: int, before: int) -> bool:
+    """Tell whether so few values can show nothing: testing them would only cost others (Tarone 1990)."""
+    fewer = min(after, before)
+    return fewer < 10 and comb(after + before, fewer) < 2 / _ALARMS
 
 
 def _pooled(pairs: list[tuple[int, int]], after: int, before: int) -> list[tuple[int, int]]:
@@ -258,11 +264,15 @@ def _p_value(table: list[tuple[int, int]]) -> float:
 
 def _of_numbers(path: str, kind: str, new: Reservoir, old: Reservoir) -> Iterator[Change]:
     """Yield the change of a distribution of numbers, if both sides have some and not all are the same."""
-    if not new.kept or not old.kept or len({*new.kept, *old.kept}) < 2:
+    if _is_hopeless(new.number, old.number) or len({*new.kept, *old.kept}) < 2:
         return
     from scipy.stats import ks_2samp
 
-    found = ks_2samp(new.kept, old.kept, method="asymp")
+    is_small = min(len(new.kept), len(old.kept)) < _FEW
+    with warnings.catch_warnings():
+        # Where the exact probability is 1, rounding may take it beyond that; scipy then warns.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = ks_2samp(new.kept, old.kept, method="exact" if is_small else "asymp")
     middles = median(old.kept), median(new.kept)
     yield Change(
         path, kind, float(found.statistic), float(found.pvalue), "median", *middles, old.number, new.number

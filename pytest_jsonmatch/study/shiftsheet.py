@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import amount_text, count, score_text
 from pytest_jsonmatch.report.sheets import (
+    Block,
     Cell,
     Column,
     Figure,
@@ -13,12 +15,10 @@ from pytest_jsonmatch.report.sheets import (
     Rows,
     Said,
     Sheet,
+    Spark,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from pytest_jsonmatch.report.sheets import Block, Spark
     from pytest_jsonmatch.study.shift import Change, ShiftStudy
 
 _GREAT: Final = 0.2

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
@@ -14,8 +15,6 @@ import numpy as np
 from pytest_jsonmatch.study.words import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_jsonmatch.study.records import Record
 
 _BANDS, _ROWS = 16, 4
@@ -27,11 +26,13 @@ _LISTED: Final = 100
 _MIX: Final = np.random.RandomState(7).randint(0, 2**62, _BANDS * _ROWS).astype(np.uint64) * np.uint64(2) + 1
 
 
-class Pair(NamedTuple):
-    """Two records that are nearly the same, and the score of one as the answer to the other."""
+class Duplicate(NamedTuple):
+    """Two gold records that are nearly the same, and the score of one as the answer to the other."""
 
-    one: Record
-    other: Record
+    split: str
+    id: str | int
+    other_split: str
+    other_id: str | int
     score: float
 
 
@@ -44,7 +45,7 @@ class Twins:
     """
 
     def __init__(self) -> None:
-        self.pairs: list[Pair] = []
+        self.pairs: list[Duplicate] = []
         """The first hundred."""
         self.is_cut = False
         """Whether there were too many candidates to compare them all."""
@@ -68,7 +69,7 @@ class Twins:
     ) -> None:
         """Compare the candidates; what scores at least `near` is nearly the same."""
         tried: set[tuple[int, int]] = set()
-        for band in np.frombuffer(self._bands, dtype=np.uint64).reshape(-1, _BANDS).T:
+        for band in np.asarray(self._bands).reshape(-1, _BANDS).T:
             order = np.argsort(band, kind="stable")
             for at in np.flatnonzero(band[order][1:] == band[order][:-1]).tolist():
                 one, other = self._root(int(order[at])), self._root(int(order[at + 1]))
@@ -78,12 +79,12 @@ class Twins:
                     self.is_cut = True
                     return
                 tried.add((one, other))
-                pair = record(one), record(other)
-                found = score(*pair)
+                first, second = record(one), record(other)
+                found = score(first, second)
                 if found >= near:
                     self._first[max(one, other)] = min(one, other)
                     if len(self.pairs) < _LISTED:
-                        self.pairs.append(Pair(*pair, found))
+                        self.pairs.append(Duplicate(first.gold, first.id, second.gold, second.id, found))
 
     def _root(self, number: int) -> int:
         """Return the first of the records that one is like; itself if there is none."""

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.paths import Segment
 
     Keys = NDArray[np.uint64]
 
@@ -43,16 +46,23 @@ def words_of(text: str) -> list[str]:
 
 
 def leaves_of(record: JsonValue) -> Iterator[tuple[str, str]]:
-    """Yield the strings and numbers of a value as text, each with its schema path, the last one first."""
-    stack: list[tuple[str, Any]] = [("", record)]
+    """Yield the strings and numbers of a value as text, each with its schema path, the last one first.
+
+    >>> list(leaves_of({"a b": [{"n": 1.5}, None]}))
+    [('["a b"][].n', '1.5')]
+    """
+    stack: list[tuple[tuple[Segment, ...], Any]] = [((), record)]
     while stack:
-        path, value = stack.pop()
+        segments, value = stack.pop()
         if type(value) is dict:
-            stack += [(f"{path}.{key}" if path else key, each) for key, each in value.items()]
+            stack += [((*segments, key), each) for key, each in value.items()]
         elif type(value) is list:
-            stack += [(f"{path}[]", each) for each in value]
+            stack += [((*segments, ELEMENT), each) for each in value]
         elif value is not None and type(value) is not bool:
-            yield path, str(value)
+            yield _path(segments), str(value)
+
+
+_path: Final = lru_cache(maxsize=1 << 12)(format_path)
 
 
 def text_of(value: JsonValue) -> str:

@@ -418,3 +418,11 @@ def test_a_table_never_replaces_a_result_file(files, command):
     assert (ran.code, told in ran.err) == (2, True)
     ran = command("report run.json --csv a.csv -o b.csv")
     assert (ran.code, "--csv a.csv and --output b.csv: give one file" in ran.err) == (2, True)
+
+
+def test_the_values_of_a_comparison_stay_in_its_file(write, command):
+    write(a_json={"n": 1, "m": [1, 2]}, b_json={"n": 2, "m": [1, 2]})
+    kept = command("compare a.json b.json --report json").out
+    write(run_json=kept)
+    assert command("report run.json --json").out == kept
+    assert '"field_results"' in kept

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.study import measure_overlap
+from pytest_jsonmatch.study.records import Record
 from pytest_jsonmatch.study.twins import Twins
 from pytest_jsonmatch.study.words import decoys_of, words_of
 
@@ -163,7 +164,9 @@ def test_a_group_of_equal_records_takes_as_many_comparisons():
     twins = Twins()
     for _ in range(500):
         twins.add({1, 2, 3, 4})
-    twins.link(lambda number: number, lambda one, other: compared.append((one, other)) or 1.0, 0.9)
+    twins.link(
+        lambda number: Record("g", number, None), lambda one, other: compared.append((one, other)) or 1.0, 0.9
+    )
     assert twins.counts(lambda number: "g") == (499, 0)
     assert len(compared) == 499
     assert len(twins.pairs) == 100

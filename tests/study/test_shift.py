@@ -126,6 +126,14 @@ def test_records_need_be_no_objects():
     }
 
 
+def test_three_records_show_nothing():
+    # By the formula for many values this would be proven.
+    study = measure_shift([{"a": at} for at in (10, 11, 12)], [{"a": at} for at in (1, 2, 3)])
+    assert study.changes == ()
+    five = measure_shift([{"a": at + 10} for at in range(5)], [{"a": at} for at in range(5)])
+    assert five.changes[0].p_value == pytest.approx(2 / 252)
+
+
 def test_one_record_shows_nothing():
     assert shown([{"a": 1}], [{"b": 2}]) == {}
 

@@ -134,7 +134,7 @@ class Canon:
             flat = "multiset", frozenset(Counter(parts).items())
         else:
             flat = "array", *parts
-        self._keys[id(value)] = self._forms.setdefault(flat, _Form())
+        self._keys[id(value)] = self._forms.setdefault(flat, object())
         return todo
 
     # -- order ---------------------------------------------------------------------------------------------
@@ -227,13 +227,6 @@ def twins(
         return pairs, rows, list(range(len(actual)))
     taken = {to for _, to in pairs}
     return pairs, rows, [at for at in range(len(actual)) if at not in taken]
-
-
-@final
-class _Form:
-    """Stands for all containers that are equal under the plan."""
-
-    __slots__ = ()
 
 
 def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:

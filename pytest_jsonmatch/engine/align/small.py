@@ -102,13 +102,13 @@ class ListGrid(Grid):
     def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
         as_f1 = self.aligner.as_f1
+        self._set_share(max(map(max, self.score)) if self.expected and self.actual else 0.0)
         if self.unknown:
             self._worth = [[1.0 + TIE] * len(self.actual) for _ in self.expected]
-        most = max(map(max, self.score)) if self.expected and self.actual else 0.0
-        self._set_share(most)
+            return
         limit, share = self.aligner.threshold, self._share
         half = [leaves * 0.5 if as_f1 else 0.0 for leaves in self.actual]
-        for at, line in enumerate([] if self.unknown else self.score):
+        for at, line in enumerate(self.score):
             own = self.expected[at] * (0.5 if as_f1 else 1.0)
             if self.less is not None or own <= NOTHING:
                 wholes = [self.whole(at, to) for to in range(len(line))]

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,8 +78,7 @@ def shown(value: object) -> str:
     """Return a value's repr, short, and safe for integers over Python's limit of digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
         return "an integer of hundreds of digits"
-    text = repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return shortened(repr(value), 60)
 
 
 def takes(signature: Signature, number: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -12,10 +11,10 @@ from pytest_jsonmatch.engine.value.convert import (
     NUMBERS,
     SCHEMA_TYPES,
     fits_types,
-    json_type,
     to_json_value,
 )
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean, error_text
+from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,16 +97,7 @@ def shown(value: JsonValue) -> str:
     >>> shown("Acme"), shown({"a": 1})
     ("'Acme'", '{"a": 1}')
     """
-    if type(value) is str:
-        text = repr(value)
-    elif type(value) is dict or type(value) is list:
-        try:
-            text = json.dumps(value, ensure_ascii=False, default=str)
-        except (RecursionError, ValueError):
-            text = f"this {json_type(value)}"
-    else:
-        text = "null" if value is None else str(value).lower() if type(value) is bool else str(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return shortened(repr(value), _LONGEST) if type(value) is str else render(value, _LONGEST)
 
 
 def read_accept(where: str, value: Any) -> Accept:

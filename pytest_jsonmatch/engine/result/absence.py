@@ -113,14 +113,15 @@ def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, 
     others: list[str] = []
     fabricated: list[str] = []
     for expected, actual in pairs:
-        keys, is_met = tuple(expected), actual is not MISSING
-        known[keys] = known.get(keys, 0) + is_met
-        if is_met:
+        if listed is None:
+            keys = tuple(expected)
+            known[keys] = known.get(keys, 0) + (actual is not MISSING)
+        if actual is not MISSING:
             nulls, extra = _lacking(expected, actual)
             others += extra
             lacking = [*nulls, *extra]
             fabricated += [key for key in lacking if actual.get(key) is not None]
-            if not wanted <= expected.keys():
+            if wanted and not wanted <= expected.keys():
                 lacking += [key for key in wanted if key not in expected and key not in actual]
             places += lacking
     counted, made_up = Counter(places), Counter(fabricated)

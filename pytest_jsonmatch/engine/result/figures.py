@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome, Seen
+    from pytest_jsonmatch.engine.score.outcome import Finding, Seen
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """Where `FieldAggregation` counts a status."""
@@ -176,11 +176,6 @@ class FieldTable(Mapping[str, FieldAggregation]):
         return f"FieldTable({len(self)} paths)"
 
 
-def aggregates_of(outcome: Outcome) -> dict[PlanNode, FieldAggregation]:
-    """Sum an outcome up by plan node, that is by schema path."""
-    return aggregates(plain_matches(outcome.seen, outcome.findings), outcome.findings)
-
-
 def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int]:
     """Return how many leaves at each schema path match without a finding; 0 where there are findings only."""
     matches = seen.places()
@@ -211,11 +206,11 @@ def aggregates(
             numbers[_EXPECTED_LEAVES] += own
             if node.plan.options.extra == "count":
                 numbers[_ACTUAL_LEAVES] += other
-            expected, actual = finding.weights
+            expected, actual = finding.own_weights
             numbers[_SCORES] += finding.score
             numbers[_WEIGHTED] += finding.score * node.weight
-            numbers[_EXPECTED] += expected
-            numbers[_ACTUAL] += actual
+            numbers[_EXPECTED] += expected * node.weight
+            numbers[_ACTUAL] += actual * node.weight
     return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
 
 

@@ -11,10 +11,11 @@ from pytest_jsonmatch.engine.result.absence import by_path, presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     FieldTable,
-    aggregates_of,
+    aggregates,
     approximate_warning,
     errors_of,
     f_beta,
+    plain_matches,
     short_score,
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
@@ -128,7 +129,8 @@ class MatchResult:
     @cached_property
     def per_field(self) -> FieldTable:
         """Aggregates keyed by schema path (`items[].price`)."""
-        return FieldTable(aggregates_of(self._outcome))
+        found = self._outcome.findings
+        return FieldTable(aggregates(plain_matches(self._outcome.seen, found), found))
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:

@@ -16,13 +16,13 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     SKIPPED,
     Detail,
-    Outcome,
     Trail,
+    new_outcome,
     place_below,
 )
-from pytest_jsonmatch.engine.score.passes import Pass, Spot
+from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import check_listed
-from pytest_jsonmatch.engine.score.walk import Walk, object_members
+from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type
 from pytest_jsonmatch.engine.value.errors import RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Answer, Finding, Place
+    from pytest_jsonmatch.engine.score.outcome import Answer, Finding, Outcome, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
@@ -72,7 +72,7 @@ def score(
     _walk(walk, spot, own)
     gap = None if own.aligner is None else own.aligner.gap
     found = walk.findings, walk.matches, walk.sums(), walk.alignments, walk.seen
-    return Outcome(plan.root, *found, walk.choices, gap, walk.questions)
+    return new_outcome((plan.root, *found, walk.choices, gap, walk.questions))
 
 
 def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:
@@ -125,12 +125,13 @@ def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
     node, expected, actual = spot.node, spot.expected, spot.actual
     walk.seen.enter(node, expected)
     walk.seen.objects.append((node, expected, actual))
-    for item in object_members(node, expected, actual, extra=node.plan.options.extra == "count"):
+    counts_extra = node.plan.options.extra == "count"
+    for item in walk.object_members(node, trail, expected, actual, extra=counts_extra) or ():
         key, _, one, other, child = item
         if child.branches is not None:
             child = child.chosen(one, other)
-        scalars = type(one) not in CONTAINERS and type(other) not in CONTAINERS
-        if scalars and (child.quick is not None or type(one) is type(other)):
+        kind = type(one)
+        if kind is type(other) and kind not in CONTAINERS:
             yield item
             continue
         unit = Spot(child, trail, key, key, one, other, expected, actual)
@@ -215,7 +216,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
         raise TargetPathError(message)
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
-    return Spot(node, trail, key, key, expected, actual, *around)
+    return new_spot((node, trail, key, key, expected, actual, *around))
 
 
 def member_of(value: JsonValue, segment: Any) -> JsonValue:

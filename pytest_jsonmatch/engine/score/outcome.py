@@ -108,14 +108,12 @@ class Finding(NamedTuple):
         return LEAVES.get(self.status, (0, 0))
 
     @property
-    def weights(self) -> tuple[float, float]:
-        """Return the same, each leaf times its weight."""
-        return self._weights_at(self.node.weight)
-
-    def _weights_at(self, weight: float) -> tuple[float, float]:
-        weights = None if self.detail is None else self.detail.weights
-        expected, actual = LEAVES.get(self.status, (0, 0)) if weights is None else weights
-        return expected * weight, actual * weight
+    def own_weights(self) -> tuple[float, float]:
+        """Return the same, each leaf times what it weighs where this place weighs 1."""
+        detail = self.detail
+        if detail is not None and detail.weights is not None:
+            return detail.weights
+        return LEAVES.get(self.status, (0, 0))
 
     @property
     def sums(self) -> Sums:
@@ -124,8 +122,9 @@ class Finding(NamedTuple):
 
     def sums_at(self, weight: float) -> Sums:
         """Return what it adds where its place has some weight."""
-        expected, actual = self._weights_at(weight)
-        return Sums(self.score * weight, expected, actual, self.score == 1.0 or not (expected or actual))
+        expected, actual = self.own_weights
+        perfect = self.score == 1.0 or not (weight and (expected or actual))
+        return Sums(self.score * weight, expected * weight, actual * weight, perfect)
 
     @property
     def is_not_asked(self) -> bool:
@@ -254,6 +253,9 @@ class Outcome(NamedTuple):
         if self.sums.expected or self.sums.actual:
             return True
         return not any(each.status == BATCH_ERROR for each in self.findings)
+
+
+new_outcome: Callable[[tuple[Any, ...]], Outcome] = partial(tuple.__new__, Outcome)
 
 
 def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:

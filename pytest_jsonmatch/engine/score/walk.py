@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.sums import Sums
 
     Task: TypeAlias = Generator[Any, Any, None]
-    Item: TypeAlias = tuple[Any, Any, JsonValue, JsonValue, PlanNode]
-    """Members of two containers: keys in expected and actual, values in expected and actual, node."""
 
 # What is noted where no value is taken, but what holds of actual's.
 _BY_PREDICATE: Final = -1
@@ -65,75 +63,65 @@ class Walk(Places):
         """Score two objects; where all members are scalars, this is all there is to do."""
         inner = spot.inner
         items = self._members(spot.node, inner, spot)
-        first = None if items is None else self._first_open(items, inner)
-        if items is not None and first is not None:
-            run(self.walk_items(chain((first,), items), inner, spot.expected, spot.actual))
+        if items is not None:
+            run(self.walk_items(items, inner, spot.expected, spot.actual))
 
-    def walk_arrays(self, node: PlanNode, trail: Trail | None, expected: Any, actual: Any) -> Task:
-        """Score two unordered arrays whose place has a trail."""
-        items = yield from self._paired(node, trail, expected, actual)
-        yield from self.walk_items(items, trail, expected, actual)
+    def walk_items(self, items: Iterator[Any], trail: Trail | None, left: Any, right: Any) -> Task:
+        """Score members of the containers `left` and `right`, and all below them.
 
-    def walk_items(self, items: Iterator[Item], trail: Trail | None, left: Any, right: Any) -> Task:
-        """Score members of the containers `left` and `right`, and all below them."""
-        stack: list[tuple[Iterator[Item], Trail | None, Any, Any]] = []
+        Items are (key in expected, key in actual, value in expected, value in actual, node).
+        """
+        append, complete, matches = self.findings.append, self._complete, 0
+        stack: list[tuple[Iterator[Any], Trail | None, Any, Any]] = []
         while True:
-            item = self._first_open(items, trail)
-            if item is None:
+            for expected_key, actual_key, expected, actual, node in items:
+                kind = type(expected)
+                alike = kind is type(actual)
+                if alike and kind is not dict and kind is not list and expected == actual and node.plain:
+                    if complete:
+                        found = node, trail, expected_key, actual_key, MATCH, 1.0, expected, actual, None
+                        append(new_finding(found))
+                    else:
+                        matches += 1
+                    continue
+                if node.quick is not None and kind not in CONTAINERS and type(actual) not in CONTAINERS:
+                    self._add_scalars(node, trail, (expected_key, actual_key), expected, actual)
+                    continue
+                spot = new_spot((node, trail, expected_key, actual_key, expected, actual, left, right))
+                below = node
+                if not (alike and kind in CONTAINERS and node.is_open):
+                    if node.accept is None and node.branches is not None:
+                        spot = spot._replace(node=node.chosen(expected, actual))
+                    if spot.node.accept is not None:
+                        settled = yield self._settle_accepting(spot, spot.node.accept)
+                    else:
+                        settled = self.settle(spot)
+                    if settled is None:
+                        continue
+                    # (Of several values that are right, the one taken may be another than the expected one.)
+                    spot, below = settled, settled.node
+                inner, one = spot.inner, spot.expected
+                pairs_up = type(one) is list and type(actual) is list and below.align == "unordered"
+                if pairs_up and self._base is not None and one and actual:
+                    sums, questions = yield measure_arrays(self._pass, below, inner, (one, actual))
+                    self._take(below, sums, questions)
+                    continue
+                if pairs_up and (one or actual):
+                    below_it: Iterator[Any] | None = yield from self.paired(below, inner, one, actual)
+                    self.seen.enter(below, one)
+                else:
+                    below_it = self._members(below, inner, spot)
+                if below_it is not None:
+                    if len(stack) == DEEP:
+                        self._pass.pause_collector()
+                    stack.append((items, trail, left, right))
+                    items, trail, left, right = below_it, inner, one, actual
+                    break
+            else:
                 if not stack:
+                    self.matches += matches
                     return
                 items, trail, left, right = stack.pop()
-                continue
-            *place, node = item
-            spot, below = new_spot((node, trail, *place, left, right)), node
-            kind = type(spot.expected)
-            if not (kind in CONTAINERS and kind is type(spot.actual) and node.is_open):
-                if node.accept is None and node.branches is not None:
-                    spot = spot._replace(node=node.chosen(spot.expected, spot.actual))
-                if spot.node.accept is not None:
-                    settled = yield self._settle_accepting(spot, spot.node.accept)
-                else:
-                    settled = self.settle(spot)
-                if settled is None:
-                    continue
-                # (Of several values that are right, the one taken may be another than the expected one.)
-                spot, below = settled, settled.node
-            inner, one, other = spot.inner, spot.expected, spot.actual
-            pairs_up = type(one) is list and type(other) is list and below.align == "unordered"
-            if pairs_up and self._base is not None and one and other:
-                sums, questions = yield measure_arrays(self._pass, below, inner, (one, other))
-                self._take(below, sums, questions)
-                continue
-            if pairs_up and (one or other):
-                below_it: Iterator[Item] | None = yield from self._paired(below, inner, one, other)
-                self.seen.enter(below, one)
-            else:
-                below_it = self._members(below, inner, spot)
-            if below_it is not None:
-                if len(stack) == DEEP:
-                    self._pass.pause_collector()
-                stack.append((items, trail, left, right))
-                items, trail, left, right = below_it, inner, one, other
-
-    def _first_open(self, items: Iterator[Item], trail: Trail | None) -> Item | None:
-        """Score scalars up to the first item that takes a closer look; return that, or None at the end."""
-        append, complete, matches = self.findings.append, self._complete, 0
-        for expected_key, actual_key, expected, actual, node in items:
-            kind = type(expected)
-            scalars = kind not in CONTAINERS
-            if kind is type(actual) and scalars and expected == actual and node.plain:
-                if complete:
-                    found = node, trail, expected_key, actual_key, MATCH, 1.0, expected, actual, None
-                    append(new_finding(found))
-                else:
-                    matches += 1
-            elif scalars and node.quick is not None and type(actual) not in CONTAINERS:
-                self._add_scalars(node, trail, (expected_key, actual_key), expected, actual)
-            else:
-                self.matches += matches
-                return expected_key, actual_key, expected, actual, node
-        self.matches += matches
-        return None
 
     def _take(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked]) -> None:
         """Add the sums of nested arrays."""
@@ -217,7 +205,7 @@ class Walk(Places):
 
     # -- what stands below ---------------------------------------------------------------------------------
 
-    def _members(self, node: PlanNode, inner: Trail | None, spot: Spot) -> Iterator[Item] | None:
+    def _members(self, node: PlanNode, inner: Trail | None, spot: Spot) -> Iterator[Any] | None:
         """Return what is below a container (or two of one kind); None, after scoring it, if nothing is."""
         expected, actual = spot.expected, spot.actual
         if self._plan.nulls_absent:
@@ -240,8 +228,52 @@ class Walk(Places):
         if actual is MISSING:
             return _one_side(node, expected, of_expected=True)
         if type(expected) is dict:
-            return object_members(node, expected, actual, extra=self._pass.count_extra)
+            return self.object_members(node, inner, expected, actual, extra=self._pass.count_extra)
         return self._by_place(node, inner, expected, actual)
+
+    def object_members(
+        self,
+        node: PlanNode,
+        trail: Trail | None,
+        expected: dict[str, JsonValue],
+        actual: dict[str, JsonValue],
+        *,
+        extra: bool,
+    ) -> Iterator[Any] | None:
+        """Score the members of two objects up to the first that takes a closer look; return it and the rest.
+
+        Plain matches are counted wherever they stand. `trail` is where the objects stand; `extra`: whether
+        members that only actual has count.
+        """
+        children, get = node.children, actual.get
+        rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
+        append, complete = self.findings.append, self._complete
+        others = absent = 0
+        for key, one in expected.items():
+            other, kind, child = get(key, MISSING), type(one), children[key]
+            alike = kind is type(other)
+            matches = alike and kind is not dict and kind is not list and one == other and child.plain
+            if matches and not complete:
+                continue
+            others += 1
+            absent += other is MISSING
+            if matches and not rest:
+                append(new_finding((child, trail, key, key, MATCH, 1.0, one, other, None)))
+            elif rest or child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
+                rest.append((key, key, one, other, child))
+            else:
+                self._add_scalars(child, trail, (key, key), one, other)
+        self.matches += len(expected) - others
+        if extra and len(actual) > len(expected) - absent:
+            for key, other in actual.items():
+                if key in expected:
+                    continue
+                child = children[key]
+                if rest or child.quick is None or type(other) in CONTAINERS:
+                    rest.append((key, key, MISSING, other, child))
+                else:
+                    self._add_scalars(child, trail, (key, key), MISSING, other)
+        return iter(rest) if rest else None
 
     def _add_scalars(
         self,
@@ -267,7 +299,7 @@ class Walk(Places):
             keys, status, score = (MISSING, keys[1]), HALLUCINATION, 0.0
         self.findings.append(new_finding((node, trail, *keys, status, score, expected, actual, None)))
 
-    def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Item]:
+    def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
         element = node.children[ELEMENT]
         key = key_of(node, expected, actual)
@@ -287,9 +319,9 @@ class Walk(Places):
             pairs = pair_by_key(element, key, expected, actual)
         return self._side_by_side(Aligned(node, inner, pairs, expected, actual))
 
-    def _paired(
+    def paired(
         self, node: PlanNode, inner: Trail | None, expected: list[JsonValue], actual: list[JsonValue]
-    ) -> Generator[Any, Any, Iterator[Item]]:
+    ) -> Generator[Any, Any, Iterator[Any]]:
         """Return the elements of two unordered arrays side by side."""
         if self._recorded is not None:
             pairs = next(self._recorded[1]).pairs
@@ -308,7 +340,7 @@ class Walk(Places):
             own.aligner = Aligner(own.plan, measure, count_extra=own.count_extra, rounds=own.rounds)
         return own.aligner
 
-    def _side_by_side(self, aligned: Aligned) -> Iterator[Item]:
+    def _side_by_side(self, aligned: Aligned) -> Iterator[Any]:
         """Yield the pairs and what is left of both arrays, in the order of expected, then of actual."""
         if self._base is None:
             self.alignments.append(aligned)
@@ -335,21 +367,7 @@ def _by_predicate(accept: Accept, spot: Spot) -> tuple[str, float, Detail | None
     return (MISMATCH, 0.0, None) if said is None else (MATCH, 1.0, Detail(reason=f"accepted: {said}"))
 
 
-def object_members(
-    node: PlanNode, expected: dict[str, JsonValue], actual: dict[str, JsonValue], *, extra: bool
-) -> Iterator[Item]:
-    """Return the members of two objects; `extra`: also those that only actual has."""
-    child, nothing = node.children.__getitem__, repeat(MISSING)
-    items = zip(
-        expected, expected, expected.values(), map(actual.get, expected, nothing), map(child, expected)
-    )
-    if not extra or actual.keys() <= expected.keys():
-        return items
-    more = [key for key in actual if key not in expected]
-    return chain(items, zip(more, more, nothing, map(actual.__getitem__, more), map(child, more)))
-
-
-def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Item]:
+def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterator[Any]:
     """Return the members of a container that only one side has."""
     if type(value) is dict:
         keys: Any = value
@@ -391,6 +409,6 @@ def measure_arrays(
     found = own.nested.get(key)
     if found is None:
         walk = Walk(own, base=node)
-        yield from walk.walk_arrays(node, trail, *arrays)
+        yield from walk.walk_items((yield from walk.paired(node, trail, *arrays)), trail, *arrays)
         found = own.nested[key] = walk.sums(), walk.questions
     return found

@@ -118,6 +118,15 @@ def number_text(number: float | Decimal) -> str:
     return str(number)
 
 
+def shortened(text: str, limit: int) -> str:
+    """Return a text, cut with "…" after `limit` characters.
+
+    >>> shortened("Saint-Malo", 10), shortened("Saint-Malo", 6)
+    ('Saint-Malo', 'Saint…')
+    """
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def render(value: JsonValue, limit: int | None = None) -> str:
     """Return compact JSON text of any depth, cut with "…" after `limit` characters.
 
