@@ -14,68 +14,58 @@ if TYPE_CHECKING:
 
 def overlap_sheet(found: OverlapStudy) -> Sheet:
     """Return what was found, for people."""
-    read = f" and {count(found.texts, 'text')} of {count(found.words, 'word')}" if found.texts else ""
-    share = f"{score_text(found.contaminated / found.records)} of the records"
+    about = f"overlap of {count(found.records, 'gold record')}"
+    figures = [
+        Figure("near duplicates", count(found.duplicates), "records like an earlier one"),
+        Figure("leaks", count(found.leaks), "records like one of another split"),
+    ]
     blocks: list[Block] = []
     if found.texts:
-        blocks.append(Figures([Figure("contaminated", count(found.contaminated), share)]))
-    blocks += [
-        Figures(
-            [
-                Figure("near duplicates", count(found.duplicates), "records like an earlier one"),
-                Figure("leaks", count(found.leaks), "records like one of another split"),
-            ]
-        ),
-        Heading("Records that stand in the texts") if found.texts else Said(""),
-        Said("None does, beyond what chance explains." if found.texts and not found.contaminated else ""),
-        Rows(
-            [
-                Column("record"),
-                Column("rare values found"),
-                Column("in one text"),
-                Column("by chance"),
-                Column("text", text=True),
-                Column("such as", text=True),
-            ],
-            [
-                [
-                    f"{each.split}: {each.id}",
-                    f"{each.found} of {each.values}",
-                    "all" if each.is_whole else count(each.in_text),
-                    f"{each.p:.1g}",
-                    each.text,
-                    "; ".join(each.fields),
-                ]
-                for each in found.worst
-            ],
-            noun="record",
-        ),
-        Heading("Rare values by field") if found.texts else Said(""),
-        Rows(
-            [Column("field"), *map(Column, ("values", "found", "share", "by chance, up to"))],
-            [
-                [
-                    path,
-                    *map(count, (each.values, each.found)),
-                    score_text(each.found / each.values, 3),
-                    # Where nothing else can be made up, it is not known.
-                    "not known" if each.chance == 1.0 else score_text(each.chance, 3),
-                ]
-                for path, each in found.fields.items()
-                if found.texts
-            ],
-        ),
-        Heading("Gold records that are nearly the same") if found.pairs else Said(""),
-        Rows(
-            [Column("record"), Column("like", text=True), Column("score")],
-            [
-                [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
-                for each in found.pairs
-            ],
-            noun="pair",
-        ),
-    ]
+        about += f" and {count(found.texts, 'text')} of {count(found.words, 'word')}"
+        share = f"{score_text(found.contaminated / found.records)} of the records"
+        figures.insert(0, Figure("contaminated", count(found.contaminated), share))
+        blocks += [Heading("Records that stand in the texts"), _contaminated(found)]
+        blocks += [Heading("Rare values by field"), _by_field(found)]
+    if found.pairs:
+        rows = [
+            [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
+            for each in found.pairs
+        ]
+        columns = [Column("record"), Column("like", text=True), Column("score")]
+        blocks += [Heading("Gold records that are nearly the same"), Rows(columns, rows, noun="pair")]
     if found.is_cut:
         blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
-    kept = [block for block in blocks if not isinstance(block, Said) or block.text]
-    return Sheet("jsonmatch overlap", f"overlap of {count(found.records, 'gold record')}{read}", kept)
+    return Sheet("jsonmatch overlap", about, [Figures(figures), *blocks])
+
+
+def _contaminated(found: OverlapStudy) -> Block:
+    if not found.worst:
+        return Said("None does, beyond what chance explains.")
+    columns = [Column("record"), *map(Column, ("rare values found", "in one text", "by chance"))]
+    columns += [Column("text", text=True), Column("such as", text=True)]
+    rows = [
+        [
+            f"{each.split}: {each.id}",
+            f"{each.found} of {each.values}",
+            "all" if each.is_whole else count(each.in_text),
+            f"{each.p:.1g}",
+            each.text,
+            "; ".join(each.fields),
+        ]
+        for each in found.worst
+    ]
+    return Rows(columns, rows, noun="record")
+
+
+def _by_field(found: OverlapStudy) -> Rows:
+    rows = [
+        [
+            path,
+            *map(count, (each.values, each.found)),
+            score_text(each.found / each.values, 3),
+            # Where nothing else can be made up, it is not known.
+            "not known" if each.chance == 1.0 else score_text(each.chance, 3),
+        ]
+        for path, each in found.fields.items()
+    ]
+    return Rows([Column("field"), *map(Column, ("values", "found", "share", "by chance, up to"))], rows)
