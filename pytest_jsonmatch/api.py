@@ -73,11 +73,16 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    if type(expected) is str or isinstance(expected, (str, bytes, bytearray)):
-        expected = _parse_expected(expected)
-    else:
-        expected = to_json_value(expected, side="expected")
-    return compare_values(value_of(actual), expected, metric, options)
+    return compare_values(value_of(actual), read_expected(expected), metric, options)
+
+
+def read_expected(expected: object) -> JsonValue:
+    """Return the JSON value that `compare_json` takes for the expected one; text is strict JSON."""
+    if not isinstance(expected, (str, bytes, bytearray)):
+        return to_json_value(expected, side="expected")
+    from pytest_jsonmatch.reading.strict import parse_json
+
+    return parse_json(bytes(expected) if isinstance(expected, bytearray) else expected)
 
 
 def compare_values(
@@ -336,14 +341,6 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
     if plan.recipe is None:
         plan.recipe = partial(prepare, metric, options)
     return plan
-
-
-def _parse_expected(text: str | bytes | bytearray) -> JsonValue:
-    from pytest_jsonmatch.reading.strict import parse_json
-
-    if isinstance(text, bytearray):
-        text = bytes(text)
-    return parse_json(text)
 
 
 def _extract_actual(

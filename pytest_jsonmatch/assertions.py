@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
-    from pytest_jsonmatch.running import RuleSource
+    from pytest_jsonmatch.running import RuleSource, RunningTest
 
 
 def _defaults() -> dict[str, Any]:
@@ -91,20 +91,29 @@ def assert_json_match(
     1.0
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.api import compare_json
+    from pytest_jsonmatch.api import read_expected
 
     _begin()
     asked = _asked(metric, threshold, options, name, tags=tags)
-    result, failure = asked.compare(compare_json, actual, expected)
+    try:
+        value = read_expected(expected)
+    except JsonMatchError as error:
+        raise error.with_traceback(None)  # noqa: B904 - the very same error
+    result, failure = asked.compare(actual, value)
     if failure is not None:
         raise failure
     return result
 
 
+def _running_test() -> RunningTest | None:
+    run = current_run()
+    return None if run is None else run.test
+
+
 def _begin() -> None:
     """Tell the running test that it tries to compare, before anything can go wrong."""
-    run = current_run()
-    if run is not None and (test := run.test) is not None:
+    test = _running_test()
+    if test is not None:
         test.begin()
 
 
@@ -122,15 +131,9 @@ def check_case(
     Returns:
         The result, and what is wrong with it: an AssertionError, a ComparatorError or None.
     """
-    from pytest_jsonmatch.api import compare_values
-
     _begin()
     asked = _asked(case.metric, case.threshold, _options_of(case), None, locate, suggests=True, source=rules)
-    return asked.compare(
-        lambda actual, expected, *, metric, **options: compare_values(actual, expected, metric, options),
-        actual,
-        case.expected,
-    )
+    return asked.compare(actual, case.expected)
 
 
 def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:
@@ -179,10 +182,9 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
     from pytest_jsonmatch.api import read_actual
 
     options = {**_defaults(), **case.options}
-    metric = options.pop("metric") if case.metric is None else case.metric
-    options = {name: value for name, value in options.items() if name not in {"metric", "threshold"}}
+    metric, _ = options.pop("metric"), options.pop("threshold")
     expected = case.expected if case.has_expected else None
-    return read_actual(value_of(actual), expected, metric, options)
+    return read_actual(value_of(actual), expected, case.metric or metric, options)
 
 
 def _asked(
@@ -255,20 +257,18 @@ class _Asked:
     tags: Tags | None = None
     """What the comparison is like, beyond the tags of the test."""
 
-    def compare(
-        self, compare: Callable[..., MatchResult], actual: object, expected: object
-    ) -> tuple[MatchResult, Exception | None]:
+    def compare(self, answer: object, expected: JsonValue) -> tuple[MatchResult, Exception | None]:
         """Compare, and record the result for the running test; return it with the failure, if it is one."""
         __tracebackhide__ = True
-        run = current_run()
-        test = None if run is None else run.test
-        spent = actual.spent if isinstance(actual, Answer) else None
-        actual = value_of(actual)
+        from pytest_jsonmatch.api import compare_values
+
+        test, actual = _running_test(), value_of(answer)
+        spent = answer.spent if isinstance(answer, Answer) else None
         try:
-            result = compare(actual, expected, metric=self.metric, **self.options)
+            result = compare_values(actual, expected, self.metric, self.options)
         except JsonMatchError as error:
             if test is not None and not isinstance(error, ConfigurationError):
-                self._record_unreadable(compare, actual, expected, error, spent)
+                self._record_unreadable(test, actual, expected, error, spent)
             # The message is about the caller's data; the engine's inner frames would only hide it.
             raise error.with_traceback(None)  # noqa: B904 - the very same error
         passed = self.passes(result)
@@ -277,7 +277,7 @@ class _Asked:
             test.record(
                 *(result, self.limits, self.name), passed=passed, parsed=parsed, spent=spent, tags=self.tags
             )
-            self._look_at_rules(result)
+            self._look_at_rules(test, result)
         if passed:
             return result, None
         failures = _failures(result, self.limits)
@@ -287,7 +287,7 @@ class _Asked:
             *_left_open(result),
             *_unmatched(result, failures),
             *_mistaken(result, actual),
-            *self._would_pass(compare, actual, expected, result),
+            *self._would_pass(actual, expected, result),
         ]
         kind = ComparatorError if result.errors else AssertionError
         return result, kind("\n".join(lines))
@@ -299,46 +299,43 @@ class _Asked:
     def _refuses(self, result: MatchResult) -> bool:
         return self.options["validate"] == "require" and result.valid is False
 
-    def _look_at_rules(self, result: MatchResult) -> None:
+    def _look_at_rules(self, test: RunningTest, result: MatchResult) -> None:
         """Let the running test find out which patterns fit no place."""
         run = current_run()
         options, limits = self.options, self.limits.get("fields")
         rules = ("fields", options.get("fields")), ("accept", options.get("accept")), ("threshold", limits)
         for kind, given in rules:
-            if isinstance(given, Mapping) and given and run is not None and (test := run.test) is not None:
+            if isinstance(given, Mapping) and given and run is not None:
                 source = self.sources[kind] if kind in self.sources else run.source_of_default(kind)
                 test.look_at_rules(result, kind, given, source)
 
     def _record_unreadable(
         self,
-        compare: Callable[..., MatchResult],
+        test: RunningTest,
         actual: object,
-        expected: object,
+        expected: JsonValue,
         error: JsonMatchError,
         spent: Spent | None,
     ) -> None:
         """Record an answer that can't be compared, such as text without JSON, as one with nothing right."""
+        from pytest_jsonmatch.api import compare_values
         from pytest_jsonmatch.engine.value.convert import MISSING
 
-        run = current_run()
-        test = None if run is None else run.test
-        options = self.options
-        if not isinstance(error, JsonExtractionError):
-            options = {**options, "validate": "off"}  # there may be JSON that the schema allows
+        options, has_json = self.options, not isinstance(error, JsonExtractionError)
+        if has_json:
+            options = {**options, "validate": "off"}  # the schema may allow it
         try:
-            result = compare(MISSING, expected, metric=self.metric, **options)
+            result = compare_values(MISSING, expected, self.metric, options)
         except JsonMatchError:
             return  # the fault is the test's, in its expected data or options, not the answer's
-        if test is not None:
-            parsed = not isinstance(error, JsonExtractionError) if isinstance(actual, _TEXT) else None
-            test.record(
-                *(result, self.limits, self.name),
-                passed=False,
-                parsed=parsed,
-                unreadable=str(error),
-                spent=spent,
-                tags=self.tags,
-            )
+        test.record(
+            *(result, self.limits, self.name),
+            passed=False,
+            parsed=has_json if isinstance(actual, _TEXT) else None,
+            unreadable=str(error),
+            spent=spent,
+            tags=self.tags,
+        )
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:
         from pytest_jsonmatch.report.failure import failure_message
@@ -357,13 +354,12 @@ class _Asked:
             width=width,
         )
 
-    def _would_pass(
-        self, compare: Callable[..., MatchResult], actual: object, expected: object, result: MatchResult
-    ) -> Iterator[str]:
+    def _would_pass(self, actual: object, expected: JsonValue, result: MatchResult) -> Iterator[str]:
         """Yield changes of the case with which it would pass, as YAML to paste."""
         run = current_run()
         if not self.suggests or run is None or not run.suggests or result.errors:
             return
+        from pytest_jsonmatch.api import compare_values
         from pytest_jsonmatch.engine.compare import BUILTIN
 
         if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
@@ -378,7 +374,7 @@ class _Asked:
 
         def again(changed: Mapping[str, Any]) -> MatchResult | None:
             try:
-                return compare(answer, expected, metric=self.metric, **changed, judge=_nobody)
+                return compare_values(answer, expected, self.metric, {**changed, "judge": _nobody})
             except JsonMatchError:
                 return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
@@ -49,14 +49,11 @@ class CaseFiles(Protocol):
 class RuleSource(Protocol):
     """Where patterns stand that hold for several tests: a golden file, a mark."""
 
-    def key(self, kind: str, pattern: str) -> Hashable:
-        """Return what tells a rule from all others, found quickly.
+    def place(self, kind: str, pattern: str) -> tuple[str, int]:
+        """Return the file and the line of a rule.
 
         `kind` is `fields`, `accept` or `threshold`: the word that the pattern is said in.
         """
-
-    def place(self, kind: str, pattern: str) -> tuple[str, int]:
-        """Return the file and the line of a rule."""
 
     def holders(self, kind: str, pattern: str) -> int | None:
         """Return how many tests a rule holds for; None if nobody knows."""

@@ -74,7 +74,10 @@ def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate]
     checks = [check_study_gate(gate, study.figures, study.by_field) for gate in gates]
     if options.json is not None:
         found = {"study": sheet.command.removeprefix("jsonmatch "), "version": 1, **asdict(study)}
-        write_output(f"{json.dumps(found, indent=1, ensure_ascii=False)}\n", target(options.json))
+        # (A number that no double holds is text.)
+        write_output(
+            f"{json.dumps(found, indent=1, ensure_ascii=False, default=str)}\n", target(options.json)
+        )
     show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
     return FINE if all(check.passed for check in checks) else NOT_FINE
 

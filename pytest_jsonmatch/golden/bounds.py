@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
@@ -51,17 +52,14 @@ class Bounds:
             real = os.path.realpath(path)
         except ValueError:  # not a path: reading the file will report that
             return None
-        if any(_is_below(real, folder) for folder in self.folders) or _is_below(real, os.path.realpath(home)):
-            return None
-        return real
+        return None if _is_below(real, *self.folders, os.path.realpath(home)) else real
 
     def leads_out(self, path: Path) -> str | None:
         """Return the real path of a file if links lead out of bounds to it; else None."""
         real = os.path.realpath(path)
-        if self.folders is None or any(_is_below(real, folder) for folder in self.folders):
+        if self.folders is None or _is_below(real, *self.folders):
             return None
-        inside = any(_is_below(os.path.abspath(path), folder) for folder in self.folders)  # noqa: PTH100
-        return real if inside else None
+        return real if _is_below(os.path.abspath(path), *self.folders) else None  # noqa: PTH100
 
     def read(self, path: Path) -> bytes:
         """Return the content of a YAML file; of one that is too large, one byte more than the limit."""
@@ -69,9 +67,8 @@ class Bounds:
             return file.read(self.size + 1)
 
 
-def _is_below(path: str, folder: str) -> bool:
-    path, folder = os.path.normcase(path), os.path.normcase(folder)
-    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+def _is_below(path: str, *folders: str) -> bool:
+    return any(map(PurePath(path).is_relative_to, folders))
 
 
 def size_text(size: int) -> str:

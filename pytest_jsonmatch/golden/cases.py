@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.golden.datafiles import parse
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.raising import raiser
@@ -404,11 +404,12 @@ class GoldenCase:
 
     def _data(self, key: str) -> JsonValue:
         """Return the value that a JSON or YAML file holds."""
-        data, name, is_json = self._read(key), self.name_of(key), self._suffix(key) == ".json"
+        data, name = self._read(key), self.name_of(key)
         try:
-            return parse(data, name, is_json=is_json, limit=self._document.bounds.size)
+            return parse(data, name, limit=self._document.bounds.size)
         except GoldenFileError as error:
-            raise self.error(f"{key} is not {'JSON' if is_json else 'valid'}: {error}", key) from None
+            what = "JSON" if is_json_file(name) else "valid"
+            raise self.error(f"{key} is not {what}: {error}", key) from None
 
 
 def _text(data: bytes) -> str:

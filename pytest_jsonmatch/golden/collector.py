@@ -371,10 +371,6 @@ class _RulesOf(NamedTuple):
     file: GoldenFile
     case: GoldenCase
 
-    def key(self, kind: str, pattern: str) -> Hashable:
-        """Return what tells a rule from all others."""
-        return self.file.nodeid, *self.case.trail_of_rule(kind, pattern)
-
     def place(self, kind: str, pattern: str) -> tuple[str, int]:
         """Return the file and the line of a rule."""
         return str(self.file.path), self.case.line_of(self.case.trail_of_rule(kind, pattern))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.errors import JsonParseError
+from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.yamlevents import load
 
@@ -12,13 +14,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
-def is_json_file(path: str) -> bool:
-    """Tell by its name whether a file holds JSON; else it is YAML.
+_JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECASE)
 
-    >>> is_json_file("a/b.JSON"), is_json_file("a.yaml")
-    (True, False)
+
+def is_json_file(path: str) -> bool:
+    """Tell by its name whether a file, or a line of one, holds JSON; else it is YAML.
+
+    >>> is_json_file("a/b.JSON"), is_json_file("gold.jsonl:3"), is_json_file("a.yaml")
+    (True, True, False)
     """
-    return path.lower().endswith(".json")
+    return _JSON.search(path) is not None
 
 
 def is_lines_file(path: str) -> bool:
@@ -30,19 +35,18 @@ def is_lines_file(path: str) -> bool:
     return path.lower().endswith((".jsonl", ".ndjson"))
 
 
-def parse(data: bytes, name: str, *, is_json: bool, limit: int) -> JsonValue:
-    """Return the value of a YAML or JSON file.
+def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
+    """Return the value of a file, or of one line, that is JSON or YAML by its name.
 
     Args:
         data: the file's content.
         name: what errors call the file.
-        is_json: whether it is JSON.
         limit: how large YAML may be in bytes, its aliases written out.
 
     Raises:
         GoldenFileError: the file is not valid.
     """
-    if not is_json:
+    if not is_json_file(name):
         return load(data, name, limit=limit).value
     from pytest_jsonmatch.reading.strict import parse_json
 

@@ -139,29 +139,6 @@ def _text_in(
     return _PLACE.sub(put, text)
 
 
-def written_size(value: JsonValue) -> int:
-    """Return roughly how many characters a value has as JSON.
-
-    >>> written_size({"a": [1, "b"]})
-    14
-    """
-    size = 0
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if type(item) is str:
-            size += len(item) + 2
-        elif type(item) is dict:
-            size += 2 + sum(map(len, item)) + 2 * len(item)
-            waiting += item.values()
-        elif type(item) is list:
-            size += 2
-            waiting += item
-        else:
-            size += 4
-    return size
-
-
 def check_rows(given: JsonValue) -> None:
     """Refuse what is not valid at `parametrize`."""
     if type(given) is dict and given:

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.expansion import check_rows
 from pytest_jsonmatch.golden.marks import check_marks
-from pytest_jsonmatch.limits import as_share
+from pytest_jsonmatch.limits import FIGURES, as_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Check: TypeAlias = "Callable[[JsonValue], None]"
 
-FIGURES: Final = ("score", "precision", "recall", "f1")
 # Names that have a meaning for pytest in a module.
 XUNIT_NAMES: Final = frozenset(
     f"{when}{what}"

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.bounds import Bounds, size_text
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
-from pytest_jsonmatch.golden.expansion import expansions, filled, written_size
+from pytest_jsonmatch.golden.expansion import expansions, filled
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -281,8 +282,8 @@ class _Reader:
 
     def _count_written(self, given: Mapping[str, Any], where: Trail) -> None:
         """Count what rows of parameters come to; it is to be no more than a file may say by itself."""
-        self.written += written_size(given)
         limit = self.document.bounds.size
+        self.written += len(render(given, limit + 1))
         if self.written > limit:
             raise self.document.error(
                 (*where, "parametrize"),

@@ -23,9 +23,7 @@ MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
     "skip": {"reason": str},
     "xfail": {"reason": str, "strict": bool, "run": bool},
 }
-NO_MARKS: Final[Mapping[str, str]] = {
-    "parametrize": "is a key of its own, beside `marks`",
-}
+NO_MARKS: Final = {"parametrize": "is a key of its own, beside `marks`"}
 _CONDITIONS: Final = ("platform", "python", "env")
 
 

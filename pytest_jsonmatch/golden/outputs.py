@@ -17,6 +17,7 @@ import pytest
 from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -72,30 +73,11 @@ def _answer(actual: object) -> dict[str, JsonValue]:
             actual = data.decode("utf-8")
         except UnicodeDecodeError:
             return {"base64": base64.b64encode(data).decode("ascii")}
-    if isinstance(actual, str):
-        text = str.__str__(actual)
-        return {"error": _TORN} if _is_torn(text) else {"text": text}
     try:
-        value = to_json_value(actual)
+        entry = {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
     except JsonMatchError as error:
         return {"error": str(error)}
-    return {"error": _TORN} if _is_torn(value) else {"actual": value}
-
-
-def _is_torn(value: JsonValue) -> bool:
-    """Tell whether a string of a value would not be the same when it is read again."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if type(each) is str:
-            if not each.isascii() and _HALVES.search(each):
-                return True
-        elif type(each) is dict:
-            waiting += each
-            waiting += each.values()
-        elif type(each) is list:
-            waiting += each
-    return False
+    return {"error": _TORN} if _HALVES.search(render(entry)) else entry
 
 
 def _plain(value: object) -> JsonValue:

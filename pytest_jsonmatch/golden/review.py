@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
+from pytest_jsonmatch.golden.datafiles import parse
 from pytest_jsonmatch.golden.edit import identical, merge, trail_text
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
@@ -118,9 +117,7 @@ def _expected_now(request: Request) -> JsonValue:
 def _accepting(request: Request, accepted: Mapping[str, Accept]) -> Request:
     """Return the request that adds to what a case accepts."""
     trail = (*request.trail[:-1], "accept")
-    data = parse(
-        Path(request.path).read_bytes(), request.name, is_json=is_json_file(request.path), limit=UNLIMITED
-    )
+    data = parse(Path(request.path).read_bytes(), request.name)
     # What the file accepts for a path does not hold where the case says something of that path itself.
     everywhere = data.get("accept") or {}
     for step in request.trail[:-1]:

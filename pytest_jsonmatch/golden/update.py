@@ -13,8 +13,7 @@ from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.datafiles import is_json_file, is_lines_file, parse
+from pytest_jsonmatch.golden.datafiles import is_lines_file, parse
 from pytest_jsonmatch.golden.edit import edit, edit_lines, identical, merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -381,10 +380,8 @@ def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[
         return
     before = b"null\n" if update.before is None else update.before
     try:
-        if is_lines_file(str(update.path)):
-            edited = edit_lines(before, update.name, changes)
-        else:
-            edited = edit(before, update.name, changes, is_json=is_json_file(str(update.path)))
+        change = edit_lines if is_lines_file(str(update.path)) else edit
+        edited = change(before, update.name, changes)
     except JsonMatchError as error:
         update.refuse(str(error))
         return
@@ -404,12 +401,11 @@ def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
 
     The first step into JSON Lines is the line, counted from 0.
     """
-    is_json = is_json_file(str(path))
     try:
         if is_lines_file(str(path)):
-            (line, *below), is_json = trail, True
+            line, *below = trail
             data, trail = data.split(b"\n")[int(line)], tuple(below)
-        value = parse(data, str(path), is_json=is_json, limit=UNLIMITED)
+        value = parse(data, str(path))
         for step in trail:
             value = value[step]
     except (JsonMatchError, LookupError, TypeError):

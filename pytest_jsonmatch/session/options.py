@@ -33,15 +33,14 @@ def _threshold(raw: Any) -> float:
     raise ValueError(f"got {raw!r}")
 
 
-def _nonempty(raw: object) -> str:
-    name = str(raw).strip()
-    if name:
-        return name
-    raise ValueError("got nothing")
-
-
 def _text(raw: object) -> str:
     return str(raw).strip()
+
+
+def _nonempty(raw: object) -> str:
+    if name := _text(raw):
+        return name
+    raise ValueError("got nothing")
 
 
 def _bytes(raw: object) -> int:
@@ -51,6 +50,16 @@ def _bytes(raw: object) -> int:
     from pytest_jsonmatch.engine.plan.written import read_bytes
 
     return read_bytes("the size", int(text) if text.isdecimal() else text)
+
+
+def _strings(raw: object) -> tuple[str, ...]:
+    if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
+        return tuple(raw)
+    raise ValueError(f"got {raw!r}")
+
+
+def _paths(raw: Any) -> tuple[str, ...]:
+    return tuple(map(os.path.realpath, raw))
 
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
@@ -67,18 +76,6 @@ def _judge(raw: object) -> tuple[tuple[str, str], ...]:
     if mode not in _JUDGE_MODES:
         raise ValueError(f"mode is {mode!r}, which is none of {', '.join(_JUDGE_MODES)}")
     return tuple(found.items())
-
-
-def _strings(raw: object) -> tuple[str, ...]:
-    if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
-        return tuple(raw)
-    raise ValueError(f"got {raw!r}")
-
-
-def _paths(raw: object) -> tuple[str, ...]:
-    if isinstance(raw, list):
-        return tuple(os.path.realpath(path) for path in raw)
-    raise ValueError(f"got {raw!r}")
 
 
 def _summary(raw: object) -> str:
@@ -133,132 +130,82 @@ def _baseline_name(raw: str) -> str:
 
 
 @final
-class Option(NamedTuple):
-    """One ini option: pytest's type for it, what it accepts (for errors), and how it is read."""
+class Ini(NamedTuple):
+    """What an ini option accepts: pytest's type for it, how it is read, the words for errors; its default."""
 
-    kind: Literal["string", "float", "args", "linelist", "bool", "paths"]
-    accepts: str
+    type: Literal["string", "float", "args", "linelist", "bool", "paths"]
     convert: Callable[[object], object]
-    help: str
-    default: object = None
-    """None: nothing, of the option's type."""
+    accepts: str
+    default: object
 
     def add_to(self, parser: pytest.Parser, name: str) -> None:
         """Register the option with pytest."""
-        default = self.default
-        if default is None:
-            default = "" if self.kind == "string" else []
-        if self.kind == "float" and pytest.version_tuple < (8, 4):
-            # This pytest knows no floats. A newer one has to be told: in native TOML it refuses a bare 0.9
-            # for a string, and wants 0.9 there, not "0.9".
-            parser.addini(name, self.help, type="string", default=default)
-        else:
-            parser.addini(name, self.help, type=self.kind, default=default)
+        # The oldest supported pytest knows no floats. A newer one has to be told: in native TOML it refuses a
+        # bare 0.9 for a string, and wants 0.9 there, not "0.9".
+        is_old = pytest.version_tuple < (8, 4)
+        kind = "string" if self.type == "float" and is_old else self.type
+        parser.addini(f"jsonmatch_{name}", _INI_HELP[name], type=kind, default=self.default)
 
     def read(self, config: pytest.Config, name: str) -> Any:
         """Return the option's value; `pytest.UsageError` names the option and what it accepts."""
         try:
-            return self.convert(config.getini(name))
+            return self.convert(config.getini(f"jsonmatch_{name}"))
         except (TypeError, ValueError, pytest.UsageError) as error:  # pytest's own refusals differ by version
             where = f"{config.inipath}: " if config.inipath is not None else ""
             reason = str(error).removeprefix(where)
-            raise pytest.UsageError(f"{where}{name} must be {self.accepts}; {reason}") from error
+            raise pytest.UsageError(f"{where}jsonmatch_{name} must be {self.accepts}; {reason}") from error
 
 
-OPTIONS: Final[Mapping[str, Option]] = {
-    "metric": Option(
-        kind="string",
-        default=defaults.METRIC,
-        accepts="the name of a metric",
-        convert=_nonempty,
-        help=f"metric of comparisons that name none (default: {defaults.METRIC})",
-    ),
-    "threshold": Option(
-        kind="float",
-        default=defaults.THRESHOLD,
-        accepts="a number from 0 to 1",
-        convert=_threshold,
-        help=f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
-    ),
-    "files": Option(
-        kind="args",
-        accepts="a list of glob patterns",
-        convert=_strings,
-        help="globs of YAML files that hold golden cases, beside *.golden.yaml, *.golden.yml, *.golden.json",
-    ),
-    "memory_limit": Option(
-        kind="string",
-        accepts="a size such as 512 MiB or 2 GiB",
-        convert=_bytes,
-        help="memory in which unordered arrays are paired exactly (default: 2 GiB)",
-    ),
-    "yaml_limit": Option(
-        kind="string",
-        accepts="a size such as 16 MiB or 1 GiB",
-        convert=_bytes,
-        help="how large a golden YAML file may be, its aliases written out (default: 16 MiB)",
-    ),
-    "allowed_paths": Option(
-        kind="paths",
-        accepts="a list of folders",
-        convert=_paths,
-        help="folders outside of rootdir in which golden cases may name files, relative to the ini file",
-    ),
-    "summary": Option(
-        kind="string",
-        default="auto",
-        accepts=f"one of {', '.join(_SUMMARY_MODES)}",
-        convert=_summary,
-        help="default of --jsonmatch-summary",
-    ),
-    "suggest": Option(
-        kind="bool",
-        default=True,
-        accepts="true or false",
-        convert=bool,
-        help="whether a failing golden case says what would let it pass (default: true)",
-    ),
-    "gates": Option(
-        kind="linelist",
-        accepts="a list of gates such as f1 >= 0.9, one a line",
-        convert=_strings,
-        help="gates that a run has to pass, one a line, such as f1 >= 0.9",
-    ),
-    "baselines": Option(
-        kind="string",
-        default="jsonmatch-baselines",
-        accepts="the path of a folder, relative to the rootdir",
-        convert=_nonempty,
-        help="folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-    ),
-    "embedding_cache": Option(
-        kind="string",
-        accepts="the path of a folder, relative to the rootdir",
-        convert=_text,
-        help="folder in which the vectors of the comparator cosine are kept (default: they are not)",
-    ),
-    "cluster": Option(
-        kind="string",
-        accepts="the name of a tag",
-        convert=_text,
-        help="tag that says what a case belongs to, such as document, where the case names no cluster",
-    ),
-    "judge": Option(
-        kind="linelist",
-        accepts="lines of NAME = VALUE, such as model = gpt-4.1-mini",
-        convert=_judge,
-        help="the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
-        "(docs/judge.md has the names)",
-    ),
-    "judge_triage": Option(
-        kind="bool",
-        default=False,
-        accepts="true or false",
-        convert=bool,
-        help="whether a judge is asked only what can change whether a comparison passes (default: false)",
-    ),
+_FOLDER: Final = "the path of a folder, relative to the rootdir"
+_INI: Final[Mapping[str, Ini]] = {
+    "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC),
+    "threshold": Ini("float", _threshold, "a number from 0 to 1", defaults.THRESHOLD),
+    "files": Ini("args", _strings, "a list of glob patterns", []),
+    "memory_limit": Ini("string", _bytes, "a size such as 512 MiB or 2 GiB", ""),
+    "yaml_limit": Ini("string", _bytes, "a size such as 16 MiB or 1 GiB", ""),
+    "allowed_paths": Ini("paths", _paths, "a list of folders", []),
+    "summary": Ini("string", _summary, f"one of {', '.join(_SUMMARY_MODES)}", "auto"),
+    "suggest": Ini("bool", bool, "true or false", default=True),
+    "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
+    "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
+    "embedding_cache": Ini("string", _text, _FOLDER, ""),
+    "cluster": Ini("string", _text, "the name of a tag", ""),
+    "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
+    "judge_triage": Ini("bool", bool, "true or false", default=False),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
+_INI_HELP: Final[Mapping[str, str]] = {
+    "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
+    "threshold": f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
+    "files": "globs of YAML files that hold golden cases, beside *.golden.yaml, *.golden.yml, *.golden.json",
+    "memory_limit": "memory in which unordered arrays are paired exactly (default: 2 GiB)",
+    "yaml_limit": "how large a golden YAML file may be, its aliases written out (default: 16 MiB)",
+    "allowed_paths": "folders outside of rootdir in which golden cases may name files, relative to the ini "
+    "file",
+    "summary": "default of --jsonmatch-summary",
+    "suggest": "whether a failing golden case says what would let it pass (default: true)",
+    "gates": "gates that a run has to pass, one a line, such as f1 >= 0.9",
+    "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
+    "embedding_cache": "folder in which the vectors of the comparator cosine are kept (default: they are "
+    "not)",
+    "cluster": "tag that says what a case belongs to, such as document, where the case names no cluster",
+    "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
+    "(docs/judge.md has the names)",
+    "judge_triage": "whether a judge is asked only what can change whether a comparison passes "
+    "(default: false)",
+}
+
+
+def _given_once(metavar: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "help": text, **more}
+
+
+def _given_often(metavar: str, text: str) -> dict[str, Any]:
+    return _given_once(metavar, f"{text}; can be given several times", action="append", default=[])
+
+
+def _flag(text: str) -> dict[str, Any]:
+    return {"action": "store_true", "help": text}
 
 
 _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -267,102 +214,78 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "help": "table of scores by field at the end: auto (if any field is under 1, else one line), none, "
         "failed (fields under 1 only) or all",
     },
-    "repeat": {
-        "metavar": "N",
-        "type": _repeats,
-        "help": "run every golden case that has no recorded answer N times, whatever its file says",
-    },
-    "pivot": {
-        "metavar": "FIXTURE",
-        "help": "parametrized fixture whose parameters are the columns of a table of scores by field",
-    },
-    "by": {
-        "metavar": "TAG",
-        "action": "append",
-        "default": [],
-        "help": "show figures by the values of a tag, such as source; can be given several times",
-    },
-    "fail-under": {
-        "metavar": "SCORE",
-        "type": _number(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
-        "help": "fail the run if the mean score of the cases is below this, from 0 to 1",
-    },
-    "gate": {
-        "metavar": "GATE",
-        "action": "append",
-        "default": [],
-        "help": "fail the run unless this holds, such as 'f1 >= 0.9' or 'fields[\"total\"].recall >= 0.95'; "
-        "can be given several times",
-    },
-    "json": {"metavar": "FILE", "help": "write the results of the run to a file, as JSON"},
-    "html": {
-        "metavar": "FILE",
-        "help": "write a report of the run to a file: one page of HTML that needs nothing else",
-    },
-    "save": {
-        "metavar": "NAME",
-        "type": _baseline_name,
-        "help": "write the results of the run to the folder of baselines",
-    },
-    "markdown": {"metavar": "FILE", "help": "write a report for a pull request to a file, as Markdown"},
-    "gitlab": {
-        "metavar": "FILE",
-        "help": "write the cases that failed to a file, as a code quality report of GitLab",
-    },
-    "baseline": {
-        "metavar": "NAME|FILE",
-        "help": "compare the run with a baseline: its name, or the path of any file of results",
-    },
-    "baseline-required": {
-        "action": "store_true",
-        "help": "let it be an error that the baseline does not exist",
-    },
-    "max-drop": {
-        "metavar": "DROP",
-        "type": _number(
-            lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"
-        ),
-        "help": "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, "
-        "beyond what chance makes",
-    },
+    "repeat": _given_once(
+        "N",
+        "run every golden case that has no recorded answer N times, whatever its file says",
+        type=_repeats,
+    ),
+    "pivot": _given_once(
+        "FIXTURE",
+        "parametrized fixture whose parameters are the columns of a table of scores by field",
+    ),
+    "by": _given_often("TAG", "show figures by the values of a tag, such as source"),
+    "fail-under": _given_once(
+        "SCORE",
+        "fail the run if the mean score of the cases is below this, from 0 to 1",
+        type=_number(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
+    ),
+    "gate": _given_often(
+        "GATE",
+        "fail the run unless this holds, such as 'f1 >= 0.9' or 'fields[\"total\"].recall >= 0.95'",
+    ),
+    "json": _given_once("FILE", "write the results of the run to a file, as JSON"),
+    "html": _given_once(
+        "FILE", "write a report of the run to a file: one page of HTML that needs nothing else"
+    ),
+    "save": _given_once(
+        "NAME", "write the results of the run to the folder of baselines", type=_baseline_name
+    ),
+    "markdown": _given_once("FILE", "write a report for a pull request to a file, as Markdown"),
+    "gitlab": _given_once(
+        "FILE", "write the cases that failed to a file, as a code quality report of GitLab"
+    ),
+    "baseline": _given_once(
+        "NAME|FILE", "compare the run with a baseline: its name, or the path of any file of results"
+    ),
+    "baseline-required": _flag("let it be an error that the baseline does not exist"),
+    "max-drop": _given_once(
+        "DROP",
+        "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
+        "what chance makes",
+        type=_number(lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"),
+    ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
         "default": "regression",
         "help": "what --jsonmatch-max-drop asks for: regression (the default) fails if such a drop is "
         "proven, non-inferiority fails unless it is ruled out",
     },
-    "confidence": {
-        "metavar": "SHARE",
-        "type": _number(
-            lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"
-        ),
-        "default": 0.95,
-        "help": "how sure verdicts and confidence intervals are, above 0.5 and below 1 (default: 0.95)",
-    },
-    "stop-when-decided": {
-        "action": "store_true",
-        "help": "end the run as soon as the rest of it can't change whether its gates pass",
-    },
+    "confidence": _given_once(
+        "SHARE",
+        "how sure verdicts and confidence intervals are, above 0.5 and below 1 (default: 0.95)",
+        type=_number(lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"),
+        default=0.95,
+    ),
+    "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),
     "judge-mode": {
         "choices": _JUDGE_MODES,
         "help": "how the comparator semantic gets verdicts: live (from the judge, the default), cached (from "
         "the cache file only) or off (not at all: each question is an error)",
     },
-    "record": {"metavar": "FILE", "help": "keep the answer of every golden case in a file of JSON lines"},
-    "replay": {"metavar": "FILE", "help": "judge the answers that --jsonmatch-record kept, and make none"},
-    "update": {
-        "metavar": "WHICH",
-        "nargs": "?",
-        "const": ("failed",),
-        "type": _update,
-        "help": "write actual values into golden files as the expected ones: new (cases that have none), "
-        "failed (cases below their threshold, the default) or all; with ,dry-run print the diff and write "
-        "nothing, with ,force write even in CI",
-    },
-    "review": {
-        "action": "store_true",
-        "help": "ask on the terminal, field by field, which differences of failed cases are to be expected",
-    },
+    "record": _given_once("FILE", "keep the answer of every golden case in a file of JSON lines"),
+    "replay": _given_once("FILE", "judge the answers that --jsonmatch-record kept, and make none"),
+    "update": _given_once(
+        "WHICH",
+        "write actual values into golden files as the expected ones: new (cases that have none), failed "
+        "(cases below their threshold, the default) or all; with ,dry-run print the diff and write nothing, "
+        "with ,force write even in CI",
+        nargs="?",
+        const=("failed",),
+        type=_update,
+    ),
+    "review": _flag(
+        "ask on the terminal, field by field, which differences of failed cases are to be expected"
+    ),
 }
 """The options of the command line, without `--jsonmatch-`: what argparse is told of each."""
 
@@ -425,28 +348,16 @@ class Settings(NamedTuple):
     @property
     def needing_cases(self) -> tuple[str, ...]:
         """The options in use that mean nothing without golden cases."""
-        found = {
-            "--jsonmatch-update": self.update is not None,
-            "--jsonmatch-review": self.review,
-            "--jsonmatch-record": self.record is not None,
-            "--jsonmatch-replay": self.replay is not None,
-            "--jsonmatch-repeat": self.repeat is not None,
-        }
-        return tuple(name for name, is_used in found.items() if is_used)
+        return self._used("update", "review", "record", "replay", "repeat")
 
     @property
     def needing_comparisons(self) -> tuple[str, ...]:
         """The options in use that mean nothing where nothing is compared."""
-        found = {
-            "--jsonmatch-gate": self.asked_gates,
-            "--jsonmatch-baseline": self.baseline,
-            "--jsonmatch-save": self.save,
-            "--jsonmatch-json": self.json,
-            "--jsonmatch-html": self.html,
-            "--jsonmatch-markdown": self.markdown,
-            "--jsonmatch-by": self.by,
-        }
-        return tuple(name for name, is_used in found.items() if is_used)
+        gates = ("--jsonmatch-gate",) if self.asked_gates else ()
+        return (*gates, *self._used("baseline", "save", "json", "html", "markdown", "by"))
+
+    def _used(self, *names: str) -> tuple[str, ...]:
+        return tuple(f"--jsonmatch-{name}" for name in names if getattr(self, name))
 
     @property
     def asks_of_run(self) -> bool:
@@ -478,7 +389,7 @@ class Settings(NamedTuple):
             raise pytest.UsageError(
                 "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
             )
-        said = {name: option.read(config, f"jsonmatch_{name}") for name, option in OPTIONS.items()}
+        said = {name: option.read(config, name) for name, option in _INI.items()}
         least, gates = asked("fail_under"), asked("gate")
         said |= {
             "summary": asked("summary") or said["summary"],
@@ -507,8 +418,8 @@ def _writing(update: tuple[str, ...] | None, *, review: bool) -> dict[str, Any]:
 
 def add_options(parser: pytest.Parser) -> None:
     """Register every option of the plugin."""
-    for name, option in OPTIONS.items():
-        option.add_to(parser, f"jsonmatch_{name}")
+    for name, option in _INI.items():
+        option.add_to(parser, name)
     group = parser.getgroup("jsonmatch", "JSON comparisons (pytest-jsonmatch)")
     for name, settings in _COMMAND_LINE.items():
         group.addoption(f"--jsonmatch-{name}", **settings)

@@ -36,7 +36,8 @@ class Crash(NamedTuple):
 class _Test:
     """What the reports of one item have said so far; a dataclass would take longer to import."""
 
-    def __init__(self) -> None:
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid = nodeid
         self.comparisons: dict[str, str] = {}
         self.broken = False
         """Whether it tried to compare, and that came to no figures."""
@@ -57,6 +58,22 @@ class _Test:
         self.crash: Crash | None = None
         """Where it failed first."""
 
+    @property
+    def run(self) -> Turn:
+        """Which run of which case it is: a test that is not repeated is a case of one run."""
+        return self.turn or Turn(self.nodeid, 1, 1, None)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether it was skipped, or expected to fail."""
+        return self.xfail or self.skipped
+
+    def compared(self) -> list[Comparison]:
+        """Return what it compared."""
+        from pytest_jsonmatch.results.comparison import Comparison
+
+        return [Comparison.from_text(payload) for payload in self.comparisons.values()]
+
     def take_crash(self, report: pytest.TestReport) -> None:
         """Take where a report says that the test failed; a place in the code goes before a mere text."""
         where = getattr(report.longrepr, "reprcrash", None)
@@ -71,41 +88,24 @@ class _Test:
             self.crash = Crash("", 0, "\n".join(said) or text, test)
 
 
-def _comparisons(test: _Test) -> list[Comparison]:
-    from pytest_jsonmatch.results.comparison import Comparison
-
-    return [Comparison.from_text(payload) for payload in test.comparisons.values()]
-
-
-def _cases(tests: Iterable[tuple[str, _Test]]) -> tuple[Case, ...]:
+def _cases(tests: Iterable[_Test]) -> tuple[Case, ...]:
     from pytest_jsonmatch.results.model import Case, CaseRun
 
     runs: dict[str, list[CaseRun]] = {}
-    kinds: dict[str, Turn] = {}
-    clusters: dict[str, str] = {}
-    tags: dict[str, Tags] = {}
-    for nodeid, test in tests:
-        compared = tuple(_comparisons(test))
-        if test.xfail or test.skipped or not test.ended or not (compared or test.failed or test.turn):
+    last: dict[str, _Test] = {}
+    for test in tests:
+        compared = tuple(test.compared())
+        if test.is_left_out or not test.ended or not (compared or test.failed or test.turn):
             continue
-        run = test.turn or Turn(nodeid, 1, 1, None)
         error = "" if compared and not test.broken else "failed before comparing"
         passed = not (test.failed or test.tolerated is not None)
-        runs.setdefault(run.case, []).append(CaseRun(run.number, passed, compared, error))
-        kinds[run.case] = run
-        clusters[run.case] = test.cluster
-        tags[run.case] = test.tags
-    return tuple(
-        Case(
-            name,
-            tuple(sorted(runs[name], key=lambda run: run.number)),
-            kinds[name].of,
-            kinds[name].min_pass_rate,
-            clusters[name],
-            tags[name],
-        )
-        for name in sorted(runs)
-    )
+        runs.setdefault(test.run.case, []).append(CaseRun(test.run.number, passed, compared, error))
+        last[test.run.case] = test
+    found = []
+    for name, test in sorted(last.items()):
+        in_order = tuple(sorted(runs[name], key=lambda run: run.number))
+        found.append(Case(name, in_order, test.run.of, test.run.min_pass_rate, test.cluster, test.tags))
+    return tuple(found)
 
 
 @final
@@ -140,7 +140,7 @@ class Outcomes:
                 if report.failed:
                     self._failed_otherwise.add(report.nodeid)
                 return
-            test = self._tests[report.nodeid] = _Test()
+            test = self._tests[report.nodeid] = _Test(report.nodeid)
         if report.failed or (carried is not None and carried.get("tolerated")):
             test.take_crash(report)
         if carried is not None:
@@ -171,45 +171,41 @@ class Outcomes:
             test.xfail |= hasattr(report, "wasxfail")
             test.skipped |= report.skipped
 
-    def _counted(self) -> Iterator[tuple[str, _Test]]:
+    def _counted(self) -> Iterator[_Test]:
         # By node id, so that the table does not depend on the order in which workers report.
-        tests = sorted(self._tests.items())
-        return ((nodeid, test) for nodeid, test in tests if not (test.xfail or test.skipped))
+        return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
 
     def comparisons(self) -> list[Comparison]:
         """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
-        return [comparison for _, test in self._counted() for comparison in _comparisons(test)]
+        return [comparison for test in self._counted() for comparison in test.compared()]
 
     def details(self) -> dict[tuple[str, str], str]:
         """Return what a report shows of each comparison, by node id and id; empty without a report."""
-        return {key: text for _, test in self._counted() for key, text in test.details.items()}
+        return {key: text for test in self._counted() for key, text in test.details.items()}
 
     def sources(self) -> dict[str, Source]:
         """Return, by node id, what a report shows of tests beyond what they compared."""
         from pytest_jsonmatch.report.view import Source
 
         return {
-            nodeid: Source(test.place, *(json.loads(test.sources[-1]) if test.sources else ()))
-            for nodeid, test in self._counted()
+            test.nodeid: Source(test.place, *(json.loads(test.sources[-1]) if test.sources else ()))
+            for test in self._counted()
         }
 
     def left_out_case(self, nodeid: str) -> str | None:
         """Return the case that a test belongs to, if the test was skipped or expected to fail; else None."""
         test = self._tests.get(nodeid)
-        if test is None or not (test.xfail or test.skipped):
-            return None
-        return nodeid if test.turn is None else test.turn.case
+        return test.run.case if test is not None and test.is_left_out else None
 
     def case_of(self, nodeid: str) -> Case | None:
         """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
         test = self._tests.get(nodeid)
         if test is None:
             return None
-        name = nodeid if test.turn is None else test.turn.case
-        nodeids = [nodeid] if test.turn is None else self._by_case.get(name, [])
-        if test.turn is not None and len(nodeids) < test.turn.of:
+        nodeids = [nodeid] if test.turn is None else self._by_case.get(test.turn.case, [])
+        if len(nodeids) < test.run.of:
             return None
-        found = _cases((each, self._tests[each]) for each in nodeids if each in self._tests)
+        found = _cases(self._tests[each] for each in nodeids if each in self._tests)
         return found[0] if found else None
 
     def cases(self) -> tuple[Case, ...]:
@@ -221,19 +217,15 @@ class Outcomes:
         """The runs under their threshold that need not reach it: which run it is, and what says why."""
         return [
             (test.turn, test.tolerated)
-            for _, test in self._counted()
+            for test in self._counted()
             if test.turn is not None and test.tolerated is not None
         ]
 
     @property
     def crashes(self) -> dict[tuple[str, int], Crash]:
         """Where runs of cases failed, by the id of the case and the number of the run."""
-        found = {}
-        for nodeid, test in self._counted():
-            if test.crash is not None:
-                run = test.turn or Turn(nodeid, 1, 1, None)
-                found[run.case, run.number] = test.crash
-        return found
+        failed = ((test.run, test.crash) for test in self._counted())
+        return {(run.case, run.number): crash for run, crash in failed if crash is not None}
 
     @property
     def failed_otherwise(self) -> int:
@@ -244,33 +236,25 @@ class Outcomes:
     def run_ids(self) -> dict[str, list[str]]:
         """The node ids of the runs of each repeated case."""
         found: dict[str, list[str]] = {}
-        for nodeid, test in self._counted():
+        for test in self._counted():
             if test.turn is not None:
-                found.setdefault(test.turn.case, []).append(nodeid)
+                found.setdefault(test.turn.case, []).append(test.nodeid)
         return found
 
     @property
     def updates(self) -> list[str]:
         """What tests want to be written into golden files."""
-        return [update for _, test in self._counted() for update in test.updates]
+        return [update for test in self._counted() for update in test.updates]
 
     @property
     def input_files(self) -> dict[str, str]:
         """The files with the inputs of cases that are in no cluster, by the id of the case."""
-        return {
-            nodeid if test.turn is None else test.turn.case: test.input_file
-            for nodeid, test in self._counted()
-            if test.input_file
-        }
+        return {test.run.case: test.input_file for test in self._counted() if test.input_file}
 
     @property
     def cases_left_out(self) -> frozenset[str]:
         """The cases that were skipped or expected to fail."""
-        return frozenset(
-            nodeid if test.turn is None else test.turn.case
-            for nodeid, test in self._tests.items()
-            if test.xfail or test.skipped
-        )
+        return frozenset(test.run.case for test in self._tests.values() if test.is_left_out)
 
     @property
     def left_out(self) -> dict[str, int]:
@@ -281,7 +265,7 @@ class Outcomes:
             "skipped": sum(test.skipped and not test.xfail for test in tests),
             # A gate counts these as 0.
             "failed before comparing": sum(
-                test.failed and (test.broken or not test.comparisons) for _, test in self._counted()
+                test.failed and (test.broken or not test.comparisons) for test in self._counted()
             ),
         }
         return {reason: count for reason, count in counts.items() if count}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.running import RuleSource
@@ -46,10 +46,6 @@ class MarkedRules(NamedTuple):
             return cls(str(path), (line or 0) + 1)
         return cls(str(node.path), 1)
 
-    def key(self, kind: str, pattern: str) -> Hashable:
-        """Return what tells a rule from all others."""
-        return *self, kind, pattern
-
     def place(self, kind: str, pattern: str) -> tuple[str, int]:  # noqa: ARG002 - all begin there
         """Return the file, and the line where what bears the mark begins."""
         return self.file, self.line
@@ -66,28 +62,26 @@ class SharedRules:
     """
 
     def __init__(self) -> None:
-        self._fitted: set[Hashable] = set()
-        self._open: set[Hashable] = set()
+        self._fitted: set[_Rule] = set()
+        self._open: set[_Rule] = set()
 
     def look(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
     ) -> Iterator[list[Any]]:
         """Yield what the controller has to know: rules that fit for the first time, or did not fit."""
-        by_key = {source.key(kind, pattern): pattern for pattern in patterns}
-        keys = {pattern: key for key, pattern in by_key.items() if key not in self._fitted}
-        unmatched = result.unmatched(keys)
-        for pattern, key in keys.items():
-            rule = [*source.place(kind, pattern), kind, pattern]
-            if pattern not in unmatched:
-                self._fitted.add(key)
+        rules = [_Rule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
+        rules = [rule for rule in rules if rule not in self._fitted]
+        unmatched = result.unmatched(rule.pattern for rule in rules)
+        for rule in rules:
+            if rule.pattern not in unmatched:
+                self._fitted.add(rule)
                 yield [*rule, True]
-            else:
-                # What takes longer is found out once.
-                more = (
-                    [] if key in self._open else [source.holders(kind, pattern), result.nearest_path(pattern)]
-                )
-                self._open.add(key)
-                yield [*rule, False, *more]
+            elif rule in self._open:
+                yield [*rule, False]
+            else:  # what takes longer is found out once
+                self._open.add(rule)
+                holders, near = source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)
+                yield [*rule, False, holders, near]
 
 
 @final

@@ -211,15 +211,13 @@ class Session:
         from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 
         found = []
-        for texts, where, asked in (
-            (settings.gates, "jsonmatch_gates", False),
-            (settings.asked_gates, "--jsonmatch-gate", True),
-        ):
-            for text in texts:
-                try:
-                    found.append((parse_gate(text), asked))
-                except GateError as error:
-                    raise pytest.UsageError(f"{where}: {error}") from None
+        asked = [(text, True) for text in settings.asked_gates]
+        for text, is_asked in [*((text, False) for text in settings.gates), *asked]:
+            try:
+                found.append((parse_gate(text), is_asked))
+            except GateError as error:
+                where = "--jsonmatch-gate" if is_asked else "jsonmatch_gates"
+                raise pytest.UsageError(f"{where}: {error}") from None
         return found
 
     @cached_property

@@ -60,9 +60,9 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
             checks.pop()
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
-    _write(terminalreporter, lines)
+    write_lines(terminalreporter, lines)
     if comparisons or not silent:
-        _write(terminalreporter, _judged(session))
+        write_lines(terminalreporter, _judged(session))
     if comparisons and session.outcomes.left_out:
         counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
@@ -70,7 +70,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
     if checks and len(lines) > 1:
         terminalreporter.line("")
-    _write(terminalreporter, checks)
+    write_lines(terminalreporter, checks)
     if run is not None:
         from pytest_jsonmatch.session import ci
 
@@ -251,10 +251,11 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
     from pytest_jsonmatch.report.checks import failed_line
 
     if line := failed_line(session.finished.checks, _look(session)):
-        _write(terminalreporter, [line])
+        write_lines(terminalreporter, [line])
 
 
-def _write(terminalreporter: pytest.TerminalReporter, lines: Iterable[StyledLine]) -> None:
+def write_lines(terminalreporter: pytest.TerminalReporter, lines: Iterable[StyledLine]) -> None:
+    """Write lines in their styles."""
     for line in lines:
         for text, markup in line:
             terminalreporter.write(text, **markup)

@@ -12,6 +12,7 @@ from pytest_jsonmatch.golden import update
 from pytest_jsonmatch.golden.review import review_on_terminal
 from pytest_jsonmatch.golden.updatetext import update_lines
 from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.session.summary import write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +40,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         terminalreporter.write("the run did not come to its end: nothing was written\n")
         return
     look = Look(*session.look, "all" if session.config.get_verbosity() > 0 else "auto", "-v: all")
-    for line in update_lines(session.updates, look, dry_run=settings.dry_run):
-        for text, markup in line:
-            terminalreporter.write(text, **markup)
-        terminalreporter.line("")
+    write_lines(terminalreporter, update_lines(session.updates, look, dry_run=settings.dry_run))
 
 
 def check_terminal(config: pytest.Config) -> None:

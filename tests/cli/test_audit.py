@@ -61,6 +61,14 @@ def test_json_and_gates(answers, command, folder):
     assert found["found"][0]["systems"] == ["a", "b", "c"]
 
 
+def test_numbers_beyond_doubles(write, command):
+    gold = '{"n": 1e999}\n{"n": 3}\n{"n": 4}\n{"n": 5}\n'
+    said = gold.replace("1e999", "2e999")
+    write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
+    ran = command("audit gold.jsonl --answers a.jsonl b.jsonl --json - -o report.txt")
+    assert json.loads(ran.out)["found"][0]["said"] == "2E+999"
+
+
 def test_page(answers, command, folder):
     assert command(answers, "--html", "audit.html").code == 0
     page = (folder / "audit.html").read_text()

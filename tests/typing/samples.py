@@ -584,16 +584,15 @@ def sample_shift() -> None:
     assert_type(found.unseen, Mapping[str, int])
 
 
-def sample_audits() -> None:
-    gold = study.audit_gold([{"k": 1}] * 9, {"one": [{"k": 2}] * 9, "other": [{"k": 2}] * 9}, agree=2)
-    assert_type(gold, study.GoldAudit)
-    assert_type(gold.found, tuple[study.Suspect, ...])
+def sample_audit_of_gold() -> None:
+    gold = [{"id": "r1", "n": 1}, {"id": "r2", "n": 2}]
+    found = study.audit_gold(gold, {"a": gold, "b": gold}, id_field="id")
+    assert_type(found, study.GoldAudit)
+    assert_type(found.found, tuple[study.Suspect, ...])
 
-    def compare(actual: object) -> tuple[pytest_jsonmatch.MatchResult, bool, dict[str, float]]:
-        result = pytest_jsonmatch.compare_json(actual, {"k": 1})
-        return result, result.score == 1, {"score": 1.0}
 
-    suite = study.find_holes([("case", {"k": 1}, compare)], most=5)
-    assert_type(suite, study.SuiteAudit)
-    assert_type(suite.holes, tuple[study.Hole, ...])
-    assert_type(study.mutations({"k": 1}, 5), list[study.Mutation])
+def sample_audit_of_a_suite() -> None:
+    assert_type(study.mutations({"n": 1}), list[study.Mutation])
+    found = study.find_holes([])
+    assert_type(found, study.SuiteAudit)
+    assert_type(found.holes, tuple[study.Hole, ...])

@@ -117,7 +117,7 @@ class Grid(ABC):
         """Count a leaf for every element that has a value."""
         for own, column in ((self.expected, left), (self.actual, right)):
             if column.codes is not None and -1 in column.codes:
-                own[:] = [leaves + weight * (code >= 0) for leaves, code in zip(own, column.codes)]
+                own[:] = [leaves + weight if code >= 0 else leaves for leaves, code in zip(own, column.codes)]
             else:
                 own[:] = [leaves + weight for leaves in own]
 

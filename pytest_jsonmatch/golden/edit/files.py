@@ -34,16 +34,14 @@ class Edited:
 
     Args:
         data: the new content of the file; the old one if nothing was changed.
-        changed: the values that were written, or were right already.
         refused: the reason for each of the others.
     """
 
     data: bytes
-    changed: frozenset[Trail]
     refused: Mapping[Trail, str]
 
 
-def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json: bool = False) -> Edited:
+def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
     r"""Return a file's content with some of its values changed, and nothing else.
 
     Comments, quotes, indentation, the order of keys, anchors, line breaks and a byte order mark stay as they
@@ -51,10 +49,9 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json:
     unchanged; a change that fails this check is refused.
 
     Args:
-        data: the file's content: YAML, or JSON.
-        name: what errors call the file.
+        data: the file's content.
+        name: what errors call the file; by its ending it is JSON or YAML.
         changes: new values by their trail; a member that an object does not have yet is added.
-        is_json: whether it is JSON.
 
     Raises:
         GoldenFileError: the file is not valid.
@@ -64,14 +61,14 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json:
     >>> edit(b"a: &x {n: 1}\nb: *x\n", "x.yaml", {("b", "n"): 2}).refused
     {('b', 'n'): 'b is an alias, *x: ...'}
     """
-    source = Source(data, name, is_json=is_json)
+    source = Source(data, name)
     planner = Planner(source)
     planned: dict[Trail, list[Edit]] = {}
     refused: dict[Trail, str] = {}
     for trail, value in changes.items():
         planner.edits = []
         try:
-            _check_value(value, is_json=is_json)
+            _check_value(value, is_json=source.is_json)
             planner.place(trail, value)
         except RefusedError as refusal:
             refused[trail] = str(refusal)
@@ -81,7 +78,7 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json:
             planned[trail] = planner.edits
     wanted = [trail for trail, edits in planned.items() if edits]
     if not wanted:
-        return Edited(data, frozenset(planned), refused)
+        return Edited(data, refused)
     found = _made(source, wanted, planned, changes)
     if found is None:
         # The change to blame is searched for only now; nearly always one check is enough.
@@ -92,8 +89,7 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue], *, is_json:
                 refused[trail] = _UNPROVEN
             else:
                 good, found = [*good, trail], made
-    changed = frozenset(trail for trail in planned if trail not in refused)
-    return Edited(data if found is None else found, changed, refused)
+    return Edited(data if found is None else found, refused)
 
 
 def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
@@ -101,7 +97,7 @@ def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Ed
 
     Args:
         data: the file's content.
-        name: what errors call the file.
+        name: what errors call the file; it ends as names of such files do.
         changes: new values by their trail, whose first step is the line, counted from 0.
 
     Raises:
@@ -114,14 +110,12 @@ def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Ed
     by_line: dict[Any, dict[Trail, JsonValue]] = {}
     for (line, *trail), value in changes.items():
         by_line.setdefault(line, {})[tuple(trail)] = value
-    changed: set[Trail] = set()
     refused: dict[Trail, str] = {}
     for line, wanted in by_line.items():
-        edited = edit(lines[line], f"{name}:{line + 1}", wanted, is_json=True)
+        edited = edit(lines[line], f"{name}:{line + 1}", wanted)
         lines[line] = edited.data
-        changed.update((line, *trail) for trail in edited.changed)
         refused.update({(line, *trail): reason for trail, reason in edited.refused.items()})
-    return Edited(b"\n".join(lines), frozenset(changed), refused)
+    return Edited(b"\n".join(lines), refused)
 
 
 def _made(

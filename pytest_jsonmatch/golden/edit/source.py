@@ -7,8 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.golden.bounds import UNLIMITED
-from pytest_jsonmatch.golden.datafiles import parse
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.yamlevents import hide_old_breaks
 
 if TYPE_CHECKING:
@@ -253,17 +252,16 @@ class Source:
     """One file: its text with a line break at its end, its value, and the place of everything in it.
 
     Args:
-        data: the file's content: YAML, or JSON.
-        name: what errors call the file.
-        is_json: whether it is JSON.
+        data: the file's content.
+        name: what errors call the file; by its ending it is JSON or YAML.
 
     Raises:
         GoldenFileError: the file is not valid.
     """
 
-    def __init__(self, data: bytes, name: str, *, is_json: bool) -> None:
+    def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        self.is_json = is_json
+        self.is_json = is_json_file(name)
         self.has_bom = data.startswith(_BOM)
         self.before = self.value = self.parse(data)
         self.text = data.decode("utf-8").removeprefix("\ufeff")
@@ -273,12 +271,12 @@ class Source:
         if not self.is_ended:  # in a literal block, the line break added here may become part of the value
             self.text += self.newline
             self.value = self.parse(self.text.encode("utf-8"))
-        self.root = json_tree(self.text) if is_json else yaml_tree(self.text)
+        self.root = json_tree(self.text) if self.is_json else yaml_tree(self.text)
         self._starts = [0, *(each.end() for each in BREAK.finditer(self.text))]
 
     def parse(self, data: bytes) -> JsonValue:
         """Return the value of other content for this file."""
-        return parse(data, self.name, is_json=self.is_json, limit=UNLIMITED)
+        return parse(data, self.name)
 
     def encode(self, text: str) -> bytes:
         """Return a text as the file's content."""
