@@ -13,12 +13,12 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
 from pytest_jsonmatch.cli.options import STDOUT, add_options, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
-from pytest_jsonmatch.gate.expressions import Gate, parse_study_gate
-from pytest_jsonmatch.gate.studies import check_study_gate
+from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.report.pages import check_installed
 from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import Gates, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
+from pytest_jsonmatch.study.gates import check_study_gate
 
 
 class Study(Protocol):
@@ -58,7 +58,7 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
         check_installed()
     if options.json == STDOUT and options.output is None:
         raise CommandError("--json - and the report both go to standard output: name a file for one of them")
-    return gates_of(options.gates, partial(parse_study_gate, figures=figures))
+    return gates_of(options.gates, partial(parse_gate, figures=figures))
 
 
 def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.plan.fitting import nearest_place
-from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, short_score
+from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, short_score, together
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -234,12 +233,12 @@ class RunResult:
         self.parse_rate = sums.parsed / sums.texts if sums.texts else None
         self.all_fields = sums.per_field()
         self.per_field = {path: each for path, each in self.all_fields.items() if each.total}
-        together = reduce(FieldAggregation.merge, self.all_fields.values(), FieldAggregation())
+        total_of_fields = together(self.all_fields.values())
         for name in RATES:
-            setattr(self, name, getattr(together, name))
+            setattr(self, name, getattr(total_of_fields, name))
         for name in _OF_FIELDS:
-            setattr(self, f"total_{name}", getattr(together, name))
-        self.total_fields = together.total
+            setattr(self, f"total_{name}", getattr(total_of_fields, name))
+        self.total_fields = total_of_fields.total
         for name in _OF_RECORDS:
             setattr(self, f"total_{name}", getattr(sums, name))
         self.total_perfect = sums.perfect_records

@@ -144,26 +144,18 @@ class Gate:
         return OPERATORS[self.operator](self.limit if is_same else value, self.limit)
 
 
-def parse_gate(text: str) -> Gate:
-    """Read a gate.
+def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
+    """Read a gate: on a run, or on a study, which has `figures` in total and of fields.
 
     Raises GateError, which says what is wrong with it and where.
 
     >>> parse_gate('cases["acme-*"].fields["items[].price"].recall >= 0.95').name
     'cases["acme-*"].fields["items[].price"].recall'
-    """
-    return _Reader(text).read()
-
-
-def parse_study_gate(text: str, figures: Collection[str]) -> Gate:
-    """Read a gate on what a study found: on one of its figures, in total or of fields.
-
-    Raises GateError, which says what is wrong with it and where.
-
-    >>> parse_study_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
+    >>> parse_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
     'fields["total"].auroc'
     """
-    return _Reader(text).read_of_study(figures)
+    reader = _Reader(text)
+    return reader.read_of_study(figures) if figures else reader.read()
 
 
 @final
@@ -218,8 +210,7 @@ class _Reader:
             self._next("sign", "a dot, as in micro.f1,", ".")
             word, position = self._next("name", "a figure such as f1 or precision")
         elif word == "fields":
-            field, place = self._subscript(word, "a path pattern")
-            self._check_pattern(field, place)
+            field = self._pattern()
             word, position = self._next("name", "a figure such as f1 or recall")
         elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
             self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
@@ -227,8 +218,7 @@ class _Reader:
         of_fields = _MICRO if is_micro else (*_MICRO, *_OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
         self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
-        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
-        number, place = self._next("number", "a number")
+        comparison, number, place = self._limit()
         limit = float(number)
         if word in SHARES and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
@@ -242,15 +232,17 @@ class _Reader:
         wanted = f"a figure such as {min(figures)}"
         word, position = self._next("name", wanted)
         if word == "fields":
-            field, place = self._subscript(word, "a path pattern")
-            self._check_pattern(field, place)
+            field = self._pattern()
             word, position = self._next("name", wanted)
         if word not in figures:
             self._fail(position, f"unknown figure {word!r}{did_you_mean(word, figures)}")
-        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
-        number, _ = self._next("number", "a number")
+        comparison, number, _ = self._limit()
         self._next("end", "nothing more")
         return Gate(self.text.strip(), word, comparison, float(number), field=field)
+
+    def _limit(self) -> tuple[str, str, int]:
+        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
+        return comparison, *self._next("number", "a number")
 
     def _is_proven(self, figure: str, comparison: str) -> bool:
         kind, word, position = self.tokens[self.at]
@@ -274,11 +266,13 @@ class _Reader:
         self._next("sign", "a dot and a figure", ".")
         return re.sub(r"\\(.)", r"\1", quoted[1:-1]), position
 
-    def _check_pattern(self, pattern: str, position: int) -> None:
+    def _pattern(self) -> str:
+        pattern, position = self._subscript("fields", "a path pattern")
         try:
             parse_pattern(pattern)
         except ConfigurationError as error:
             self._fail(position, str(error))
+        return pattern
 
     def _check_figure(self, name: str, position: int, *, is_part: bool, of_fields: tuple[str, ...]) -> None:
         known = set(of_fields) if of_fields else {*SHARES, *COUNTS, *SPENT}

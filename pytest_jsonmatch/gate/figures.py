@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.results.model import FIGURES, Answers, merged_fields, segments_of
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, comparisons_of, merged_fields, segments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import Case
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] = {
     "score": lambda sums: (sums.score_sum, sums.total),
@@ -47,7 +44,7 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:
     """Yield what the answers of a case add to a share of answers."""
-    found = Answers.of(compared([case]))
+    found = Answers.of(comparisons_of([case]))
     part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
     if whole:
         yield Row(part, whole, case.unit)
@@ -63,25 +60,12 @@ def leaf_rows(cases: Sequence[Case], name: str, pattern: str | None = None) -> l
     """
     wanted = None if pattern is None else parse_pattern(pattern)
     # What a case could have made up is known from all of them.
-    known = {path for each in compared(cases) for path, found in each.presence.items() if found.known}
+    known = {path for each in comparisons_of(cases) for path, found in each.presence.items() if found.known}
     rows = []
     for case in cases:
         fields = merged_fields([case], known=known).items()
-        sums = merged(each for path, each in fields if wanted is None or wanted.matches(segments_of(path)))
+        sums = together(each for path, each in fields if wanted is None or wanted.matches(segments_of(path)))
         part, whole = _RATIOS[name](sums)
         if whole > 0:
             rows.append(Row(part, whole, case.unit))
     return rows
-
-
-def compared(cases: Iterable[Case]) -> Iterator[Comparison]:
-    """Yield the comparisons of all runs of cases."""
-    return (each for case in cases for run in case.runs for each in run.comparisons)
-
-
-def merged(figures: Iterable[FieldAggregation]) -> FieldAggregation:
-    """Return the figures of several fields together."""
-    found = FieldAggregation()
-    for each in figures:
-        found = found.merge(each)
-    return found

@@ -8,22 +8,20 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
-from pytest_jsonmatch.answer import spent_figure
+from pytest_jsonmatch.answer import Spent, spent_figure
+from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.gate.expressions import OF_EXTRAS, parse_gate
-from pytest_jsonmatch.gate.figures import case_rows, compared, leaf_rows, merged
+from pytest_jsonmatch.gate.expressions import OF_EXTRAS, Gate, parse_gate
+from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import Answers, counts_extra, merged_fields, segments_of
+from pytest_jsonmatch.results.model import Answers, comparisons_of, counts_extra, merged_fields, segments_of
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_jsonmatch.answer import Spent
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
 
 
@@ -117,7 +115,7 @@ def _value(
     if gate.is_of_leaves:
         return _of_leaves(gate, merged_fields(cases) if corpus is None else corpus.fields)
     if name in _OF_ANSWERS:
-        return _of_answers(name, Answers.of(compared(cases)) if corpus is None else corpus.answers)
+        return _of_answers(name, Answers.of(comparisons_of(cases)) if corpus is None else corpus.answers)
     if name in SPENT:
         # (Nobody asks the records of a corpus.)
         asked = cases if corpus is None else ()
@@ -131,12 +129,12 @@ def _of_cases(name: str, cases: Sequence[Case], results: ResultSet) -> tuple[flo
         reasons = ", ".join(results.narrowed)
         return value, "" if value is not None else f"nobody knows how many cases there are ({reasons})"
     if name == "batch_errors":
-        return sum(each.counts.get("batch_error", 0) for each in compared(cases)), ""
+        return sum(each.counts.get("batch_error", 0) for each in comparisons_of(cases)), ""
     if name == "approximate":
-        return sum(each.approximate for each in compared(cases)), ""
+        return sum(each.approximate for each in comparisons_of(cases)), ""
     if name == "errors":
         unscored = sum(bool(run.error) for case in cases for run in case.runs)
-        return sum(len(each.errors) for each in compared(cases)) + unscored, ""
+        return sum(len(each.errors) for each in comparisons_of(cases)) + unscored, ""
     rows = case_rows(cases, name)
     if not rows:
         return None, "no case ran twice" if name == "flip_rate" else _NOTHING_LEFT
@@ -174,7 +172,7 @@ def _of_leaves(gate: Gate, fields: Mapping[str, FieldAggregation]) -> tuple[floa
             hint = f"did you mean {near!r}?" if near is not None else f"there are {listed(sorted(fields))}"
             return None, f"no field that was compared matches; {hint}"
     name = "mean_score" if gate.figure == "score" else gate.figure
-    value: float | None = getattr(merged(matching), name)
+    value: float | None = getattr(together(matching), name)
     return value, "" if value is not None else "nothing to divide by"
 
 
@@ -200,7 +198,7 @@ def _without_extras(gate: Gate, cases: Sequence[Case], corpus: Corpus | None) ->
     if corpus is not None:
         return None if counts_extra(corpus.signature) else corpus.metric
     pattern = None if gate.field is None else parse_pattern(gate.field)
-    for each in compared(cases):
+    for each in comparisons_of(cases):
         if not counts_extra(each.signature) and (
             pattern is None or any(pattern.matches(segments_of(path)) for path in each.fields)
         ):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache, lru_cache, reduce
+from functools import cache, lru_cache
 from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation
+from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, together
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import parse_number, render, shortened
@@ -128,7 +128,7 @@ def _dump(value: object) -> str:
 def _rates(results: ResultSet) -> dict[str, float]:
     """Return what is missing or made up, as far as there is anything to divide by."""
     fields = merged_fields(results.cases) if results.corpus is None else results.corpus.fields
-    total = reduce(FieldAggregation.merge, fields.values(), FieldAggregation())
+    total = together(fields.values())
     return {name: rate for name in RATES if (rate := getattr(total, name)) is not None}
 
 

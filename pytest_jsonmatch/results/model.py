@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.value.paths import Segment
@@ -281,7 +281,7 @@ class ResultSet:
     @property
     def comparisons(self) -> Iterable[Comparison]:
         """Everything that was compared."""
-        return (each for case in self.cases for run in case.runs for each in run.comparisons)
+        return comparisons_of(self.cases)
 
     @property
     def answers(self) -> Answers:
@@ -324,6 +324,11 @@ def counts_extra(signature: str) -> bool:
     told = re.match(r'\{.*?"extra":\s*"(\w+)"', rest)
     preset = PRESETS.get(metric)
     return (told[1] if told else "count" if preset is None else preset.extra) == "count"
+
+
+def comparisons_of(cases: Iterable[Case]) -> Iterator[Comparison]:
+    """Yield the comparisons of all runs of cases."""
+    return (each for case in cases for run in case.runs for each in run.comparisons)
 
 
 def merged_fields(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pytest_jsonmatch.engine.result.absence import fabrications
@@ -136,6 +137,11 @@ _EXPECTED_LEAVES, _ACTUAL_LEAVES, _SCORES, _WEIGHTED, _EXPECTED, _ACTUAL = map(
     _NUMBERS.index,
     ("expected_leaves", "actual_leaves", "score_sum", "weighted_score", "expected_weight", "actual_weight"),
 )
+
+
+def together(several: Iterable[FieldAggregation]) -> FieldAggregation:
+    """Return the figures of several fields together."""
+    return reduce(FieldAggregation.merge, several, FieldAggregation())
 
 
 def _capped(part: float, whole: float) -> float | None:

@@ -26,8 +26,8 @@ def check_study_gate(
         figures: those in total, by name; None for 0/0 and the like.
         by_field: the same of each field, by its path.
 
-    >>> from pytest_jsonmatch.gate.expressions import parse_study_gate
-    >>> gate = parse_study_gate('fields["*"].auroc >= 0.8', {"auroc"})
+    >>> from pytest_jsonmatch.gate.expressions import parse_gate
+    >>> gate = parse_gate('fields["*"].auroc >= 0.8', {"auroc"})
     >>> check = check_study_gate(gate, {}, {"a": {"auroc": 0.9}, "b": {"auroc": 0.7}})
     >>> check.passed, check.value, check.note
     (False, 0.7, 'b')

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch.gate.expressions import GateError, parse_study_gate
-from pytest_jsonmatch.gate.studies import check_study_gate
+from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+from pytest_jsonmatch.study.gates import check_study_gate
 
 FIGURES = {"auroc", "ece"}
 BY_FIELD = {"total": {"auroc": 0.9}, "items[].price": {"auroc": 0.7}, "date": {"auroc": None}}
 
 
 def check(text):
-    found = check_study_gate(parse_study_gate(text, FIGURES), {"auroc": 0.8, "ece": None}, BY_FIELD)
+    found = check_study_gate(parse_gate(text, FIGURES), {"auroc": 0.8, "ece": None}, BY_FIELD)
     return found.passed, found.value, found.note
 
 
@@ -35,7 +35,7 @@ def test_of_fields_every_one_has_to_hold():
 
 def test_the_worst_of_several_fields_is_shown():
     by_field = {"a": {"auroc": 0.7}, "b": {"auroc": 0.6}, "c": {"auroc": 0.9}}
-    found = check_study_gate(parse_study_gate('fields["*"].auroc >= 0.8', FIGURES), {}, by_field)
+    found = check_study_gate(parse_gate('fields["*"].auroc >= 0.8', FIGURES), {}, by_field)
     assert (found.passed, found.value, found.note) == (False, 0.6, "b")
 
 
@@ -52,5 +52,5 @@ def test_the_worst_of_several_fields_is_shown():
 )
 def test_what_is_no_gate_of_a_study(text, reason):
     with pytest.raises(GateError) as error:
-        parse_study_gate(text, FIGURES)
+        parse_gate(text, FIGURES)
     assert error.value.reason.startswith(reason)
