@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deepeval.metrics import BaseMetric
-from deepeval.test_case import SingleTurnParams
+from deepeval.test_case import LLMTestCase, SingleTurnParams
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.adapters import grade
-
-if TYPE_CHECKING:
-    from deepeval.test_case import LLMTestCase
 
 
 class JsonMatchMetric(BaseMetric):

@@ -92,4 +92,5 @@ def test_a_wrong_native_value_is_a_usage_error(pytester, half, value):
 def test_a_wrong_value_ends_the_run_with_workers_too(pytester, half):
     outcome = run(pytester, "pytest.ini", FILES["pytest.ini"].format("2"), "-p", "xdist", "-n", "2")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
-    outcome.stderr.fnmatch_lines(["ERROR: *jsonmatch_threshold must be a number from 0 to 1; got 2.0"])
+    # (The oldest pytest hands over text: '2'.)
+    outcome.stderr.fnmatch_lines(["ERROR: *jsonmatch_threshold must be a number from 0 to 1; got *2*"])
