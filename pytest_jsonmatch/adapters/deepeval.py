@@ -22,8 +22,7 @@ class JsonMatchMetric(BaseMetric):
     _required_params = [SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT]  # noqa: RUF012 - DeepEval's
 
     def __init__(self, threshold: float = defaults.THRESHOLD, **options: Any) -> None:
-        self.threshold = threshold
-        self._options = options
+        self.threshold, self._options = threshold, options
 
     def measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
         """Score one test case."""
