@@ -10,6 +10,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -522,7 +523,7 @@ def test_promptfoo_takes_the_configuration_of_the_docs(tmp_path):
 def test_the_dataset_of_the_docs_is_that_of_pydantic_evals(tmp_path):
     evals = pytest.importorskip("pydantic_evals")
     rows = map(json.loads, blocks_of("From pydantic-evals")["gold.jsonl"].splitlines())
-    dataset = evals.Dataset(name="receipts", cases=[evals.Case(**row) for row in rows])
+    dataset = evals.Dataset[Any, Any, Any](name="receipts", cases=[evals.Case(**row) for row in rows])
     dataset.to_file(tmp_path / "receipts.yaml")
     written = (tmp_path / "receipts.yaml").read_text(encoding="utf-8")
     assert written == blocks_of("From pydantic-evals")["receipts.yaml"]
