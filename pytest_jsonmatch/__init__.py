@@ -5,9 +5,9 @@ The public names are resolved when they are first used: importing this package i
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pytest_jsonmatch._lazy import lazy_names
 from pytest_jsonmatch._version import __version__
 
 if TYPE_CHECKING:
@@ -168,18 +168,9 @@ _HOMES = {
     "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
     "semantic.openaijudge": ("OpenAIJudge",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-
 if not TYPE_CHECKING:
     # A type checker that sees it takes any misspelt name for an object.
-    def __getattr__(name: str) -> object:
-        home = _HOME_OF.get(name)
-        if home is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value: object = getattr(import_module(f"{__name__}.{home}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = lazy_names(__name__, _HOMES, __name__)
 
 
 def __dir__() -> list[str]:

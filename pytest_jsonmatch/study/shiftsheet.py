@@ -65,9 +65,11 @@ def _blocks(study: ShiftStudy) -> Iterator[Block]:
         noun="key",
     )
     yield _table("What is not shown to have moved", study.changes[len(shown) :], most=_OTHERS)
+    tests = count(len(study.changes), "test")
     yield Said(
-        f"p-values are corrected for {count(len(study.changes), 'test')}: if nothing has moved, anything is "
-        "shown in at most 5 % of runs.",
+        f"p-values are corrected for {tests}: if nothing has moved, anything is shown in at most 5 % of runs."
+        if study.changes
+        else "There are too few records to test anything.",
         "faint",
     )
 

@@ -249,10 +249,10 @@ class Auditor:
     """Takes records with their answers, one after another, and finds what is likely wrong in them."""
 
     def __init__(self, systems: tuple[str, ...], agree: int = 2) -> None:
-        if not 2 <= agree <= len(systems):
+        if agree < 2 or len(systems) < agree:
             raise ConfigurationError(
-                f"{agree} systems have to agree, and {len(systems)} are given; at least two have to, and as "
-                "many have to be there"
+                f"{agree} of {len(systems)} systems are to agree: at least two have to agree, and no more than "
+                "there are"
             )
         self._systems = systems
         self._agree = agree

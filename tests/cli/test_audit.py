@@ -104,7 +104,7 @@ def test_of_as_many_as_have_to_agree(answers, write, command):
         ("audit gold.jsonl", "--answers: give the answers of at least two systems to hold against GOLD"),
         (
             "audit gold.jsonl --answers a.jsonl",
-            "2 systems have to agree, and 1 are given; at least two have to, and as many have to be there",
+            "2 of 1 systems are to agree: at least two have to agree, and no more than there are",
         ),
         (
             "audit gold.jsonl --answers a.jsonl a.jsonl",

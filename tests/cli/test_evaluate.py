@@ -568,7 +568,7 @@ def test_what_stands_beside_the_figures_is_on_the_page(sides, command):
 @pytest.mark.parametrize("name", ["no/out.html", "."])
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_scored(sides, refused, name, monkeypatch):
     monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._evaluated", None)
-    refused(f"{SIDES} --report html --output {name}")
+    assert refused(f"{SIDES} --report html --output {name}").startswith("jsonmatch evaluate: ")
 
 
 def test_rules_that_fit_no_record_are_told(sides, write, command):

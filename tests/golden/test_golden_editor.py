@@ -77,7 +77,7 @@ def test_the_shipped_file_is_what_the_tables_say():
 
 def test_the_schema_is_one_in_both_drafts():
     for draft in ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"):
-        jsonschema_rs.meta.validate({**SCHEMA, "$schema": draft})
+        assert jsonschema_rs.meta.is_valid({**SCHEMA, "$schema": draft})
 
 
 def test_a_reference_stands_alone():

@@ -151,7 +151,7 @@ def test_the_schema_is_one() -> None:
 
 @pytest.mark.parametrize("results", [FULL, SMALLEST, NO_RECORDS])
 def test_what_we_write_is_what_it_says_and_nothing_else(results: ResultSet) -> None:
-    jsonschema_rs.validate(strict(SCHEMA), json.loads(to_text(results)))
+    assert accepts(strict(SCHEMA), json.loads(to_text(results)))
 
 
 def keys_in(found: Any) -> set[str]:
