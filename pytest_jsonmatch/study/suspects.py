@@ -251,8 +251,8 @@ class Auditor:
     def __init__(self, systems: tuple[str, ...], agree: int = 2) -> None:
         if agree < 2 or len(systems) < agree:
             raise ConfigurationError(
-                f"{agree} of {len(systems)} systems are to agree: at least two have to agree, and no more than "
-                "there are"
+                f"{agree} of {len(systems)} systems are to agree: at least two have to agree, and no more "
+                "than there are"
             )
         self._systems = systems
         self._agree = agree
