@@ -51,6 +51,24 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return arguments
 
 
+# What a CI server sets, in the names that the plugin and pytest look for.
+CI_VARIABLES = (
+    "CI",
+    "BUILD_NUMBER",
+    "GITHUB_ACTIONS",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_WORKSPACE",
+    "CI_PROJECT_DIR",
+)
+
+
+@pytest.fixture(autouse=True)
+def not_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every test run as at a developer's desk: what a run prints and may write must not depend on where it is."""
+    for name in CI_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(autouse=True)
 def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load jsonmatch alone in runs of `pytester`, and whatever a test asks for by `-p xdist` or the like.
@@ -65,9 +83,6 @@ def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         request.getfixturevalue("pytester")  # which clears the variable PYTEST_ADDOPTS
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         monkeypatch.setenv("PYTEST_ADDOPTS", "-p jsonmatch")
-        # What a run inside a test prints and writes must not depend on where the tests run.
-        for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
-            monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -203,7 +203,7 @@ def test_project(section: Section, pytester: pytest.Pytester, monkeypatch: pytes
         pytest.skip("pytest reads native TOML configuration from version 9 on")
     for name, value in {"COLUMNS": "80", "LINES": "24", "PYTHONUTF8": "1", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
-    for name in ("CI", "BUILD_NUMBER", "FORCE_COLOR", "PYTEST_XDIST_WORKER"):
+    for name in ("FORCE_COLOR", "PYTEST_XDIST_WORKER"):
         monkeypatch.delenv(name, raising=False)
     ran = True
     for block in section.earlier_files:

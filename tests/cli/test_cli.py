@@ -170,6 +170,7 @@ def test_help_imports_no_subcommand():
         sys.stderr.write(" ".join(name for name in sys.modules if name.startswith("pytest_jsonmatch.")))
     """
     assert set(run(code=code).stderr.split()) == {
+        "pytest_jsonmatch._lazy",
         "pytest_jsonmatch._version",
         "pytest_jsonmatch.cli",
         "pytest_jsonmatch.cli.arguments",

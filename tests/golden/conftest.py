@@ -20,11 +20,9 @@ def write(pytester: pytest.Pytester) -> Callable[[str, str], None]:
 
 
 @pytest.fixture
-def at_home(monkeypatch: pytest.MonkeyPatch, pytester: pytest.Pytester) -> None:
-    """Let runs of `pytester` be those of a developer, who may write golden files, and not of a CI server."""
+def json_similarity(pytester: pytest.Pytester) -> None:
+    """Let runs of `pytester` compare by `json_similarity`."""
     pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
-    for name in ("CI", "BUILD_NUMBER"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

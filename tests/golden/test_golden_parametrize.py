@@ -219,9 +219,7 @@ def test_what_is_wrong_with_the_files_is_told_where_they_are_used(pytester, writ
     outcome.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_an_update_leaves_places_alone(pytester, write, monkeypatch):
-    for name in ("CI", "BUILD_NUMBER"):
-        monkeypatch.delenv(name, raising=False)
+def test_an_update_leaves_places_alone(pytester, write):
     text = "id: a\nparametrize: { n: [1, 2] }\nactual: { n: 1 }\nexpected: { n: '${n}' }\n"
     write("a.golden.yaml", text)
     outcome = pytester.runpytest("--jsonmatch-update=all")

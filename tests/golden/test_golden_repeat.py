@@ -398,17 +398,14 @@ def test_a_replay_with_more_runs_than_were_kept(suite):
     run.stdout.fnmatch_lines("E*out.jsonl has no output of a.golden.yaml::fine@3; *")
 
 
-def test_runs_that_want_different_values_are_not_written(suite, monkeypatch):
-    monkeypatch.delenv("CI", raising=False)
+def test_runs_that_want_different_values_are_not_written(suite):
     before = (suite.path / "a.golden.yaml").read_bytes()
     run = suite.runpytest("--jsonmatch-update=failed", "-k", "flaky")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert (suite.path / "a.golden.yaml").read_bytes() == before
 
 
-def test_runs_that_want_the_same_are_one_update(suite, write, monkeypatch, workers):
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.delenv("BUILD_NUMBER", raising=False)
+def test_runs_that_want_the_same_are_one_update(suite, write, workers):
     write("a.golden.yaml", "id: a\nrepeat: 3\ninput: [{ n: 1 }, { n: 1 }, { n: 1 }]\n")
     run = suite.runpytest("--jsonmatch-update=new", *workers)
     run.assert_outcomes(passed=3)

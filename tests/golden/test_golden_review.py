@@ -33,7 +33,7 @@ cases:
 TEN_SECONDS = 10
 
 
-pytestmark = pytest.mark.usefixtures("at_home")
+pytestmark = pytest.mark.usefixtures("json_similarity")
 
 
 @pytest.fixture

@@ -445,7 +445,7 @@ def test_cases_for_a_test_in_python(tmp_path):
     assert [(row.id, row.values[0].expected) for row in rows] == [("a", {"n": 1}), ("b", {"n": 2})]
 
 
-@pytest.mark.usefixtures("at_home")
+@pytest.mark.usefixtures("json_similarity")
 @pytest.mark.parametrize("mode", ["failed", "all"])
 def test_an_update_is_refused(pytester, write, mode):
     write("a.golden.yaml", TABLE)
@@ -456,7 +456,7 @@ def test_an_update_is_refused(pytester, write, mode):
     assert (pytester.path / "data" / "gold.jsonl").read_text() == ROWS
 
 
-@pytest.mark.usefixtures("at_home")
+@pytest.mark.usefixtures("json_similarity")
 def test_the_expected_file_of_a_row_is_updated(pytester, write):
     write(
         "a.golden.yaml",

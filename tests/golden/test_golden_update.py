@@ -35,7 +35,7 @@ cases:
 """
 
 
-pytestmark = pytest.mark.usefixtures("at_home")
+pytestmark = pytest.mark.usefixtures("json_similarity")
 
 
 @pytest.fixture

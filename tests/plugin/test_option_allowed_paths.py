@@ -175,8 +175,7 @@ def test_a_folder_of_golden_files_may_be_a_link(pytester, project):
     pytester.runpytest("golden/b.golden.yaml").assert_outcomes(passed=1)
 
 
-def test_nothing_is_written_outside(pytester, project, monkeypatch):
-    monkeypatch.delenv("CI", raising=False)
+def test_nothing_is_written_outside(pytester, project):
     write(
         project / "project" / "a.golden.yaml",
         "cases:\n"

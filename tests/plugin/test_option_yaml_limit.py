@@ -45,8 +45,7 @@ def test_without_it_there_is_a_limit(pytester):
     outcome.stdout.fnmatch_lines(["a.golden.yaml::(file error)"])
 
 
-def test_a_file_over_the_default_limit_can_be_updated_if_its_limit_is_raised(pytester, monkeypatch):
-    monkeypatch.delenv("CI", raising=False)
+def test_a_file_over_the_default_limit_can_be_updated_if_its_limit_is_raised(pytester):
     pytester.makeini("[pytest]\njsonmatch_yaml_limit = 20 MiB\n")
     write(pytester, "a.golden.yaml", f"actual: {{a: 1}}\nexpected: {{a: 2}}\ntitle: {'x' * 2**24}\n")
     outcome = pytester.runpytest("--jsonmatch-update=failed")

@@ -362,6 +362,7 @@ def modules_after(program: str) -> set[str]:
 def test_importing_the_room_imports_nothing_else() -> None:
     loaded = modules_after("import pytest_jsonmatch.schema")
     assert {name for name in loaded if name.startswith("pytest_jsonmatch.")} == {
+        "pytest_jsonmatch._lazy",
         "pytest_jsonmatch._version",
         "pytest_jsonmatch.schema",
     }
