@@ -65,6 +65,13 @@ def test_the_best_alternative_counts_and_the_expected_value_first():
     assert compare_json({"v": "abc"}, {"v": "abc"}, **options).field_results[0].reason is None
 
 
+def test_the_expected_value_comes_first_where_another_is_nearer_by_rounding_alone():
+    # 1 of 3 leaves, or 1 and 1/3 of 4: as doubles, the second is the larger third.
+    options = {"metric": "json_similarity", "accept": {"v": [["a", "abc", "q", "r"]]}}
+    result = compare_json({"v": ["a", "axy"]}, {"v": ["a", "b", "c"]}, **options)
+    assert [field.expected for field in result.field_results] == ["a", "b", "c"]
+
+
 def test_optional_is_a_lack_and_not_a_null():
     accept = {"tip": {"optional": True}, "items[]": {"optional": True}, "who.age": {"optional": True}}
     expected = {"tip": 1, "items": [1, 2], "who": {"age": 3, "name": "Ann"}}

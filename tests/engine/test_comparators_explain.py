@@ -94,6 +94,8 @@ _NEITHER = "neither is a phone number with a country code; "
         ("amount", {}, "1.234 €", "1234 €", _TWO_READINGS.format("expected", "decimal")),
         ("amount", {"decimal": ","}, 1234, "1,234", "100 % off"),
         ("amount", {}, "5", "five", "not an amount"),
+        ("amount", {}, 5, "five", "not an amount"),
+        ("amount", {}, 5, True, "number against boolean"),
         ("amount", {}, "five", "5", "expected is not an amount"),
         ("amount", {}, "5 kg", "6 kg", "neither is an amount; 1 edit"),
         ("amount", {}, 5, None, "number against null"),

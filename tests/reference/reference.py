@@ -990,9 +990,7 @@ def walk_accepting(
         score = figures(
             plan, walk(plan, alone.entered_for(plan, value, actual), value, actual, bare=True)
         ).score
-        if 0 < abs(score - best) < 1e-9:
-            plan.doubts.append("which of two values is taken whose scores differ by no more than rounding")
-        if score > best:
+        if score > best + 1e-12:
             best, chosen = score, value
     if plan.refused != refused:
         plan.doubts.append("what is accepted where members are refused")

@@ -274,7 +274,7 @@ def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonVa
         return f"neither is {noun}; {_text_difference(expected, actual)}" if compared else None
     if left is None:
         return f"expected is not {noun}"
-    return f"not {noun}" if json_type(actual) == json_type(expected) else None
+    return f"not {noun}" if type(actual) is str or json_type(actual) == json_type(expected) else None
 
 
 def _explain_amounts(params: Params, left: Amount, right: Amount) -> str | None:

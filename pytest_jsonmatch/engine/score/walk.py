@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 # What is noted where no value is taken, but what holds of actual's.
 _BY_PREDICATE: Final = -1
+# What another value must score more than the expected one by: less is rounding.
+_ROUNDING: Final = 1e-12
 
 
 @final
@@ -182,7 +184,7 @@ class Walk(Places):
             if len(kinds) > 1 and kinds & CONTAINERS and plain.node.explicit is None:
                 continue  # nothing in it can be right
             figure = yield from self._figure(plain._replace(expected=each.value, left=each))
-            if figure > most:
+            if figure > most + _ROUNDING:
                 chosen, most = number, figure
         if most == 1.0:
             return chosen
