@@ -66,6 +66,8 @@ def _terminal(config: pytest.Config) -> Iterator[None]:
     finally:
         if capture is not None:
             capture.resume()
+            # Outside tests pytest captures no output.
+            capture.suspend_global_capture()
 
 
 def _review(config: pytest.Config, requests: list[update.Request]) -> list[update.Request]:

@@ -99,6 +99,8 @@ def test_accept_and_reject(pytester, write, converse):
     ) in shown
     assert "jsonmatch review" in text
     assert "updated 2 cases in a.golden.yaml" in text
+    # What pytest shows of the tests is not captured, as if the tests had printed it.
+    assert "Captured stdout" not in text
 
 
 def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, write, converse):
