@@ -161,7 +161,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input
-            recorder.tags = {**recorder.tags, **case.tags}
+            recorder.tags = {**recorder.tags, **case.known_tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.params = parameters(item)
             item.parent.check_configuration(item)

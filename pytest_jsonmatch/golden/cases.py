@@ -90,6 +90,14 @@ class GoldenCase:
         return read_tags(self._given.get("tags", {}))
 
     @property
+    def known_tags(self) -> dict[str, Any]:
+        """The tags; of a row whose own can't be read, those of its file."""
+        try:
+            return self.tags
+        except GoldenFileError:  # which the row says when it is set up
+            return read_tags(self._given.table.defaults.get("tags", {}))  # type: ignore[attr-defined] # a Row
+
+    @property
     def shared_input(self) -> str:
         """The file with the input, as a person would name it, if no cluster says what else shares it."""
         if self.cluster or "input_file" not in self._given:

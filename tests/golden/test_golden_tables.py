@@ -395,6 +395,24 @@ def test_rows_are_tests(pytester, write, workers):
     )
 
 
+def test_a_wrong_row_with_tags_fails_at_its_line_and_counts_under_those_of_its_file(pytester, write):
+    write("a.golden.yaml", "tags: {kind: bill}\n" + TABLE.replace("}", ', tags: {of: "{source}"} }', 1))
+    rows = [*ROWS.splitlines(), '{"no": "e", "gold": 1, "answer": 1, "source": null}', "nonsense", ""]
+    write("data/gold.jsonl", "\n".join(rows[4:]))
+    result = pytester.runpytest("--jsonmatch-gate", 'tags["kind=bill"].f1 >= 1')
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(
+        [
+            ">   *'source'*null*".replace("'", '"'),
+            "E   AssertionError: data/gold.jsonl:1:1: 'source' is null, which can't be a tag",
+            "E   AssertionError: data/gold.jsonl:2:1: the row is not JSON: *",
+            "*FAILED   tags[[]\"kind=bill\"[]].f1 >= 1*",
+        ]
+    )
+    result.stdout.no_fnmatch_line("self = *")
+    result.stdout.no_fnmatch_line("*no case has this tag*")
+
+
 def test_a_node_id_can_be_pasted_back(pytester, write):
     write("a.golden.yaml", TABLE)
     write("data/gold.jsonl", ROWS)
