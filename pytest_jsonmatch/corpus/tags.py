@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -46,9 +47,13 @@ def wrong_tag(name: object, value: object) -> str | None:
     if not isinstance(name, str) or not name or "=" in name:
         return f"{name!r} can't name a tag: a name is text without an equals sign"
     kind = json_type(value)
-    if kind not in {"array", "object"}:
+    if kind in {"array", "object"}:
+        said = f"an {kind}"
+    elif isinstance(value, float) and not math.isfinite(value):
+        said = repr(value)  # result files could not hold it
+    else:
         return None
-    return f"the tag {name!r} is an {kind}; it has to be a string, a number, true, false or null"
+    return f"the tag {name!r} is {said}; it has to be a string, a number, true, false or null"
 
 
 def read_tags(given: object) -> dict[str, Any]:

@@ -83,6 +83,7 @@ def test_a_record_without_the_tag_has_none():
         ({"source": "meta"}, "record 0: the tag 'source' is an object; it has to be a string, "),
         (lambda _: None, "record 0: tags are None; they map names to values"),
         (lambda _: {"a=b": 1}, "record 0: 'a=b' can't name a tag"),
+        (lambda _: {"a": float("nan")}, "record 0: the tag 'a' is nan; it has to be a string, "),
     ],
 )
 def test_what_is_no_tag(tags, reason):
