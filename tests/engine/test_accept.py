@@ -93,6 +93,11 @@ def test_other_values_of_a_container_are_scored_leaf_by_leaf():
     assert result.counts == {"match": 2, "mismatch": 1}
     assert result.per_field["at.z"].mismatches == 1
     assert (result.matched_leaves, result.total_leaves) == (2, 3)
+    assert statuses(result) == [
+        ("at.x", "match", "in another accepted value"),
+        ("at.y", "match", "in another accepted value"),
+        ("at.z", "mismatch", "33 % off, in another accepted value"),
+    ]
 
 
 def test_transforms_reach_what_is_accepted():

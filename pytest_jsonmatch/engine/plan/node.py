@@ -24,10 +24,12 @@ _SHORT: Final = 200
 """How many levels a short path shows. Longer paths are made each time, so that depth costs linear memory."""
 BARE: Final = -1
 """The step to the node of the same place at which nothing is accepted but what is expected."""
+OTHER: Final = -2
+"""Likewise, where expected is another value that is right."""
 
 
 class _Children(dict["Segment", "PlanNode"]):
-    """The nodes one step from a node: by key, ELEMENT, BARE, or the number of a schema's alternative."""
+    """The nodes one step from a node: by key, ELEMENT, BARE, OTHER, or the number of a schema's alternative."""
 
     __slots__ = ("_node",)
 
@@ -38,10 +40,11 @@ class _Children(dict["Segment", "PlanNode"]):
     def __missing__(self, step: Segment) -> PlanNode:
         node = self._node
         if type(step) is int:
-            schema = node.schema if step == BARE else (node.branches or ())[step][1]
-            bare = step == BARE or node.is_bare
+            schema = node.schema if step < 0 else (node.branches or ())[step][1]
+            bare = step < 0 or node.is_bare
             child = PlanNode(node.plan, node.parent, node.segment, schema, node.unlisted, bare=bare)
             child.place = node.place
+            child.of_other = step == OTHER or node.of_other
         else:
             child = PlanNode(node.plan, node, step, *node.said_of(step))
         child.origin = node, step
@@ -73,6 +76,8 @@ class PlanNode:
         """The schema says nothing of a member here, and the metric does not take that."""
         self.is_bare = bare
         """Nothing is accepted here but what is expected, whatever rules say."""
+        self.of_other: bool = parent is not None and parent.of_other
+        """Expected is, or is in, another value that is right."""
         self.schema = schema
         self.branches = None if schema is None else schema.branches or None
         self.origin: tuple[PlanNode, Segment] | None = None

@@ -106,6 +106,10 @@ class FieldResult(Finding):
     @property
     def reason(self) -> str | None:
         """Why the score is not 1, in a few words; for a match, what is odd about it."""
+        parts = self._own_reason(), "in another accepted value" if self.node.of_other else None
+        return ", ".join(filter(None, parts)) or None
+
+    def _own_reason(self) -> str | None:
         detail = self.detail
         if detail is not None and (detail.error or detail.reason):
             return detail.error or detail.reason

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.align.arrays import Aligner, key_of, pair_by_key
 from pytest_jsonmatch.engine.align.context import Aligned, Cell, run, similarity_of
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
-from pytest_jsonmatch.engine.plan.node import BARE
+from pytest_jsonmatch.engine.plan.node import BARE, OTHER
 from pytest_jsonmatch.engine.score.field import new_finding
 from pytest_jsonmatch.engine.score.outcome import (
     HALLUCINATION,
@@ -155,7 +155,7 @@ class Walk(Places):
         alternative = accept.alternatives[choice - 1]
         taken = plain._replace(expected=alternative.value, left=alternative)
         if type(taken.expected) in CONTAINERS and taken.node.explicit is None:
-            return self.settle(taken)
+            return self.settle(taken._replace(node=spot.node.children[OTHER]))
         if self.is_replay:
             self.add(plain, PENDING, 0.0)
             return None
