@@ -29,7 +29,7 @@ OTHER: Final = -2
 
 
 class _Children(dict["Segment", "PlanNode"]):
-    """The nodes one step from a node: by key, ELEMENT, BARE, OTHER, or the number of a schema's alternative."""
+    """The nodes one step from a node: by key, ELEMENT, BARE, OTHER, or the number of a schema's branch."""
 
     __slots__ = ("_node",)
 
