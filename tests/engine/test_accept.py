@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 
 import pytest
@@ -129,6 +130,26 @@ def test_a_comparator_of_ones_own_is_asked_about_each_alternative_once():
     result = compare_json({"v": "cat"}, {"v": "apple"}, fields=fields)
     assert (result.score, asked) == (1.0, [("apple", "cat"), ("banana", "cat"), ("cherry", "cat")])
     assert statuses(result) == [("v", "match", "accepted: 'cherry'")]
+
+
+@pytest.mark.parametrize("metric", ["leaf_f1", "json_similarity", "pairwise_f1"])
+@pytest.mark.parametrize("size", [6, 40])
+def test_pairs_with_what_may_be_missing_are_those_that_the_walk_makes(metric, size):
+    rng = random.Random(size)
+    expected = [
+        {"name": rng.choice("abc"), "at": {"x": rng.choice("de"), "y": 1}, "tags": rng.choices("fgh", k=2)}
+        for _ in range(size)
+    ]
+    actual = [{key: item[key] for key in item if rng.random() < 0.7} for item in expected[1:]]
+    actual += [{"name": "z", "at": {"y": 1}}]
+    paths = ("[]", "[].at", "[].at.x", "[].tags", "[].tags[]")
+    # A predicate that never holds makes every pair a matter for the walk.
+    optional, walked = (
+        compare_json(actual, expected, arrays="unordered", metric=metric, accept=dict.fromkeys(paths, said))
+        for said in ({"optional": True}, {"optional": True, "range": [-2, -1]})
+    )
+    assert optional.counts == walked.counts
+    assert optional.score == pytest.approx(walked.score, abs=1e-12)
 
 
 def test_a_slow_pattern_is_an_error_of_the_field():

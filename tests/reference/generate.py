@@ -112,7 +112,7 @@ def with_accept(rng: random.Random, plain: Case) -> Case:
         values = rng.choices([*near * 3, *places.values(), *theirs.values(), None, ""], k=rng.randint(1, 3))
         said: dict[str, Any] = {"values": list(filter(is_json, values)) or [1]}
         if rng.random() < 0.3:
-            said["optional"] = True
+            said = {"optional": True} if rng.random() < 0.3 else {**said, "optional": True}
         if rng.random() < 0.3:
             word = rng.choice(("regex", "range", "type", "any"))
             said[word] = {
@@ -122,7 +122,7 @@ def with_accept(rng: random.Random, plain: Case) -> Case:
                 "any": True,
             }[word]
         wide = path(segments) if rng.random() < 0.8 else some_pattern(rng, segments, wide=True)
-        accept: Any = said["values"] if len(said) == 1 and rng.random() < 0.5 else said
+        accept: Any = said["values"] if [*said] == ["values"] and rng.random() < 0.5 else said
         if rng.random() < 0.5:
             options["accept"] = {**options.get("accept", {}), wide: accept}
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.align.column import column_of
 from pytest_jsonmatch.engine.align.grid import Nested, flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_of
+from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -71,6 +72,9 @@ class Columns:
             above: the product of the weights from the element down to the node's parent.
         """
         grid = self._body(self._aligner, len(expected), len(actual))
+        if node.accept is not None and node.accept.is_only_optional:
+            self._optional(grid, node, expected, actual, above)
+            return grid
         if node.branches is not None and node.accept is not None:
             grid.know_nothing()
             return grid
@@ -85,6 +89,21 @@ class Columns:
         elif not self._scalars(grid, node, weight, list(expected), list(actual)):
             self._by_type(grid, node, weight, expected, actual)
         return grid
+
+    def _optional(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+        above: float,
+    ) -> None:
+        """Add pairs of which actual may lack the value: as if it were not optional, but for those that do."""
+        some = _Some.at([to for to, value in enumerate(actual) if value is not MISSING], actual)
+        block = self.grid(node.children[BARE], expected, some.values, above)
+        grid.absorb(block, range(len(expected)), some.places)
+        for at, leaves in enumerate(block.expected):
+            grid.lower([at], some.others, [leaves] * len(some.others))
 
     def _alternatives(
         self,

@@ -65,6 +65,11 @@ class Accept(NamedTuple):
         """Whether it says of all scalars, and without ever failing, what they are worth."""
         return not self.optional and all(predicate.is_quick for predicate in self.predicates)
 
+    @property
+    def is_only_optional(self) -> bool:
+        """Whether all it says is that actual may lack the member or element."""
+        return self.optional and not (self.alternatives or self.predicates)
+
     def extended(self, other: Accept) -> Accept:
         """Return what is right by either."""
         return Accept(
