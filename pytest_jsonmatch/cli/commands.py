@@ -33,13 +33,14 @@ OF_RUN: Final = -1.0
 """The pass rate of `jsonmatch plan` where none is given: that of the run."""
 
 
+# Each adds the arguments of the subcommand of its name.
+
+
 def _init(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch init`."""
     add(parser, "FOLDER", "default: evals", nargs="?", type=Path, default=Path("evals"))
 
 
 def _compare(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch compare`."""
     add(parser, "ACTUAL", "the answer: JSON, or text that holds JSON; - is standard input", nargs="?")
     add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
     add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
@@ -57,7 +58,6 @@ def _compare(parser: ArgumentParser) -> None:
 
 
 def _evaluate(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch evaluate`."""
     told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
     add(parser, "ACTUAL", told)
     add(parser, "EXPECTED", "the gold records, likewise")
@@ -81,7 +81,6 @@ def _evaluate(parser: ArgumentParser) -> None:
 
 
 def _report(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch report`."""
     add(parser, "RESULT", "a result file; - is standard input", nargs="?")
     form = parser.add_mutually_exclusive_group()
     add(form, "--text", "what pytest's summary shows (the default)")
@@ -97,7 +96,6 @@ def _report(parser: ArgumentParser) -> None:
 
 
 def _diff(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch diff`."""
     add(parser, "BEFORE", "a result file: the earlier run", type=Path)
     told = "a result file: the later run; several are candidates, judged together"
     add(parser, "AFTER", told, type=Path, nargs="+")
@@ -110,7 +108,6 @@ def _diff(parser: ArgumentParser) -> None:
 
 
 def _audit(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch audit`."""
     told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
     add(parser, "GOLD", told, nargs="?")
     told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
@@ -142,7 +139,6 @@ def _audit(parser: ArgumentParser) -> None:
 
 
 def _plan(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch plan`."""
     add(parser, "RUN", "a result file: what cases are like", dest="results", type=Path, nargs="?")
     told = "a second run of the same cases: how much they vary by themselves"
     add(parser, "AGAIN", told, type=Path, nargs="?")
@@ -157,7 +153,6 @@ def _plan(parser: ArgumentParser) -> None:
 
 
 def _agreement(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch agreement`."""
     told = "what one annotator says: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     told = "the member that is a document's id; without it records go by position"
@@ -167,7 +162,6 @@ def _agreement(parser: ArgumentParser) -> None:
 
 
 def _overlap(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch overlap`."""
     told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     told = "prompts, examples, training text: files, and folders with all that is in them"
@@ -184,7 +178,6 @@ def _overlap(parser: ArgumentParser) -> None:
 
 
 def _history(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch history`."""
     add(parser, "RESULT", "a result file: one run; as many as there are", nargs="+", type=Path)
     add_options(
         parser, confidence="where nothing changes, this share of histories shows no change (default: 0.95)"
@@ -193,7 +186,6 @@ def _history(parser: ArgumentParser) -> None:
 
 
 def _confidence(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch confidence`."""
     told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
     add(parser, "ANSWERS", told, dest="actual")
     add(parser, "GOLD", "the gold records, likewise", dest="expected")
@@ -220,7 +212,6 @@ def _confidence(parser: ArgumentParser) -> None:
 
 
 def _shift(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch shift`."""
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
     add(parser, "OLD", "the records that they are compared with, likewise")
     add_options(
@@ -230,7 +221,6 @@ def _shift(parser: ArgumentParser) -> None:
 
 
 def _schema(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch schema`."""
     commands: Any = parser.add_subparsers(metavar="COMMAND", required=True)
     infer = commands.add_parser(
         "infer",
@@ -278,7 +268,6 @@ def _schema(parser: ArgumentParser) -> None:
 
 
 def _judge(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch judge`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     command = commands.add_parser(
         "calibrate",
@@ -310,7 +299,6 @@ echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' 
 
 
 def _cases(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch cases`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     schema = commands.add_parser(
         "schema",
@@ -343,7 +331,6 @@ jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yam
 
 
 def _completion(parser: ArgumentParser) -> None:
-    """Add the argument of `jsonmatch completion`."""
     add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
 
 
