@@ -112,13 +112,8 @@ def _audit(parser: ArgumentParser) -> None:
     add(parser, "GOLD", told, nargs="?")
     told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
     add(parser, "--answers ANSWERS", told, nargs="+", default=[])
-    add(
-        parser,
-        "--agree N",
-        "so many systems have to agree against the gold (default: 2)",
-        type=int,
-        default=2,
-    )
+    told = "so many systems have to agree against the gold (default: 2)"
+    add(parser, "--agree N", told, type=int, default=2)
     told = (
         "ask on the terminal about each place, and write into GOLD what is accepted; what is accepted as "
         "well goes into `accept` of --config"
@@ -198,13 +193,8 @@ def _confidence(parser: ArgumentParser) -> None:
     add(parser, "--max-error SHARE", told, type=share)
     told = "find the threshold that costs least: what a wrong value costs, and a review"
     add(parser, "--cost wrong=100,review=1", told)
-    add(
-        parser,
-        "--correct SCORE",
-        "the score from which a value is right (default: 1)",
-        type=share,
-        default=1.0,
-    )
+    told = "the score from which a value is right (default: 1)"
+    add(parser, "--correct SCORE", told, type=share, default=1.0)
     told = "the member that pairs a record with its answer; without it they are paired by position"
     add_options(parser, *RULES, "--cluster", id_field=told)
     add_judge(parser)
