@@ -49,6 +49,11 @@ class Parser(argparse.ArgumentParser):
         )
         self.set_defaults(command=self.prog)
 
+    def add_commands(self) -> Any:
+        """Return what adds subcommands (argparse has no public name for it)."""
+        # By `prog` a command finds what runs it: argparse's own may have colours in it.
+        return self.add_subparsers(metavar="COMMAND", required=True, prog=self.prog)
+
     def error(self, message: str) -> NoReturn:
         """Print the error in one line and exit with code 2."""
         from pytest_jsonmatch.report.escape import printable

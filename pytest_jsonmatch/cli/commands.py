@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.cli.arguments import Parser, add
@@ -36,11 +35,11 @@ OF_RUN: Final = -1.0
 # Each adds the arguments of the subcommand of its name.
 
 
-def _init(parser: ArgumentParser) -> None:
+def _init(parser: Parser) -> None:
     add(parser, "FOLDER", "default: evals", nargs="?", type=Path, default=Path("evals"))
 
 
-def _compare(parser: ArgumentParser) -> None:
+def _compare(parser: Parser) -> None:
     add(parser, "ACTUAL", "the answer: JSON, or text that holds JSON; - is standard input", nargs="?")
     add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
     add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
@@ -57,7 +56,7 @@ def _compare(parser: ArgumentParser) -> None:
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
 
 
-def _evaluate(parser: ArgumentParser) -> None:
+def _evaluate(parser: Parser) -> None:
     told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
     add(parser, "ACTUAL", told)
     add(parser, "EXPECTED", "the gold records, likewise")
@@ -80,7 +79,7 @@ def _evaluate(parser: ArgumentParser) -> None:
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
 
 
-def _report(parser: ArgumentParser) -> None:
+def _report(parser: Parser) -> None:
     add(parser, "RESULT", "a result file; - is standard input", nargs="?")
     form = parser.add_mutually_exclusive_group()
     add(form, "--text", "what pytest's summary shows (the default)")
@@ -95,7 +94,7 @@ def _report(parser: ArgumentParser) -> None:
     add_options(parser, "--by", "--color", "--output", verbose=told)
 
 
-def _diff(parser: ArgumentParser) -> None:
+def _diff(parser: Parser) -> None:
     add(parser, "BEFORE", "a result file: the earlier run", type=Path)
     told = "a result file: the later run; several are candidates, judged together"
     add(parser, "AFTER", told, type=Path, nargs="+")
@@ -107,7 +106,7 @@ def _diff(parser: ArgumentParser) -> None:
     add_options(parser, "--color", "--output", verbose="name every case and field that has changed")
 
 
-def _audit(parser: ArgumentParser) -> None:
+def _audit(parser: Parser) -> None:
     told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
     add(parser, "GOLD", told, nargs="?")
     told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
@@ -133,7 +132,7 @@ def _audit(parser: ArgumentParser) -> None:
     add_study_options(parser)
 
 
-def _plan(parser: ArgumentParser) -> None:
+def _plan(parser: Parser) -> None:
     add(parser, "RUN", "a result file: what cases are like", dest="results", type=Path, nargs="?")
     told = "a second run of the same cases: how much they vary by themselves"
     add(parser, "AGAIN", told, type=Path, nargs="?")
@@ -147,7 +146,7 @@ def _plan(parser: ArgumentParser) -> None:
     add_options(parser, "--color", "--output", html="write the plan as a page, too")
 
 
-def _agreement(parser: ArgumentParser) -> None:
+def _agreement(parser: Parser) -> None:
     told = "what one annotator says: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     told = "the member that is a document's id; without it records go by position"
@@ -156,7 +155,7 @@ def _agreement(parser: ArgumentParser) -> None:
     add_study_options(parser)
 
 
-def _overlap(parser: ArgumentParser) -> None:
+def _overlap(parser: Parser) -> None:
     told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     told = "prompts, examples, training text: files, and folders with all that is in them"
@@ -172,7 +171,7 @@ def _overlap(parser: ArgumentParser) -> None:
     add_study_options(parser)
 
 
-def _history(parser: ArgumentParser) -> None:
+def _history(parser: Parser) -> None:
     add(parser, "RESULT", "a result file: one run; as many as there are", nargs="+", type=Path)
     add_options(
         parser, confidence="where nothing changes, this share of histories shows no change (default: 0.95)"
@@ -180,7 +179,7 @@ def _history(parser: ArgumentParser) -> None:
     add_study_options(parser)
 
 
-def _confidence(parser: ArgumentParser) -> None:
+def _confidence(parser: Parser) -> None:
     told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
     add(parser, "ANSWERS", told, dest="actual")
     add(parser, "GOLD", "the gold records, likewise", dest="expected")
@@ -201,7 +200,7 @@ def _confidence(parser: ArgumentParser) -> None:
     add_study_options(parser)
 
 
-def _shift(parser: ArgumentParser) -> None:
+def _shift(parser: Parser) -> None:
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
     add(parser, "OLD", "the records that they are compared with, likewise")
     add_options(
@@ -210,8 +209,8 @@ def _shift(parser: ArgumentParser) -> None:
     add_study_options(parser)
 
 
-def _schema(parser: ArgumentParser) -> None:
-    commands: Any = parser.add_subparsers(metavar="COMMAND", required=True)
+def _schema(parser: Parser) -> None:
+    commands = parser.add_commands()
     infer = commands.add_parser(
         "infer",
         help="the schema of gold records",
@@ -257,8 +256,8 @@ def _schema(parser: ArgumentParser) -> None:
     add_options(validate, "-p")
 
 
-def _judge(parser: ArgumentParser) -> None:
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+def _judge(parser: Parser) -> None:
+    commands = parser.add_commands()
     command = commands.add_parser(
         "calibrate",
         help="how far a judge agrees with people",
@@ -288,8 +287,8 @@ echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' 
     add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
 
 
-def _cases(parser: ArgumentParser) -> None:
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+def _cases(parser: Parser) -> None:
+    commands = parser.add_commands()
     schema = commands.add_parser(
         "schema",
         help="the JSON Schema of golden files",
@@ -320,7 +319,7 @@ jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yam
     add(header, "FILE", "the golden file, to which the path is made relative", nargs="?")
 
 
-def _completion(parser: ArgumentParser) -> None:
+def _completion(parser: Parser) -> None:
     add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
 
 
@@ -328,7 +327,7 @@ def _completion(parser: ArgumentParser) -> None:
 class Command(NamedTuple):
     """A subcommand: what adds its arguments, its line of help, and its examples."""
 
-    add_arguments: Callable[[ArgumentParser], None]
+    add_arguments: Callable[[Parser], None]
     text: str
     examples: str = ""
 
@@ -484,7 +483,7 @@ def full_parser() -> Parser:
     summary = "Score JSON against JSON, field by field, without pytest."
     parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_commands()
     for name, (add_arguments, text, examples) in COMMANDS.items():
         described = f"{text[0].upper()}{text[1:]}."
         add_arguments(commands.add_parser(name, help=text, description=described, examples=examples))
