@@ -11,9 +11,6 @@ ANSWER = 'Here it is: {"shop": "Corner Bakery", "total": 12}'
 RIGHT = '{"total": 12.5, "shop": "Corner Bakery"}'
 REASON = "total 0: 4 % off"
 
-# What these packages warn of among themselves is theirs.
-pytestmark = pytest.mark.filterwarnings("default")
-
 
 def test_pydantic_evals():
     pytest.importorskip("pydantic_evals", reason="the extra pydantic-evals")
