@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.report.figures import count, score_text
 from pytest_jsonmatch.report.sheets import Cell, Chart, Column, Heading, Rows, Said, Series, Sheet, Spark
-from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import Block
@@ -27,7 +26,7 @@ def history_sheet(found: HistoryStudy) -> Sheet:
     runs = found.runs
     days = [run.created[:10] for run in (runs[0], runs[-1]) if run.created]
     when = f", {' to '.join(dict.fromkeys(days))}" if days else ""
-    totals: list[_Line] = [(name, [run.figures[name] for run in runs]) for name in (*FIGURES, "pass_rate")]
+    totals: list[_Line] = [(name, [run.figures[name] for run in runs]) for name in found.runs[0].figures]
     paths = sorted({path for run in runs for path in run.fields})
     fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
     fields.sort(key=lambda line: -_spread(line[1]))
@@ -92,6 +91,11 @@ def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
         ],
         noun="change",
     )
+    if found.tested < 1:
+        yield Said(
+            f"note: Changes are looked for in {found.tested * 100:.2g} % of the cases, the same in all runs.",
+            "faint",
+        )
     for at, run in enumerate(found.runs, 1):
         if run.note:
             yield Said(f"run {at}, {run.name}: {run.note}", "open")
