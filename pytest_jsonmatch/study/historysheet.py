@@ -7,7 +7,18 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Chart, Column, Heading, Rows, Said, Series, Sheet, Spark
+from pytest_jsonmatch.report.sheets import (
+    AnyCell,
+    Cell,
+    Chart,
+    Column,
+    Heading,
+    Rows,
+    Said,
+    Series,
+    Sheet,
+    Spark,
+)
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import Block
@@ -110,7 +121,7 @@ def _spread(values: Sequence[float | None]) -> float:
     return max(known) - min(known)
 
 
-def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[str | Cell | Spark]:
+def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[AnyCell]:
     name, values = line
     known = [value for value in values if value is not None]
     ends = (known[0], known[-1], min(known), max(known)) if known else [None] * 4

@@ -244,7 +244,9 @@ def test_the_command(sides, command, folder):
     ]
     assert (folder / "s.html").read_text().count("<h2>") == 4
     found = json.loads((folder / "s.json").read_text())
-    assert found["changes"][1][:4] == ["currency", "value", 0.5, found["changes"][1][3]]
+    moved = found["changes"][1]
+    assert (moved["path"], moved["kind"], moved["effect"]) == ("currency", "value", 0.5)
+    assert moved["shares"] == [["EUR", 1.0, 0.5], ["USD", 0.0, 0.5]]
 
 
 @pytest.mark.parametrize(
