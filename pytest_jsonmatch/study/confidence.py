@@ -212,14 +212,15 @@ class _Counting:
         return len(self._groups)
 
     def _cluster(self, name: str) -> int:
-        """Return the number of a record's cluster; the first ones have a group each, later ones any."""
+        """Return the number of a record's cluster."""
         known = self._named.get(name) if name else None
         if known is not None:
             return known
-        if not self._groups:
-            self._first = self._random.sample(range(GROUPS), GROUPS)
         number = len(self._groups)
-        self._groups.append(self._first[number] if number < GROUPS else self._random.randrange(GROUPS))
+        if not number % GROUPS:
+            # Forty clusters that follow each other have a group each.
+            self._dealt = self._random.sample(range(GROUPS), GROUPS)
+        self._groups.append(self._dealt[number % GROUPS])
         if name:
             self._named[name] = number
         return number
