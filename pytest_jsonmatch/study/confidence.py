@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
@@ -65,13 +65,13 @@ class FieldConfidence:
     def figures(self) -> dict[str, float | None]:
         """The figures that gates may name."""
         every = self.values + self.without
-        found = {name: getattr(self, name) for name in ("auroc", "brier", "ece")}
+        estimates = {"auroc": self.auroc, "brier": self.brier, "ece": self.ece}
         return {
-            **{name: None if each is None else each.value for name, each in found.items()},
+            **{name: each and each.value for name, each in estimates.items()},
             "accuracy": self.accuracy,
             "mean_confidence": self.mean_confidence,
             "without_confidence": self.without / every if every else None,
-            "coverage_at_error": None if self.at_error is None else self.at_error.coverage,
+            "coverage_at_error": self.at_error and self.at_error.coverage,
         }
 
 
@@ -131,8 +131,8 @@ def measure_confidence(
         actual: the answers, as for `compare_corpus`.
         expected: the gold records, as for `compare_corpus`.
         confidence: where confidences stand: "inline", as `{"value": ..., "confidence": ...}` in place of a
-            value; a path with `{path}` in it, such as "confidence_score.{path}" or "{path}_confidence"; or a
-            function of an answer and the instance path of a value that returns a number from 0 to 1, or None.
+            value; a path with `{path}` in it, such as "confidence_score.{path}"; or a function of an answer
+            and the instance path of a value that returns a number from 0 to 1, or None.
         max_error: find the lowest threshold above which no more than this share of the values is wrong.
         cost: {"wrong": 100, "review": 1}: find the threshold that costs least.
         correct: the score from which a value is right.
@@ -250,52 +250,35 @@ class _Counting:
 def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
     if not of.values:
         return FieldConfidence(0, of.without)
-    from pytest_jsonmatch.study.calibration import (
-        Outcomes,
-        auroc,
-        brier,
-        calibration,
-        cheapest,
-        promise,
-        risks,
-    )
+    from pytest_jsonmatch.study import calibration
 
-    outcomes = Outcomes.of(of)
-    ece, bins = calibration(outcomes)
+    outcomes = calibration.Outcomes.of(of)
+    ece, bins = calibration.calibration(outcomes)
     return FieldConfidence(
         outcomes.number,
         of.without,
         accuracy=float(outcomes.right.sum()) / outcomes.number,
         mean_confidence=sum(of.sums) / outcomes.number,
-        auroc=auroc(outcomes),
-        brier=brier(outcomes),
+        auroc=calibration.auroc(outcomes),
+        brier=calibration.brier(outcomes),
         ece=ece,
         reliability=bins,
-        risks=risks(outcomes),
-        at_error=None if max_error is None else promise(outcomes, max_error),
-        cheapest=None if cost is None else cheapest(outcomes, cost["wrong"], cost["review"]),
+        risks=calibration.risks(outcomes),
+        at_error=None if max_error is None else calibration.promise(outcomes, max_error),
+        cheapest=None if cost is None else calibration.cheapest(outcomes, cost["wrong"], cost["review"]),
     )
 
 
-def _notes(scored: Scored, counting: _Counting) -> list[str]:
-    """Return what was left out, and what looks wrong."""
-    counts = scored.counts
-    named = (
-        (counts["unanswered"], "gold record has", "gold records have", "no answer"),
-        (counts["unreadable"], "answer has", "answers have", "no JSON that can be read, or no id"),
-        (counts["alone"], "answer has", "answers have", "no gold record"),
-        (counting.failed, "value was", "values were", "left out: a batch comparator failed on it"),
-    )
-    notes = [
-        f"{number:,} {one if number == 1 else many} {what}" for number, one, many, what in named if number
-    ]
-    without = [path for path, each in counting.fields.items() if not each.values]
-    if without:
-        more = f" and {len(without) - 3:,} more" if len(without) > 3 else ""
-        notes.append(
-            f"no confidence in {count(len(without), 'field')}: {', '.join(sorted(without)[:3])}{more}"
-        )
-    if counting.total.without:
-        notes.append(f"{count(counting.total.without, 'value')} without a confidence: not in the figures")
-    notes += [f"the rule {pattern!r} fits no field" for pattern in sorted(scored.unmatched_rules or ())]
-    return notes
+def _notes(scored: Scored, counting: _Counting) -> Iterator[str]:
+    """Yield what was left out, and what looks wrong."""
+    fields = sorted(path for path, each in counting.fields.items() if not each.values)
+    left_out = {
+        "gold records without an answer": scored.counts["unanswered"],
+        "answers without JSON that can be read, or without an id": scored.counts["unreadable"],
+        "answers without a gold record": scored.counts["alone"],
+        "values left out, since a batch comparator failed": counting.failed,
+        "values without a confidence, in no figure": counting.total.without,
+        f"fields without any confidence ({', '.join([*fields[:3], *['…'][: len(fields) - 3]])})": len(fields),
+    }
+    yield from (f"{what}: {number:,}" for what, number in left_out.items() if number)
+    yield from (f"the rule {pattern!r} fits no field" for pattern in sorted(scored.unmatched_rules or ()))
