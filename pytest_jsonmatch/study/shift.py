@@ -169,9 +169,7 @@ def _one_each(records: Iterable[object], cluster: str | None, side: str) -> Iter
 
 
 def _compared(new: Profile, old: Profile) -> ShiftStudy:
-    found = [
-        change for path in {**old.fields, **new.fields} for change in _changes(path or "$", path, new, old)
-    ]
+    found = [change for path in {**old.fields, **new.fields} for change in _changes(path, new, old)]
     corrected = holm({str(at): change.p_value for at, change in enumerate(found)})
     changes = [replace(change, p_value=p) for change, p in zip(found, corrected.values(), strict=True)]
     changes.sort(key=lambda each: (not each.is_shown, -each.effect, each.path, each.kind))
@@ -181,32 +179,33 @@ def _compared(new: Profile, old: Profile) -> ShiftStudy:
         if side.left_out
     ]
     unseen = {
-        path: each.places
-        for path, each in sorted(new.fields.items())
-        if path not in old.fields and new.parents.get(path) in old.fields
+        path: field.places
+        for path, field in sorted(new.fields.items())
+        if path not in old.fields and field.holder in old.fields
     }
     return ShiftStudy(tuple(changes), unseen, new.records, old.records, tuple(notes))
 
 
-def _changes(name: str, path: str, new: Profile, old: Profile) -> Iterator[Change]:
+def _changes(path: str, new: Profile, old: Profile) -> Iterator[Change]:
     """Yield what was tested of a field."""
-    parent = new.parents.get(path, old.parents.get(path))
-    here, there = (_classes(side, path, parent) for side in (new, old))
+    nothing = FieldProfile()
+    one, other = new.fields.get(path, nothing), old.fields.get(path, nothing)
+    holder, name = one.holder or other.holder, path or "$"
+    here, there = (
+        _classes(each, side.fields.get(holder, nothing).objects) for each, side in ((one, new), (other, old))
+    )
     for kind in here.keys() & there.keys():
         yield from _of_shares(name, kind, here[kind], there[kind])
-    one, other = (side.fields.get(path, FieldProfile()) for side in (new, old))
     yield from _of_numbers(name, "number", one.numbers, other.numbers)
     yield from _of_numbers(name, "length", one.lengths, other.lengths)
 
 
-def _classes(side: Profile, path: str, parent: str | None) -> dict[str, Counter[str]]:
+def _classes(field: FieldProfile, objects: int) -> dict[str, Counter[str]]:
     """Return how often a field is of which class, by kind; free text has no values to compare."""
-    field = side.fields.get(path, FieldProfile())
     types = Counter(field.types)
     nulls = types.pop("null", 0)
-    found = {"null": Counter({"null": nulls, "other": types.total()}), "type": types}
-    if parent is not None:
-        found["presence"] = Counter(present=field.present, absent=side.objects[parent] - field.present)
+    found = {"null": Counter({"null": nulls, "other": sum(types.values())}), "type": types}
+    found["presence"] = Counter(present=field.present, absent=objects - field.present)
     return found | {
         kind: each.counts
         for kind, each in (("value", field.values), ("format", field.formats))
