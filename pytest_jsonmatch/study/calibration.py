@@ -187,7 +187,17 @@ def brier(of: Outcomes) -> Estimate:
     number = (of.right + of.wrong).sum(1)
     with np.errstate(invalid="ignore", divide="ignore"):
         left = (of.squares.sum() - of.squares) / (number.sum() - number)
-    return _jackknife(float(of.squares.sum() / number.sum()), left[of.used])
+    found = _jackknife(float(of.squares.sum() / number.sum()), left[of.used])
+    if found.high is None:
+        return found
+    return found._replace(high=max(found.high, min(found.value + _unseen(of), 1.0)))
+
+
+def _unseen(of: Outcomes) -> float:
+    """Return how many values might be wrong if all that were seen are right, or the other way round."""
+    if of.right.any() and of.wrong.any():
+        return 0.0
+    return float(1 - ((1 - SURE) / 2) ** (1 / of.clusters))
 
 
 def _jackknife(value: float, left: Floats) -> Estimate:
@@ -235,7 +245,7 @@ def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
     again = draws @ (right_in_bin - sure_in_bin)[used] / (draws @ in_bin.sum(1)[used])[:, None]
     groups = (in_bin > 0).sum(0)
     apart = np.abs(again - gaps) * np.sqrt(groups / np.maximum(groups - 1, 1))
-    reach = float(np.quantile(apart.sum(1), SURE))
+    reach = max(float(np.quantile(apart.sum(1), SURE)), _unseen(of))
     return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0)), tuple(rows)
 
 

@@ -162,9 +162,10 @@ def measure_confidence(
     for record, sure in scored:
         counting.add(record, sure or {})
     if not counting.total.values:
+        records = count(scored.counts["records"], "record")
+        where = f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(
-            f"no value of {count(scored.counts['records'], 'answer')} has a confidence, which was looked for "
-            + (f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}')
+            f"no value in the answers to {records} has a confidence, which was looked for {where}"
         )
     fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
     return ConfidenceStudy(

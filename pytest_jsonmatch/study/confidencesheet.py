@@ -137,13 +137,14 @@ def _table(study: ConfidenceStudy) -> Rows:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
         if of.cheapest is not None:
             cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost)]
-        bins = Spark([each.right for each in of.reliability])
-        rows.append([*(Cell(cell, tone) for cell in cells), bins])
+        sparks = [each.right for each in of.reliability], [each.error for each in of.risks]
+        rows.append([*(Cell(cell, tone) for cell in cells), *map(Spark, sparks)])
     return Rows(
         [
             Column("field"),
             *(Column(name, spare=spared.get(name, 0)) for name in columns),
             Column("right by bin", text=True, spare=4),
+            Column("wrong by coverage", text=True, only_on_page=True),
         ],
         rows,
         title="Fields, the most surely miscalibrated first",

@@ -70,7 +70,7 @@ def _blocks(study: ShiftStudy) -> Iterator[Block]:
     yield Said(
         f"p-values are corrected for {tests}: if nothing has moved, anything is shown in at most 5 % of runs."
         if study.changes
-        else "There are too few records to test anything.",
+        else "Nothing could be tested: there are too few records, or all are alike.",
         "faint",
     )
 

@@ -84,6 +84,13 @@ def test_perfectly_apart_is_not_perfectly_sure():
     assert (found.value, found.low, found.high) == (1.0, pytest.approx(0.025 ** (1 / 5)), 1.0)
 
 
+def test_all_right_is_not_surely_right():
+    of = counted([0.9] * 50, [True] * 50)
+    most = 1 - 0.025 ** (1 / 50)
+    assert brier(of) == (pytest.approx(0.01), pytest.approx(0.01), pytest.approx(0.01 + most))
+    assert calibration(of)[0] == (pytest.approx(0.1), pytest.approx(0.1 - most), pytest.approx(0.1 + most))
+
+
 def test_no_auroc_if_all_are_right_and_no_interval_of_one_cluster():
     assert auroc(counted([0.9, 0.8], [True, True])) is None
     of = counted([0.9, 0.8], [True, False], clusters=[0, 0])

@@ -108,7 +108,7 @@ def test_clusters_widen_intervals():
         ({"cost": {"wrong": 1}}, "cost is {'wrong': 1}; it says what a wrong value and a review cost"),
         (
             {"confidence": "sure.{path}"},
-            "no value of 2 answers has a confidence, which was looked for at 'sure.{path}'",
+            "no value in the answers to 2 records has a confidence, which was looked for at 'sure.{path}'",
         ),
         ({"metric": "feild_match"}, "unknown metric 'feild_match'"),
     ],
@@ -230,4 +230,6 @@ def test_a_command_that_cannot_be_used(corpus, refused, line, told):
 
 def test_an_empty_file(write, refused):
     write(answers_jsonl="", gold_jsonl="")
-    assert "no value of 0 answers has a confidence" in refused("confidence answers.jsonl gold.jsonl")
+    assert "no value in the answers to 0 records has a confidence" in refused(
+        "confidence answers.jsonl gold.jsonl"
+    )
