@@ -144,7 +144,6 @@ class Chart:
         x: what goes from left to right.
         y: what goes up.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
-        ticks: places at the bottom with their labels; none for round numbers.
         marks: places at which a vertical line stands, with what it says.
         only_on_page: whether terminals leave it out.
     """
@@ -153,7 +152,6 @@ class Chart:
     x: str
     y: str
     series: Sequence[Series]
-    ticks: Sequence[tuple[float, str]] = ()
     marks: Sequence[tuple[float, str]] = ()
     only_on_page: bool = False
 
@@ -313,8 +311,7 @@ def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
     points = [] if first is None else [(x, y) for x, y in first.points if y is not None]
     if not points:
         return []
-    named = dict(chart.ticks)
-    places = [(look.printable(named.get(x, place_text(x))), y) for x, y in _some(points)]
+    places = [(place_text(x), y) for x, y in _some(points)]
     width = max(display_width(text) for text in (chart.x, *(text for text, _ in places)))
     top = highest(chart)
     lines.append([(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)])

@@ -152,5 +152,4 @@ def _chart(
         if each.figure in names:
             told = marks.get(each.run + 0.5)
             marks[each.run + 0.5] = each.figure if told is None else f"{told}, {each.figure}"
-    ticks = [(at, str(at)) for at in range(1, len(runs) + 1)]
-    return Chart(title, "run", "mean", series, ticks=ticks, marks=[*marks.items()], only_on_page=True)
+    return Chart(title, "run", "mean", series, marks=[*marks.items()], only_on_page=True)
