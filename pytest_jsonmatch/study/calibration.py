@@ -125,13 +125,10 @@ class Outcomes:
     @classmethod
     def of(cls, tally: Tally) -> Outcomes:
         """Return what was counted."""
-        order = np.argsort(np.fromiter(tally.values, float))
-        places = np.fromiter(tally.values.values(), int)[order]
-        counts = np.array(tally.counts, float).reshape(-1, 2, GROUPS)[places]
-        wrong, right = counts[:, 0].T, counts[:, 1].T
-        means = np.array(tally.sums)[places] / (wrong + right).sum(0)
+        values = np.array(sorted(tally.counts))
+        table = np.array([tally.counts[value] for value in values]).T
+        wrong, right, means = table[:GROUPS], table[GROUPS:-1], table[-1] / table[:-1].sum(0)
         clusters = int.from_bytes(tally.seen, "little").bit_count()
-        values = np.fromiter(tally.values, float)[order]
         return cls(values, means, wrong, right, np.array(tally.squares), clusters)
 
     @property

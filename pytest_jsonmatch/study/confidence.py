@@ -161,7 +161,7 @@ def measure_confidence(
     counting = _Counting(correct)
     for record, sure in scored:
         counting.add(record, sure or {})
-    if not counting.total.values:
+    if not counting.total.counts:
         records = count(scored.counts["records"], "record")
         where = f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(
@@ -249,7 +249,7 @@ class _Counting:
 
 
 def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
-    if not of.values:
+    if not of.counts:
         return FieldConfidence(0, of.without)
     from pytest_jsonmatch.study import calibration
 
@@ -259,7 +259,7 @@ def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | Non
         outcomes.number,
         of.without,
         accuracy=float(outcomes.right.sum()) / outcomes.number,
-        mean_confidence=sum(of.sums) / outcomes.number,
+        mean_confidence=sum(row[-1] for row in of.counts.values()) / outcomes.number,
         auroc=calibration.auroc(outcomes),
         brier=calibration.brier(outcomes),
         ece=ece,
@@ -272,7 +272,7 @@ def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | Non
 
 def _notes(scored: Scored, counting: _Counting) -> Iterator[str]:
     """Yield what was left out, and what looks wrong."""
-    fields = sorted(path for path, each in counting.fields.items() if not each.values)
+    fields = sorted(path for path, each in counting.fields.items() if not each.counts)
     left_out = {
         "gold records without an answer": scored.counts["unanswered"],
         "answers without JSON that can be read, or without an id": scored.counts["unreadable"],
