@@ -52,22 +52,12 @@ class Reservoir:
             self.kept[place] = value
 
 
-@final
-@dataclass(slots=True)
-class Kinds:
-    """How often each of some values came; nothing more once there are too many of them."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    is_full: bool = False
-
-    def add(self, value: str) -> None:
-        """Let a value come."""
-        if self.is_full:
-            return
-        self.counts[value[:_LONGEST]] += 1
-        if len(self.counts) > _MOST_KINDS:
-            self.is_full = True
-            self.counts.clear()
+def _counted(kinds: Counter[str] | None, value: str) -> Counter[str] | None:
+    """Return how often each of some values came, with one more; None once there are too many of them."""
+    if kinds is None:
+        return None
+    kinds[value[:_LONGEST]] += 1
+    return kinds if len(kinds) <= _MOST_KINDS else None
 
 
 @final
@@ -90,9 +80,9 @@ class FieldProfile:
     present: int = 0
     """In how many objects of its holder it is a member."""
     types: Counter[str] = field(default_factory=Counter)
-    values: Kinds = field(default_factory=Kinds)
-    """Of strings and booleans."""
-    formats: Kinds = field(default_factory=Kinds)
+    values: Counter[str] | None = field(default_factory=Counter)
+    """Of strings and booleans; None if there are too many to be compared, as for `formats`."""
+    formats: Counter[str] | None = field(default_factory=Counter)
     """Of strings: digits as 9, letters as A and a, runs of letters as one."""
     numbers: Reservoir = field(default_factory=Reservoir)
     lengths: Reservoir = field(default_factory=Reservoir)
@@ -105,10 +95,10 @@ class FieldProfile:
         if kind == "number":
             self.numbers.add(_as_double(value), random)
         elif kind == "boolean":
-            self.values.add("true" if value else "false")
+            self.values = _counted(self.values, "true" if value else "false")
         elif type(value) is str:
-            self.values.add(value)
-            self.formats.add(format_of(value[:_LONGEST]))
+            self.values = _counted(self.values, value)
+            self.formats = _counted(self.formats, format_of(value[:_LONGEST]))
             self.lengths.add(len(value), random)
         elif type(value) is list:
             self.lengths.add(len(value), random)

@@ -206,11 +206,10 @@ def _classes(field: FieldProfile, objects: int) -> dict[str, Counter[str]]:
     nulls = types.pop("null", 0)
     found = {"null": Counter({"null": nulls, "other": sum(types.values())}), "type": types}
     found["presence"] = Counter(present=field.present, absent=objects - field.present)
-    return found | {
-        kind: each.counts
-        for kind, each in (("value", field.values), ("format", field.formats))
-        if not each.is_full
+    found |= {
+        kind: each for kind, each in (("value", field.values), ("format", field.formats)) if each is not None
     }
+    return found
 
 
 def _of_shares(path: str, kind: str, new: Counter[str], old: Counter[str]) -> Iterator[Change]:
