@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MA
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
-from pytest_jsonmatch.study.scored import Scored
+from pytest_jsonmatch.study.scored import scored
 from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 if TYPE_CHECKING:
@@ -157,26 +157,21 @@ def measure_confidence(
     (1.0, 0.15, 80)
     """
     _check(max_error, cost, correct)
-    scored = Scored(actual, expected, split_by(confidence), metric, id_field, cluster, options)
-    counting = _Counting(correct)
-    for record, sure in scored:
+    counting, notes, records = _Counting(correct), list[str](), 0
+    names: dict[str, Any] = {"metric": metric, "id_field": id_field, "cluster": cluster}
+    for record, sure in scored(actual, expected, split_by(confidence), notes, **names, options=options):
+        records += 1
         counting.add(record, sure or {})
     if not counting.total.counts:
-        records = count(scored.counts["records"], "record")
         where = f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(
-            f"no value in the answers to {records} has a confidence, which was looked for {where}"
+            f"no value in the answers to {count(records, 'record')} has a confidence, which was looked for "
+            f"{where}"
         )
+    notes += _notes(counting)
     fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
-    return ConfidenceStudy(
-        _figures(counting.total, max_error, cost),
-        fields,
-        scored.counts["records"],
-        counting.clusters,
-        max_error,
-        cost,
-        tuple(_notes(scored, counting)),
-    )
+    total = _figures(counting.total, max_error, cost)
+    return ConfidenceStudy(total, fields, records, counting.clusters, max_error, cost, tuple(notes))
 
 
 def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: float) -> None:
@@ -270,16 +265,13 @@ def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | Non
     )
 
 
-def _notes(scored: Scored, counting: _Counting) -> Iterator[str]:
-    """Yield what was left out, and what looks wrong."""
+def _notes(counting: _Counting) -> Iterator[str]:
+    """Yield what is in no figure."""
     fields = sorted(path for path, each in counting.fields.items() if not each.counts)
+    named = ", ".join(fields[:3]) + ", …" * (len(fields) > 3)
     left_out = {
-        "gold records without an answer": scored.counts["unanswered"],
-        "answers without JSON that can be read, or without an id": scored.counts["unreadable"],
-        "answers without a gold record": scored.counts["alone"],
         "values left out, since a batch comparator failed": counting.failed,
         "values without a confidence, in no figure": counting.total.without,
-        f"fields without any confidence ({', '.join([*fields[:3], *['…'][: len(fields) - 3]])})": len(fields),
+        f"fields without any confidence ({named})": len(fields),
     }
     yield from (f"{what}: {number:,}" for what, number in left_out.items() if number)
-    yield from (f"the rule {pattern!r} fits no field" for pattern in sorted(scored.unmatched_rules or ()))

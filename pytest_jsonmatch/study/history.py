@@ -163,6 +163,9 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
     if len(paths) < 2:
         raise ConfigurationError(f"a history is of two runs or more; there is {len(paths)}")
     files = list(map(Path, paths))
+    for path in files:
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"{path} is no file; a history reads each file more than once")
     first = [next(read_in_parts(path)) for path in files]
     created = [each.created for each in first]
     if all(created):
