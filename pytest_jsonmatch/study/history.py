@@ -38,13 +38,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     _Figure = tuple[str, bool]
     """The name of a figure, and whether it is that of a field."""
+    _Scores = dict[_Figure, tuple[array[int], array[float]]]
+    """Of a run by figure the places of cases, and their scores."""
 
 FIGURES: Final = ("drops", "gains")
 """What gates may look at: how many changes are shown, of all figures, or of a field."""
 SHOWN: Final = (*OF_CASES, "pass_rate")
 """What is shown of runs as a whole."""
+_SCORE: Final = ("score", False)
 _MOST_CASES: Final = 50_000
-_MOST_NUMBERS: Final = 25_000_000
+_MOST_NUMBERS: Final = 10_000_000
 """So many cases, and scores of all runs together, are kept for tests: of more cases a sample is tested."""
 _LEAST_Z: Final = 2.2
 """Sums of fewer standard deviations prove nothing at any level that is tried: no test is needed."""
@@ -197,8 +200,7 @@ class _Tested:
 
     def __init__(self, share: float) -> None:
         self.share = share
-        self._runs: list[tuple[array[int], dict[_Figure, array[float]]]] = []
-        """Of each run the places of its cases, and scores there, by figure."""
+        self._runs: list[_Scores] = []
         self._places: dict[tuple[str, str], int] = {}
         """Of each case with what it is scored by: scored in another way, it is another one."""
         self._units: list[str] = []
@@ -207,8 +209,7 @@ class _Tested:
         """Read a run; return what is shown of it, and what its cases are scored by."""
         sums: dict[_Figure, list[float]] = defaultdict(lambda: [0.0, 0.0])
         signed: dict[str, str] = {}
-        places = array("l")
-        scores: dict[_Figure, array[float]] = {}
+        scores: _Scores = defaultdict(lambda: (array("l"), array("f")))
         number = 0
         results = ResultSet()
         for results in read_in_parts(path):
@@ -217,7 +218,7 @@ class _Tested:
                 _sum_up(case, sums)
                 if case.has_figures and self._has(case):
                     signed[case.id] = _signature(case)
-                    self._add(case, signed[case.id], places, scores)
+                    self._add(case, signed[case.id], scores)
         means = {figure: part / whole for figure, (part, whole) in sorted(sums.items()) if whole}
         figures: dict[str, float | None] = {name: means.get((name, False)) for name in SHOWN}
         fields = {path: mean for (path, is_field), mean in means.items() if is_field}
@@ -228,44 +229,43 @@ class _Tested:
             fields = {path: mean for path, mean in known if mean is not None}
             if corpus.records > number:
                 # Of a corpus that keeps its worst records these are others each time: they prove nothing.
-                signed, places, scores = {"": corpus.signature}, array("l"), {}
+                signed, scores = {"": corpus.signature}, {}
             number = corpus.records
-        self._runs.append((places, scores))
+        self._runs.append(scores)
         return HistoryRun(path.name, results.created, results.commit, number, figures, fields), signed
 
     def _has(self, case: Case) -> bool:
         name = case.unit.encode("utf-8", "surrogatepass")
         return int.from_bytes(blake2b(name, digest_size=8).digest(), "big") < self.share * 2**64
 
-    def _add(
-        self, case: Case, signature: str, places: array[int], scores: dict[_Figure, array[float]]
-    ) -> None:
+    def _add(self, case: Case, signature: str, scores: _Scores) -> None:
         place = self._places.setdefault((case.id, signature), len(self._places))
         if place == len(self._units):
             self._units.append(case.unit)
         found: dict[_Figure, float] = {
-            ("score", False): case.figure("score"),
+            _SCORE: case.figure("score"),
             ("pass_rate", False): case.pass_rate,
             **{(path, True): fmean(of_runs) for path, of_runs in scores_by_field(case).items()},
         }
-        for figure in found.keys() - scores.keys():
-            # A case that has nothing at a field has nothing wrong there.
-            scores[figure] = array("f", [1.0]) * len(places)
-        for figure, kept in scores.items():
-            kept.append(found.get(figure, 1.0))
-        places.append(place)
+        for figure, score in found.items():
+            places, of_figure = scores[figure]
+            places.append(place)
+            of_figure.append(score)
 
     def changes(self, alpha: float) -> Iterator[HistoryChange]:
         """Yield all changes that are shown."""
-        figures = {figure for _, scores in self._runs for figure in scores}
+        figures = {figure for scores in self._runs for figure in scores}
         clusters = np.unique(self._units, return_inverse=True)[1]
-        for name, is_field in figures:
-            is_score = (name, is_field) == ("score", False)
-            share = OF_SCORE if is_score else (1 - OF_SCORE) / (len(figures) - 1)
+        for figure in figures:
+            share = OF_SCORE if figure == _SCORE else (1 - OF_SCORE) / (len(figures) - 1)
             table = np.full((len(self._runs), len(self._places)), np.nan)
-            for row, (places, scores) in zip(table, self._runs, strict=True):
-                row[places] = scores.get((name, is_field), 1.0)
-            yield from change_points(table, share * alpha, clusters, name, is_field)
+            for row, scores in zip(table, self._runs, strict=True):
+                if scores:
+                    # A case that has nothing at a field has nothing wrong there.
+                    row[scores[_SCORE][0]] = 1.0
+                    places, of_figure = scores[figure]
+                    row[places] = of_figure
+            yield from change_points(table, share * alpha, clusters, *figure)
 
 
 def _sum_up(case: Case, sums: dict[_Figure, list[float]]) -> None:
