@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FIGURES: Final = ("drops", "gains")
 """What gates may look at: how many changes are shown, of all figures, or of a field."""
-SHOWN: Final = (*OF_CASES, "pass_rate")
+_SHOWN: Final = (*OF_CASES, "pass_rate")
 """What is shown of runs as a whole."""
 _SCORE: Final = ("score", False)
 _MOST_CASES: Final = 50_000
@@ -220,11 +220,11 @@ class _Tested:
                     signed[case.id] = _signature(case)
                     self._add(case, signed[case.id], scores)
         means = {figure: part / whole for figure, (part, whole) in sorted(sums.items()) if whole}
-        figures: dict[str, float | None] = {name: means.get((name, False)) for name in SHOWN}
+        figures: dict[str, float | None] = {name: means.get((name, False)) for name in _SHOWN}
         fields = {path: mean for (path, is_field), mean in means.items() if is_field}
         corpus = results.corpus
         if corpus is not None:
-            figures = {**dict.fromkeys(SHOWN), **corpus.means, "pass_rate": results.pass_rate}
+            figures = {**dict.fromkeys(_SHOWN), **corpus.means, "pass_rate": results.pass_rate}
             known = ((path, each.mean_score) for path, each in sorted(corpus.fields.items()))
             fields = {path: mean for path, mean in known if mean is not None}
             if corpus.records > number:

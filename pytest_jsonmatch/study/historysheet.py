@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.report.figures import count, score_text
@@ -130,12 +131,9 @@ def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[AnyCell]:
     tone = "" if not own else "bad" if own[-1].after < own[-1].before else "good"
     step = -(-len(values) // _BARS)
     parts = [values[at : at + step] for at in range(0, len(values), step)]
-    bars = [_mean([each for each in part if each is not None]) for part in parts]
+    known_parts = ([each for each in part if each is not None] for part in parts)
+    bars = [fmean(part) if part else None for part in known_parts]
     return [name, Spark(bars, [each.run // step for each in own]), first, Cell(last, tone), *others]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _chart(
