@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
 
@@ -165,21 +165,16 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
     checked_confidence(confidence)
     if len(paths) < 2:
         raise ConfigurationError(f"a history is of two runs or more; there is {len(paths)}")
-    files = list(map(Path, paths))
-    for path in files:
-        if path.exists() and not path.is_file():
-            raise ConfigurationError(f"{path} is no file; a history reads each file more than once")
-    first = [next(read_in_parts(path)) for path in files]
-    created = [each.created for each in first]
-    if all(created):
-        files = [path for _, path in sorted(zip(created, files, strict=True), key=itemgetter(0))]
-    figures = 2 + max(len({path for of in each.comparisons for path in of.fields}) for each in first)
-    most = min(_MOST_CASES, _MOST_NUMBERS // (figures * len(files)))
-    tested = _Tested(min(1.0, most / max(1, *map(number_of_cases, files))))
+    files = list(map(_looked_into, map(Path, paths)))
+    if all(each.created for each in files):
+        files.sort(key=attrgetter("created"))
+    numbers = len(files) * (2 + max(each.fields for each in files))
+    most = min(_MOST_CASES, _MOST_NUMBERS // numbers)
+    tested = _Tested(min(1.0, most / max(1, *(each.cases for each in files))))
     runs: list[HistoryRun] = []
     before: dict[str, str] = {}
-    for path in files:
-        run, signed = tested.read(path)
+    for file in files:
+        run, signed = tested.read(file.path)
         runs.append(replace(run, note=_note(before, signed)) if runs else run)
         before = signed
     # The mean score comes first, then the pass rate, then fields.
@@ -188,6 +183,24 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
         key=lambda each: (each.run, each.is_field, each.figure != "score", each.figure),
     )
     return HistoryStudy(tuple(runs), tuple(changes), confidence, tested.share)
+
+
+class _File(NamedTuple):
+    """A result file, before it is read."""
+
+    path: Path
+    created: str
+    fields: int
+    """How many its first cases have."""
+    cases: int
+
+
+def _looked_into(path: Path) -> _File:
+    if path.exists() and not path.is_file():
+        raise ConfigurationError(f"{path} is no file; a history reads each file more than once")
+    first = next(read_in_parts(path))
+    fields = {field for each in first.comparisons for field in each.fields}
+    return _File(path, first.created, len(fields), number_of_cases(path))
 
 
 @final

@@ -212,6 +212,20 @@ def test_memory_does_not_grow_with_cases(save, monkeypatch):
     assert large < 1.5 * small
 
 
+def test_memory_hardly_grows_with_runs(save):
+    paths = save(*(run_of(answers(1, number=40), day) for day in range(1, 21)))
+
+    def peak(number):
+        tracemalloc.start()
+        measure_history(paths[:number])
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(2)
+    assert peak(20) < 1.5 * peak(2)
+
+
 def test_clusters_are_tested_as_a_whole_or_not_at_all(save, monkeypatch):
     monkeypatch.setattr(history, "_MOST_CASES", 20)
     runs = [run_of(answers(0 if day < 5 else 20, number=40), day) for day in range(1, 10)]
