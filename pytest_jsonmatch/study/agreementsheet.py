@@ -45,10 +45,6 @@ def agreement_sheet(found: AgreementStudy) -> Sheet:
         Heading("By field, the least alpha first"),
         Rows(columns, [_row(path, each) for path, each in by_alpha]),
     ]
-    if len(found.pairs) > 1:
-        rows = [_row(names, each)[:4] for names, each in found.pairs.items()]
-        columns = [Column("annotators"), *columns[1:4]]
-        blocks += [Heading("Two by two"), Rows(columns, rows, noun="pair")]
     blocks.append(Heading("The documents with the least agreement" if found.worst else "All agree"))
     blocks.append(
         Rows(
