@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.mutate import SuiteAudit
@@ -72,7 +72,6 @@ def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
 
 def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     """Return the audit of a suite for people."""
-    shares = [Figure(kind, score_text(share, 2)) for kind, share in found.by_kind.items()]
     rows = [
         (
             Cell(each.field, "strong"),
@@ -94,13 +93,12 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     told = "Nothing could be broken."
     if found.noticed is not None:
         mutated = count(found.mutated, "mutation")
-        told = f"{mutated} of right answers: {found.noticed:.1%} of them are noticed. By kind:"
+        told = f"{mutated} of right answers: {found.noticed:.1%} of them are noticed."
     return Sheet(
         "jsonmatch audit --mutate",
         about,
         [
             Said(told),
-            Figures(shares),
             Rows([*columns, *examples], rows, title="What passes", noun="hole"),
             *([Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []),
         ],

@@ -10,7 +10,7 @@ from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.score.outcome import SKIPPED, instance_trail
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, SKIPPED, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -199,76 +199,152 @@ def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
             yield Mutation("swapped", field_of((*trail, *two)), trail, swapped, told)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Mutations of one kind in one field of which some pass."""
+
+    field: str
+    kind: str
+    mutated: int
+    noticed: int
+    rules: tuple[str, ...]
+    """What lets them pass, the most frequent first."""
+    example: str
+    """What changes in one that passes."""
+    case: str
+    """The case of the example."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SuiteAudit:
+    """What a suite notices."""
+
+    cases: int
+    mutated: int
+    noticed: float | None
+    """The share of the mutations that fail their case; None without any."""
+    holes: tuple[Hole, ...]
+    """By field and kind what passes, the most frequent first."""
+    by_field: Mapping[str, Mapping[str, float | None]]
+    """By schema path, as `noticed`."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> Mapping[str, float | None]:
+        """The figure for gates: `noticed`."""
+        return {"noticed": self.noticed}
+
+
+def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> SuiteAudit:
+    """Break what cases expect, and find what they do not notice.
+
+    Args:
+        cases: of each its name, its right answer, and what compares an answer as it does: a function that
+            returns the result, whether the case passes, and the limits that it has to reach.
+        most: so many mutations of each case are tried.
+
+    Returns:
+        The share that is noticed, and by field and kind what passes.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> def compare(actual):
+    ...     rules = {"total": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}}
+    ...     result = compare_json(actual, {"total": 1234.5}, fields=rules)
+    ...     return result, result.score >= 1, {"score": 1.0}
+    >>> [(hole.kind, hole.rules) for hole in find_holes([("a", {"total": 1234.5}, compare)]).holes]
+    [('digit', ('`numeric` rel 0.1',))]
+    """
+    tried = Tried()
+    for name, expected, compare in cases:
+        tried.add(name, expected, compare, most)
+    return tried.summed_up()
+
+
 # -- what a case says of them ------------------------------------------------------------------------------
 
 
 @final
 @dataclass(slots=True)
-class Tally:
-    """The mutations of one kind in one field, over all cases; it merges."""
+class Tried:
+    """What became of mutations, over some cases; it merges."""
 
-    mutated: int = 0
-    noticed: int = 0
-    rules: Counter[str] = field(default_factory=Counter)
-    """What lets mutations pass, with how often it does."""
-    example: str = ""
-    case: str = ""
-    """That of the example."""
+    cases: int = 0
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """How many there were by field, kind, and the rule that let them pass: "" for those that were noticed."""
+    examples: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    """By field and kind one that passes, and its case."""
+    notes: dict[str, None] = field(default_factory=dict)
+    """What is left out."""
 
-    def add(self, other: Tally) -> None:
-        """Add the mutations of other cases."""
-        self.mutated += other.mutated
-        self.noticed += other.noticed
-        for rule, number in other.rules.items():
-            self.rules[rule] += number
-        self.example, self.case = (self.example, self.case) if self.case else (other.example, other.case)
+    def merge(self, other: Tried) -> None:
+        """Add what became of mutations of other cases."""
+        self.cases += other.cases
+        self.counts.update(other.counts)
+        self.examples = {**other.examples, **self.examples}
+        self.notes |= other.notes
 
+    def add(self, name: str, expected: JsonValue, compare: Try, most: int) -> None:
+        """Break what a case expects, and see what the case says of it.
 
-Tallies: TypeAlias = "dict[tuple[str, str], Tally]"
-"""By field and kind."""
-
-
-def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> tuple[Tallies, list[str]]:
-    """Break what a case expects, and see what the case says of it.
-
-    Args:
-        name: of the case.
-        expected: the right answer.
-        compare: compares an answer as the case does.
-        most: so many mutations are tried.
-
-    Returns:
-        What was noticed, and notes: of a case that fails its own right answer, of fields left out.
-    """
-    tallies: Tallies = {}
-    try:
-        right, passes, _ = compare(expected)
-    except JsonMatchError as error:
-        return {}, [f"{name}: {str(error).splitlines()[0]}"]
-    if not passes:
-        return {}, [f"{name}: its own expected value does not pass"]
-    skipped = {
-        instance_trail(each.place, "expected"): each for each in results_of(right) if each.status == SKIPPED
-    }
-    notes = [f"{each.path}: a rule skips it" for each in skipped.values()]
-    for each in mutations(expected, most):
-        if any(each.trail[: len(trail)] == trail for trail in skipped):
-            continue
+        Args:
+            name: of the case.
+            expected: the right answer.
+            compare: compares an answer as the case does.
+            most: so many mutations are tried.
+        """
+        self.cases += 1
         try:
-            result, passes, limits = compare(with_value(expected, each.trail, each.value))
-        except JsonMatchError:
-            result, passes, limits = right, False, {}  # the test would fail
-        if any(found.status == "batch_error" for found in results_of(result)):
-            notes.append(f"{each.field}: a judge compares it, and none is asked")
-            continue
-        tally = tallies.setdefault((each.field, each.kind), Tally())
-        tally.mutated += 1
-        tally.noticed += not passes
-        if passes:
-            tally.rules[_rule(each, result, limits)] += 1
-            if not tally.case:
-                tally.example, tally.case = each.told, name
-    return tallies, notes
+            right, passes, _ = compare(expected)
+        except JsonMatchError as error:
+            self.notes[f"{name}: {str(error).splitlines()[0]}"] = None
+            return
+        if not passes:
+            self.notes[f"{name}: its own expected value does not pass"] = None
+            return
+        skipped = [each for each in results_of(right) if each.status == SKIPPED]
+        self.notes |= {f"{each.path}: a rule skips it": None for each in skipped}
+        trails = [instance_trail(each.place, "expected") for each in skipped]
+        for each in mutations(expected, most):
+            if any(each.trail[: len(trail)] == trail for trail in trails):
+                continue
+            rule = ""
+            try:
+                result, passes, limits = compare(with_value(expected, each.trail, each.value))
+            except JsonMatchError:
+                pass  # the test would fail
+            else:
+                if any(found.status == BATCH_ERROR for found in results_of(result)):
+                    self.notes[f"{each.field}: a judge compares it, and none is asked"] = None
+                    continue
+                rule = _rule(each, result, limits) if passes else ""
+            self.counts[each.field, each.kind, rule] += 1
+            if rule:
+                self.examples.setdefault((each.field, each.kind), (each.told, name))
+
+    def summed_up(self) -> SuiteAudit:
+        """Return what a suite notices."""
+        fields: dict[str, Counter[str]] = {}
+        kinds: dict[tuple[str, str], Counter[str]] = {}
+        for (path, kind, rule), number in sorted(self.counts.items()):
+            fields.setdefault(path, Counter())[rule] += number
+            kinds.setdefault((path, kind), Counter())[rule] += number
+        holes = []
+        for place, rules in kinds.items():
+            mutated, noticed = sum(rules.values()), rules.pop("", 0)
+            if rules:
+                let_by = tuple(rule for rule, _ in rules.most_common())
+                holes.append(Hole(*place, mutated, noticed, let_by, *self.examples[place]))
+        mutated, noticed = sum(self.counts.values()), sum(rules[""] for rules in fields.values())
+        return SuiteAudit(
+            self.cases,
+            mutated,
+            noticed / mutated if mutated else None,
+            tuple(sorted(holes, key=lambda each: (each.noticed - each.mutated, each.field))),
+            {path: {"noticed": rules[""] / sum(rules.values())} for path, rules in fields.items()},
+            tuple(self.notes),
+        )
 
 
 def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
@@ -302,108 +378,3 @@ def _params(params: Mapping[str, Any]) -> str:
     for name, value in params.items():
         parts += [_params(value)] if isinstance(value, dict) else [f"{name} {render(value, _WIDTH)}"]
     return ", ".join(parts)
-
-
-# -- what is told ------------------------------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """Mutations of one kind in one field of which some pass."""
-
-    field: str
-    kind: str
-    mutated: int
-    noticed: int
-    rules: tuple[str, ...]
-    """What lets them pass, the most frequent first."""
-    example: str
-    """What changes in one that passes."""
-    case: str
-    """The case of the example."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SuiteAudit:
-    """What a suite notices."""
-
-    cases: int
-    mutated: int
-    noticed: float | None
-    """The share of the mutations that fail their case; None without any."""
-    holes: tuple[Hole, ...]
-    """By field and kind what passes, the most frequent first."""
-    by_kind: Mapping[str, float]
-    """By kind of mutation the share that is noticed."""
-    by_field: Mapping[str, Mapping[str, float | None]]
-    """By schema path, as `noticed`."""
-    notes: tuple[str, ...] = ()
-
-    @property
-    def figures(self) -> Mapping[str, float | None]:
-        """The figure for gates: `noticed`."""
-        return {"noticed": self.noticed}
-
-
-def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> SuiteAudit:
-    """Break what cases expect, and find what they do not notice.
-
-    Args:
-        cases: of each its name, its right answer, and what compares an answer as it does: a function that
-            returns the result, whether the case passes, and the limits that it has to reach.
-        most: so many mutations of each case are tried.
-
-    Returns:
-        The share that is noticed, and by field and kind what passes.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> def compare(actual):
-    ...     rules = {"total": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}}
-    ...     result = compare_json(actual, {"total": 1234.5}, fields=rules)
-    ...     return result, result.score >= 1, {"score": 1.0}
-    >>> [(hole.kind, hole.rules) for hole in find_holes([("a", {"total": 1234.5}, compare)]).holes]
-    [('digit', ('`numeric` rel 0.1',))]
-    """
-    tallies: Tallies = {}
-    notes: list[str] = []
-    number = 0
-    for name, expected, compare in cases:
-        number += 1
-        found, more = try_case(name, expected, compare, most)
-        add_tallies(tallies, found)
-        notes += more
-    return summed_up(number, tallies, notes)
-
-
-def add_tallies(tallies: Tallies, others: Tallies) -> None:
-    """Add what other cases have noticed."""
-    for place, tally in others.items():
-        tallies.setdefault(place, Tally()).add(tally)
-
-
-def summed_up(cases: int, tallies: Tallies, notes: Iterable[str]) -> SuiteAudit:
-    """Return what a suite notices."""
-    by_field: dict[str, Tally] = {}
-    by_kind: dict[str, Tally] = {}
-    for (path, kind), tally in tallies.items():
-        by_field.setdefault(path, Tally()).add(tally)
-        by_kind.setdefault(kind, Tally()).add(tally)
-    total = Tally()
-    for tally in by_kind.values():
-        total.add(tally)
-    holes = []
-    for place, tally in tallies.items():
-        if tally.noticed < tally.mutated:
-            rules = tuple(rule for rule, _ in tally.rules.most_common())
-            holes.append(Hole(*place, tally.mutated, tally.noticed, rules, tally.example, tally.case))
-    return SuiteAudit(
-        cases,
-        total.mutated,
-        total.noticed / total.mutated if total.mutated else None,
-        tuple(sorted(holes, key=lambda each: (each.noticed - each.mutated, each.field))),
-        {kind: by_kind[kind].noticed / by_kind[kind].mutated for kind in KINDS if kind in by_kind},
-        {path: {"noticed": tally.noticed / tally.mutated} for path, tally in by_field.items()},
-        tuple(dict.fromkeys(notes)),
-    )

@@ -287,15 +287,7 @@ def test_mutations(suite, command, folder):
         == """\
 golden: 2 golden cases
 
-15 mutations of right answers: 93.3% of them are noticed. By kind:
-
-  digit           0.50
-  sign            1.00
-  unit            1.00
-  truncated       1.00
-  null            1.00
-  dropped field   1.00
-  invented field  1.00
+15 mutations of right answers: 93.3% of them are noticed.
 
 What passes
 field     broken by    pass  let pass by        example          in
