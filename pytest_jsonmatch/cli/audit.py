@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.options import RULES, add_options
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import open_sides
+from pytest_jsonmatch.cli.records import names_in, open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
@@ -35,13 +35,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(parser, "GOLD", told, nargs="?")
     told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
     add(parser, "--answers ANSWERS", told, nargs="+", default=[])
-    add(
-        parser,
-        "--agree N",
-        "so many systems have to agree against the gold (default: 2)",
-        type=int,
-        default=2,
-    )
     told = (
         "ask on the terminal about each place, and write into GOLD what is accepted; what is accepted as "
         "well goes into `accept` of --config"
@@ -69,6 +62,11 @@ def _run(options: Namespace) -> int:
         raise CommandError("nothing to audit: give GOLD with --answers, or --mutate FOLDER")
     if options.gold == STDIN:
         raise CommandError("GOLD is read once for each system: give a file or a folder, not standard input")
+    if _is_yaml(Path(options.gold)):
+        raise CommandError(
+            f"{options.gold} has golden cases in YAML, and GOLD is JSON: audit the files that `expected_file` "
+            "or `cases_from` names, or review answers to cases one by one with pytest --jsonmatch-review"
+        )
     if not options.answers:
         raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")
     gates = study_gates(options, {"suspects", "suspect_records", "agreement"})
@@ -83,6 +81,13 @@ def _run(options: Namespace) -> int:
     if options.review:
         review_suspects(found.found, options)
     return code
+
+
+def _is_yaml(gold: Path) -> bool:
+    suffixes = (".yaml", ".yml")
+    if gold.is_dir():
+        return not names_in(gold, (".json",)) and bool(names_in(gold, suffixes))
+    return gold.suffix.lower() in suffixes
 
 
 def _mutate(options: Namespace) -> int:
@@ -110,7 +115,7 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         names = next(iter(sides.values())).names
         pairs = {name: (each.actual, each.expected) for name, each in sides.items()}
-        found = audit_sides(pairs, compare, id_field=options.id_field, names=names, agree=options.agree)
+        found = audit_sides(pairs, compare, id_field=options.id_field, names=names)
     tell_usage(rules["judge"])
     return found
 

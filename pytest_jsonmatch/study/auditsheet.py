@@ -43,8 +43,6 @@ def gold_sheet(found: GoldAudit, about: str) -> Sheet:
         if each["suspects"]
     ]
     told = f"{count(len(found.found), 'place')} where the gold is likely wrong, the strongest evidence first."
-    if found.outvoted:
-        told += f" At {count(found.outvoted, 'more place')} answers agree, but the evidence is for the gold."
     return Sheet(
         "jsonmatch audit",
         about,

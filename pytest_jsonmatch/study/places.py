@@ -104,14 +104,13 @@ def with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
     return copy
 
 
-def leaves_of(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the scalars of a value, each with its schema path."""
+def nodes_of(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """Yield a value and all that is in it, each with its schema path."""
     waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
     while waiting:
         path, each = waiting.pop()
+        yield format_path(path), each
         if type(each) is dict:
             waiting += [((*path, key), inner) for key, inner in each.items()]
         elif type(each) is list:
             waiting += [((*path, ELEMENT), inner) for inner in each]
-        else:
-            yield format_path(path), each

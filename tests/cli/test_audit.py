@@ -92,9 +92,10 @@ def test_rules(answers, write, command):
     assert "vendor" not in command(answers, "--config", "rules.json").out
 
 
-def test_of_as_many_as_have_to_agree(answers, write, command):
-    write(c_jsonl=GOLD)
-    assert "0 places where the gold is likely wrong" in command(answers, "--agree", "3").out
+@pytest.mark.parametrize("gold", ["golden", "golden/a.golden.yaml"])
+def test_golden_cases_are_no_gold_records(gold, suite, refused):
+    told = f"{gold} has golden cases in YAML, and GOLD is JSON: audit the files that `expected_file` or `cases_from` "
+    assert refused(f"audit {gold} --answers a.jsonl b.jsonl").startswith(f"jsonmatch audit: {told}")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_of_as_many_as_have_to_agree(answers, write, command):
         ("audit gold.jsonl", "--answers: give the answers of at least two systems to hold against GOLD"),
         (
             "audit gold.jsonl --answers a.jsonl",
-            "2 of 1 systems are to agree: at least two have to agree, and no more than there are",
+            "1 of at least 2 systems: gold is suspicious where systems agree with each other against it",
         ),
         (
             "audit gold.jsonl --answers a.jsonl a.jsonl",
