@@ -64,8 +64,9 @@ def _run(options: Namespace) -> int:
         raise CommandError("GOLD is read once for each system: give a file or a folder, not standard input")
     if _is_yaml(Path(options.gold)):
         raise CommandError(
-            f"{options.gold} has golden cases in YAML, and GOLD is JSON: audit the files that `expected_file` "
-            "or `cases_from` names, or review answers to cases one by one with pytest --jsonmatch-review"
+            f"{options.gold} has golden cases in YAML, and GOLD is JSON: audit the files that "
+            "`expected_file` or `cases_from` names, or review answers to cases one by one with pytest "
+            "--jsonmatch-review"
         )
     if not options.answers:
         raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")

@@ -25,7 +25,7 @@ def overlap_sheet(found: OverlapStudy) -> Sheet:
         share = f"{score_text(found.contaminated / found.records)} of the records"
         figures.insert(0, Figure("contaminated", count(found.contaminated), share))
         blocks += [Heading("Records that stand in the texts"), _contaminated(found)]
-        blocks += [Heading("Rare values by field"), _by_field(found)]
+        blocks += [Heading("Rare values by field"), _by_field(found)] if found.fields else []
     if found.pairs:
         rows = [
             [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]

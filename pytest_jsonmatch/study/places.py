@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -104,13 +105,16 @@ def with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
     return copy
 
 
-def nodes_of(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Yield a value and all that is in it, each with its schema path."""
+def nodes_of(value: JsonValue) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
+    """Yield a value and all that is in it, from top to bottom, each with the segments of its schema path."""
     waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
     while waiting:
         path, each = waiting.pop()
-        yield format_path(path), each
+        yield path, each
         if type(each) is dict:
-            waiting += [((*path, key), inner) for key, inner in each.items()]
+            waiting += reversed([((*path, key), inner) for key, inner in each.items()])
         elif type(each) is list:
-            waiting += [((*path, ELEMENT), inner) for inner in each]
+            waiting += [((*path, ELEMENT), inner) for inner in reversed(each)]
+
+
+path_of: Final = lru_cache(maxsize=1 << 12)(format_path)

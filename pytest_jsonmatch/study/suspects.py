@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidat
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.results.model import segments_of
-from pytest_jsonmatch.study.places import disagreements, field_of, nodes_of, value_at, with_value
+from pytest_jsonmatch.study.places import disagreements, field_of, nodes_of, path_of, value_at, with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -287,8 +287,8 @@ class Auditor:
         """
         self._records += 1
         self._compare = compare
-        for path, value in nodes_of(expected):
-            self._sample(self._seen[path], value)
+        for segments, value in nodes_of(expected):
+            self._sample(self._seen[path_of(segments)], value)
         found: dict[int, dict[Trail, list[JsonValue]]] = {}
         for system, answer in enumerate(answers):
             result = None if answer is MISSING else self._compared(answer, expected)

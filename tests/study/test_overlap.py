@@ -12,7 +12,7 @@ from pytest_jsonmatch import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.study import measure_overlap
 from pytest_jsonmatch.study.records import Record
 from pytest_jsonmatch.study.twins import Twins
-from pytest_jsonmatch.study.words import decoys_of, words_of
+from pytest_jsonmatch.study.words import decoys_of, text_of, words_of
 
 NAMES = [
     first + last for first in ("ann", "bob", "cem", "dia", "eve", "fay") for last in ("", "ton", "sen", "ski")
@@ -48,7 +48,25 @@ def test_a_record_in_a_prompt_is_found():
     assert (worst.split, worst.id, worst.text, worst.is_whole) == ("test", "r7", "b.md", True)
     assert worst.p < 1e-4
     assert f"no: {gold[7]['no']}" in worst.fields
-    assert found.figures["contaminated_share"] == 1 / 80
+    assert found.figures == {"contaminated": 1, "duplicates": 0, "leaks": 0}
+
+
+@pytest.mark.parametrize("form", [json.dumps, lambda record: json.dumps(record, indent=2), text_of])
+def test_a_whole_record_is_found_where_each_of_its_values_is_too_short(form):
+    gold = [
+        {"shop": f"Shop {at}", "paid": at % 2 == 0, "items": [{"n": at + 10 * row} for row in range(3)]}
+        for at in range(30)
+    ]
+    texts = [("p.md", "Shop 4 has 4, and Shop 5 has 15."), ("q.md", f"Like {form(gold[7])}, or so.")]
+    found = measure_overlap({"test": gold}, texts)
+    (worst,) = found.worst
+    assert (worst.id, worst.text, worst.is_whole, worst.values, worst.fields) == (7, "q.md", True, 0, ())
+
+
+def test_records_that_are_alike_by_chance_are_no_finding():
+    gold = [{"kind": "ab"[at % 2], "n": at % 40} for at in range(80)]
+    texts = [(f"{at}", json.dumps({"kind": "a", "n": at})) for at in range(40)]
+    assert measure_overlap({"test": gold}, texts).contaminated == 0
 
 
 def test_case_punctuation_and_thousands_do_not_matter():
@@ -116,8 +134,9 @@ def test_where_no_decoy_can_be_made_nothing_is_concluded():
     assert (found.fields["name"].found, found.fields["name"].chance, found.contaminated) == (2, 1.0, 0)
 
 
+@pytest.mark.parametrize("as_text", [as_text, text_of])
 @pytest.mark.parametrize("histories", [25, pytest.param(300, marks=pytest.mark.full)])
-def test_records_of_the_same_kind_seldom_look_contaminated(histories):
+def test_records_of_the_same_kind_seldom_look_contaminated(histories, as_text):
     """In at most 5 % of golds any record is named where none is there; one that is there always is."""
     wrong = seen = 0
     for seed in range(histories):
