@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
 
 if TYPE_CHECKING:
@@ -37,11 +37,6 @@ def gold_sheet(found: GoldAudit, about: str) -> Sheet:
         Column("answers", text=True),
     )
     figures = Column("votes"), Column("bits"), Column("who", text=True, spare=1)
-    fields = [
-        (path, str(each["suspects"]), score_text(each["agreement"], 2))
-        for path, each in found.by_field.items()
-        if each["suspects"]
-    ]
     told = f"{count(len(found.found), 'place')} where the gold is likely wrong, the strongest evidence first."
     return Sheet(
         "jsonmatch audit",
@@ -49,7 +44,6 @@ def gold_sheet(found: GoldAudit, about: str) -> Sheet:
         [
             Said(told),
             Rows([*titles, *figures], shown, noun="place"),
-            Rows([Column("field"), Column("suspects"), Column("agreement")], fields, title="By field"),
             *(Said(note, "faint") for note in found.notes),
         ],
     )

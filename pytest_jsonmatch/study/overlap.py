@@ -54,22 +54,6 @@ _SEED: Final = 20_240_602
 
 @final
 @dataclass(frozen=True, slots=True)
-class FieldOverlap:
-    """The rare values of a field: how many there are, and stand in the texts, and would by chance.
-
-    Args:
-        values: how many were looked for.
-        found: how many stand in some text.
-        chance: the share of made-up values of the same form that do: an upper estimate.
-    """
-
-    values: int
-    found: int
-    chance: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Contaminated:
     """A gold record of which more stands in the texts than chance explains.
 
@@ -105,7 +89,6 @@ class OverlapStudy:
         records: how many gold records there are.
         texts: how many texts were read.
         words: how many words they have.
-        fields: by path the values that were looked for.
         contaminated: how many records stand in the texts, beyond chance.
         worst: the first hundred of them, the least likely first.
         duplicates: how many records are nearly the same as an earlier one.
@@ -117,7 +100,6 @@ class OverlapStudy:
     records: int
     texts: int
     words: int
-    fields: Mapping[str, FieldOverlap]
     contaminated: int
     worst: tuple[Contaminated, ...]
     duplicates: int
@@ -129,11 +111,6 @@ class OverlapStudy:
     def figures(self) -> Mapping[str, float | None]:
         """The figures for gates."""
         return {name: getattr(self, name) for name in FIGURES}
-
-    @property
-    def by_field(self) -> Mapping[str, Mapping[str, float | None]]:
-        """No figure is of a field."""
-        return {}
 
 
 def measure_overlap(
@@ -190,9 +167,8 @@ def measure_overlap(
             raise ConfigurationError("there is no gold record")
         search.close()
         search.look(texts)
-        fields = search.by_field()
         record_of = partial(record_at, golds)
-        suspects = sorted(each for each in search.suspects(fields, record_of) if each[0] <= 1 - confidence)
+        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= 1 - confidence)
         worst = [search.told(record_of(at), at, p) for p, at in suspects[:_LISTED]]
 
         def score(one: Record, other: Record) -> float:
@@ -204,7 +180,6 @@ def measure_overlap(
         search.number,
         search.texts,
         search.words,
-        fields,
         len(suspects),
         tuple(worst),
         duplicates,
@@ -340,25 +315,19 @@ class _Search:
             if record != _NOBODY and number > self._best.get(record, (0, ""))[0]:
                 self._best[record] = number, name
 
-    def by_field(self) -> dict[str, FieldOverlap]:
-        """Return how many rare values fields have, how many were found, and how many decoys."""
+    def _chances(self) -> NDArray[np.float64]:
+        """Return of each field the share of its decoys that stand in the texts: an upper estimate."""
         is_decoy = self._record_of == _NOBODY
-        is_value = ~is_decoy & (self._grams > 0) & (self._field_of != _WHOLE)
-        values, found, decoys, wrongly = (
+        made, found = (
             np.bincount(self._field_of[which], minlength=len(self._paths))
-            for which in (is_value, is_value & self._is_found, is_decoy, is_decoy & self._is_found)
+            for which in (is_decoy, is_decoy & self._is_found)
         )
-        return {
-            path: FieldOverlap(int(values[at]), int(found[at]), float((wrongly[at] + 1) / (decoys[at] + 1)))
-            for path, at in sorted(self._paths.items())
-            if values[at]
-        }
+        chances: NDArray[np.float64] = (found + 1) / (made + 1)
+        return chances
 
-    def suspects(
-        self, fields: Mapping[str, FieldOverlap], record_of: Callable[[int], Record]
-    ) -> Iterator[tuple[float, int]]:
+    def suspects(self, record_of: Callable[[int], Record]) -> Iterator[tuple[float, int]]:
         """Yield how likely chance finds as much of a record, if any is found, and the record's number."""
-        chances = np.array([fields[path].chance if path in fields else 1.0 for path in self._paths])
+        chances = self._chances()
         for record in self._best.keys() | self._wholes.keys():
             own = self._values_of(record)
             by_chance = np.minimum(chances[self._field_of[own]] * self._grams[own], 1.0)

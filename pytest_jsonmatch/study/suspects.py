@@ -20,7 +20,7 @@ from pytest_jsonmatch.results.model import segments_of
 from pytest_jsonmatch.study.places import disagreements, field_of, nodes_of, path_of, value_at, with_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
     from typing import TypeAlias
 
@@ -64,8 +64,6 @@ class Suspect:
     """Those that agree with each other."""
     backing: tuple[str, ...]
     """Those that agree with the gold."""
-    others: tuple[str, ...]
-    """Those that say something else."""
     trail: Trail
     """The keys and indices that lead to the place in the gold."""
     evidence: float = 0.0
@@ -87,10 +85,7 @@ class GoldAudit:
     found: tuple[Suspect, ...]
     """Places at which the evidence is against the gold, the strongest first; at most 10,000."""
     figures: Mapping[str, float | None]
-    """`suspects`, the number of such places; `suspect_records`, the share of the records with any; and
-    `agreement`, how often systems say what the gold says."""
-    by_field: Mapping[str, Mapping[str, float | None]]
-    """By schema path `suspects` and `agreement`."""
+    """`suspects`, the number of such places, and `suspect_records`, the share of the records with any."""
     notes: tuple[str, ...] = ()
     """What is good to know, such as missing answers."""
 
@@ -109,12 +104,9 @@ def audit_gold(
     Two systems agree at a place if the answer of one would match a gold record that said what the other says,
     under the same metric, schema and rules by which answers are scored.
 
-    The evidence at a place is a sum in bits. Each system that agrees with the others counts
-    log2(p / (1 - p)), p being the share of its answers to this field that are right elsewhere; each but the
-    first also log2(1 / c), c being how often two gold values of the field are alike (of nothing: how often a
-    wrong answer to the field is none). What the systems that side with the gold count is taken off. This is
-    the log-odds of a naive Bayes model of independent annotators (after Dawid and Skene 1979), in which each
-    wrong value comes as often as the gold has it. Systems do share mistakes: it ranks, and is no probability.
+    Places are ranked by the log-odds, in bits, of a naive Bayes model of independent annotators (after Dawid
+    and Skene 1979), in which each wrong value comes as often as the gold has it; docs/audit.md has the
+    formula. Systems do share mistakes: it ranks, and is no probability.
 
     Args:
         gold: the gold records: a list, or the path of a JSON Lines file.
@@ -234,12 +226,6 @@ class _Seen:
         """How often a wrong answer is none."""
         return (self.omitted + 1) / (self.wrong.total() + 2)
 
-    @property
-    def agreement(self) -> float | None:
-        """How often systems say what the gold says."""
-        answers = self.right.total() + self.wrong.total()
-        return self.right.total() / answers if answers else None
-
 
 @lru_cache(maxsize=1 << 12)
 def _around(path: str) -> tuple[str, ...]:
@@ -266,7 +252,6 @@ class Auditor:
         self._records = 0
         self._missing = [0] * len(systems)
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
-        self._fields: set[str] = set()
         self._suspects: list[Suspect] = []
         self._dropped = 0
         self._random = Random(0)  # noqa: S311 - a sample, not a secret
@@ -323,7 +308,6 @@ class Auditor:
         """Count what is right in an answer, and return what is not, by its place in the gold."""
         leaves = [each for each in result.field_results if each.status not in LEAFLESS]
         for each in leaves:
-            self._fields.add(each.path)
             for path in _around(each.path):
                 seen = self._seen[path]
                 (seen.right if each.status == MATCH else seen.wrong)[system] += 1
@@ -359,38 +343,21 @@ class Auditor:
                 else:
                     waiting.append(other)
             if len(leading) >= _AGREE:
-                self._suspect(record, expected, trail, said, leading, found)
-
-    def _suspect(
-        self,
-        record: tuple[str, int],
-        expected: JsonValue,
-        trail: Trail,
-        said: JsonValue,
-        leading: Collection[int],
-        found: Mapping[int, Iterable[Trail]],
-    ) -> None:
-        """Note a place with the sides that systems take."""
-        gold = value_at(expected, trail)
-        others = {at for at, wrong in found.items() if _says_else(wrong, trail, said)} - set(leading)
-
-        def names(side: Iterable[int]) -> tuple[str, ...]:
-            return tuple(self._systems[at] for at in sorted(side))
-
-        self._suspects.append(
-            Suspect(
-                *record,
-                format_path(trail),
-                field_of(trail),
-                "add" if gold is MISSING else "remove" if said is MISSING else "change",
-                None if gold is MISSING else gold,
-                None if said is MISSING else said,
-                names(leading),
-                names(found.keys() - leading - others),
-                names(others),
-                trail,
-            )
-        )
+                others = [at for at, wrong in found.items() if _says_else(wrong, trail, said)]
+                backing = found.keys() - leading.keys() - set(others)
+                gold = value_at(expected, trail)
+                suspect = Suspect(
+                    *record,
+                    format_path(trail),
+                    field_of(trail),
+                    "add" if gold is MISSING else "remove" if said is MISSING else "change",
+                    None if gold is MISSING else gold,
+                    None if said is MISSING else said,
+                    tuple(self._systems[at] for at in sorted(leading)),
+                    tuple(self._systems[at] for at in sorted(backing)),
+                    trail,
+                )
+                self._suspects.append(suspect)
 
     def _agrees(self, answer: object, corrected: JsonValue, trail: Trail) -> bool:
         """Tell whether an answer would be right at a place if the gold were another."""
@@ -404,12 +371,15 @@ class Auditor:
 
     def _forget(self) -> None:
         """Keep those places at which the evidence is against the gold, and of these those that rank first."""
-        weighed = [replace(each, evidence=self._evidence(each)) for each in self._suspects]
+        chances = {path: self._seen[path].chance for path in {each.field for each in self._suspects}}
+        weighed = [
+            replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
+        ]
         ranked = sorted((each for each in weighed if each.evidence > 0), key=lambda each: -each.evidence)
         self._suspects = ranked[:MOST]
         self._dropped += len(ranked[MOST:])
 
-    def _evidence(self, suspect: Suspect) -> float:
+    def _evidence(self, suspect: Suspect, chance: float) -> float:
         """Return how strongly systems speak against the gold, in bits."""
         seen, overall = self._seen[suspect.field], self._seen["$"]
 
@@ -422,19 +392,14 @@ class Auditor:
             share = (right + 2 * general) / (right + wrong + 2)
             return log2(share / (1 - share))
 
-        alike = seen.nothing if suspect.kind == "remove" else seen.chance
+        alike = seen.nothing if suspect.kind == "remove" else chance
         against = sum(skill(each, was_right=False) for each in suspect.systems)
         against -= (len(suspect.systems) - 1) * log2(alike)
-        return against - sum(skill(each, was_right=True) - log2(seen.chance) for each in suspect.backing)
+        return against - sum(skill(each, was_right=True) - log2(chance) for each in suspect.backing)
 
     def result(self, notes: Iterable[str] = ()) -> GoldAudit:
         """Return what was found."""
         self._forget()
-        counts = Counter(each.field for each in self._suspects)
-        by_field: dict[str, Mapping[str, float | None]] = {
-            path: {"suspects": counts[path], "agreement": self._seen[path].agreement}
-            for path in dict.fromkeys([*(each for each, _ in counts.most_common()), *sorted(self._fields)])
-        }
         with_any = len({each.position for each in self._suspects})
         silent = [
             f"{name}: {missing:,} of {self._records:,} answers are missing or can't be compared; "
@@ -451,9 +416,7 @@ class Auditor:
             {
                 "suspects": len(self._suspects) + self._dropped,
                 "suspect_records": with_any / self._records if self._records else None,
-                "agreement": self._seen["$"].agreement,
             },
-            by_field,
             (*silent, *notes),
         )
 

@@ -38,7 +38,6 @@ def test_docubench():
     audit = auditor.result()
     assert len({each.record for each in audit.found}) == 18
     assert len(audit.found) == 78
-    assert round(audit.figures["agreement"], 3) == 0.9
     # Two texts with a space where a line was broken.
     assert [(each.record, each.path) for each in audit.found[:2]] == [
         ("yTRFKVPx", "materials[2].description"),
