@@ -45,8 +45,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "and compared by each case's own metric, rules and threshold"
     )
     add(parser, "--mutate PATH", told, nargs="+")
-    told = "with --mutate: so many mutations of each case (default: 200)"
-    add(parser, "--max-mutations N", told, type=int, default=200)
     add(parser, "--workers N", "with --mutate: so many processes (default: 1)", type=int, default=1)
     told = "the member that pairs a record with its answers; without it they are paired by position"
     add_options(parser, *RULES, id_field=told)
@@ -94,11 +92,10 @@ def _is_yaml(gold: Path) -> bool:
 def _mutate(options: Namespace) -> int:
     if options.gold is not None or options.answers:
         raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
-    for name in ("workers", "max_mutations"):
-        if getattr(options, name) < 1:
-            raise CommandError(f"--{name.replace('_', '-')} {getattr(options, name)}: it is at least 1")
+    if options.workers < 1:
+        raise CommandError(f"--workers {options.workers}: it is at least 1")
     gates = study_gates(options, {"noticed"})
-    found = audit_suite(options.mutate, workers=options.workers, most=options.max_mutations)
+    found = audit_suite(options.mutate, workers=options.workers)
     about = f"{', '.join(options.mutate)}: {count(found.cases, 'golden case')}"
     return finish(options, found, suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
 

@@ -36,7 +36,7 @@ _LEFT_OUT: Final = ("skip", "skipif", "xfail")
 _BROKEN: Final = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.INTERRUPTED}
 
 
-def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> SuiteAudit:
+def audit_suite(paths: Sequence[str], *, workers: int = 1) -> SuiteAudit:
     """Break the right answers of a suite's golden cases, and see which cases notice.
 
     pytest collects the suite in processes of their own, so that its settings, marks, comparators and metrics
@@ -45,7 +45,6 @@ def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> S
     Args:
         paths: files and folders, as pytest takes them.
         workers: the number of processes.
-        most: the number of mutations of each case.
 
     Raises:
         CommandError: pytest can't collect the suite, or there is no golden case in it.
@@ -53,7 +52,7 @@ def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> S
     tried = Tried()
     others = 0
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for share in pool.map(partial(_share, list(paths), workers, most), range(workers)):
+        for share in pool.map(partial(_share, list(paths), workers), range(workers)):
             if share.problem:
                 raise CommandError(share.problem)
             others = share.others
@@ -66,9 +65,9 @@ def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> S
     return tried.summed_up()
 
 
-def _share(paths: list[str], workers: int, most: int, number: int) -> Share:
+def _share(paths: list[str], workers: int, number: int) -> Share:
     """Audit the share of one process."""
-    share = Share(workers, number, most)
+    share = Share(workers, number)
     told = StringIO()
     with redirect_stdout(told), redirect_stderr(told):
         code = pytest.main([*_ARGUMENTS, *paths], plugins=[share])
@@ -84,7 +83,7 @@ def _share(paths: list[str], workers: int, most: int, number: int) -> Share:
 class Share:
     """What one process finds in its share of the cases: a plugin of pytest, and what comes back from it."""
 
-    def __init__(self, workers: int, number: int, most: int) -> None:
+    def __init__(self, workers: int, number: int) -> None:
         self.tried = Tried()
         self.others = 0
         """Collected tests that are no golden cases."""
@@ -92,7 +91,6 @@ class Share:
         """Why nothing could be collected."""
         self._workers = workers
         self._number = number
-        self._most = most
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -129,5 +127,5 @@ class Share:
             self.tried.cases += 1
             self.tried.notes[f"{name}: {str(error).splitlines()[0]}"] = None
         else:
-            self.tried.add(name, case.expected, compare, self._most)
+            self.tried.add(name, case.expected, compare)
         return True

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import operator
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Try: TypeAlias = "Callable[[JsonValue], tuple[MatchResult, bool, Mapping[str, Any]]]"
     """Compares an answer as a case does: the result, whether it passes, and the limits it has to reach."""
 
+MOST: Final = 200
+"""So many mutations of each case are tried."""
 INVENTED: Final = "invented_by_audit"
 _WIDTH: Final = 60
 _MOST_ROWS: Final = 100
@@ -56,60 +59,40 @@ class Mutation(NamedTuple):
 # -- single values -----------------------------------------------------------------------------------------
 
 
-def _digit(value: JsonValue) -> JsonValue:
+def _digit(value: Any) -> Any:
     """Change the digit in the middle, so that neither the size nor only the last decimal changes."""
-    if type(value) not in {int, float, str}:
-        return value
-    text = repr(value) if type(value) is float else str(value)
+    text = str(value)
     mantissa = text.partition("e")[0] if type(value) is float else text
-    places = [at for at, character in enumerate(mantissa) if character in "0123456789"]
+    places = [found.start() for found in re.finditer("[0-9]", mantissa)]
     if not places:
         return value
     at = places[len(places) // 2]
-    broken = f"{text[:at]}{'1234567891'[int(text[at])]}{text[at + 1 :]}"
-    return broken if type(value) is str else type(value)(broken)
+    return type(value)(f"{text[:at]}{'1234567891'[int(text[at])]}{text[at + 1 :]}")
 
 
-def _sign(value: JsonValue) -> JsonValue:
-    return -value if type(value) in {int, float} else value
-
-
-def _date(value: JsonValue) -> JsonValue:
-    found = _DATE.search(value) if type(value) is str else None
+def _next_day(found: re.Match[str]) -> str:
     try:
-        day = None if found is None else dt.date.fromisoformat(found[0]) + dt.timedelta(days=1)
+        return (dt.date.fromisoformat(found[0]) + dt.timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
-        return value
-    return value if found is None or day is None else value.replace(found[0], day.isoformat(), 1)
+        return found[0]  # it only looks like a date
 
 
-def _unit(value: JsonValue) -> JsonValue:
-    if type(value) is str:
-        return _UNIT.sub(lambda found: _UNIT_OF[found[0]], value, count=1)
-    return value * 1000 if type(value) in {int, float} else value
-
-
-def _truncated(value: JsonValue) -> JsonValue:
-    return value[: len(value) // 2] if type(value) is str else value
-
-
-def _null(value: JsonValue) -> JsonValue:  # noqa: ARG001 - as the others
-    return None
-
-
-_OF_VALUES: Final[Mapping[str, Callable[[Any], Any]]] = {
+_NULL: Final[Mapping[str, Callable[[Any], Any]]] = {"null": lambda _: None}
+_OF_NUMBERS: Final = {"digit": _digit, "sign": operator.neg, "unit": lambda number: number * 1000, **_NULL}
+_OF_TEXTS: Final = {
     "digit": _digit,
-    "sign": _sign,
-    "date off by one": _date,
-    "unit": _unit,
-    "truncated": _truncated,
-    "null": _null,
+    "date off by one": lambda text: _DATE.sub(_next_day, text, count=1),
+    "unit": lambda text: _UNIT.sub(lambda found: _UNIT_OF[found[0]], text, count=1),
+    "truncated": lambda text: text[: len(text) // 2],
+    **_NULL,
 }
-KINDS: Final = (*_OF_VALUES, "swapped", "dropped field", "dropped row", "invented field", "invented row")
+_OF_TYPES: Final = {int: _OF_NUMBERS, float: _OF_NUMBERS, str: _OF_TEXTS}
+_OF_CONTAINERS: Final = ("swapped", "dropped field", "dropped row", "invented field", "invented row")
+KINDS: Final = (*dict.fromkeys((*_OF_NUMBERS, *_OF_TEXTS)), *_OF_CONTAINERS)
 """The kinds of mutations."""
 
 
-def mutations(expected: JsonValue, most: int = 200) -> list[Mutation]:
+def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
     """Return breaks of a right answer: of each field and kind one, then a second, up to a number.
 
     Where that is not enough for each field and kind, it is a sample of them.
@@ -135,14 +118,12 @@ def mutations(expected: JsonValue, most: int = 200) -> list[Mutation]:
         if len(alike := rounds.setdefault((each.field, each.kind), [])) < most:
             alike.append(each)
     chosen: list[Mutation] = []
-    for number in range(most):
-        fresh = [alike[number] for alike in rounds.values() if number < len(alike)]
-        if len(fresh) > most - len(chosen):
+    for fresh in zip_longest(*rounds.values()):
+        added = [each for each in fresh if each is not None]
+        if len(added) > most - len(chosen):
             # No kind and no part of the document goes short.
-            Random(0).shuffle(fresh)  # noqa: S311 - a sample, not a secret
-        chosen += fresh[: most - len(chosen)]
-        if not fresh or len(chosen) == most:
-            break
+            Random(0).shuffle(added)  # noqa: S311 - a sample, not a secret
+        chosen += added[: most - len(chosen)]
     return chosen
 
 
@@ -159,7 +140,7 @@ def _mutations(expected: JsonValue) -> Iterator[Mutation]:
                 new = {**value[-1], INVENTED: "invented"} if type(value[-1]) is dict else "invented"
                 yield _mutation("invented row", (*trail, len(value)), MISSING, new)
         else:
-            for kind, break_it in _OF_VALUES.items():
+            for kind, break_it in _OF_TYPES.get(type(value), _NULL).items():
                 if not json_equal(broken := break_it(value), value):
                     yield _mutation(kind, trail, value, broken)
             continue
@@ -237,7 +218,7 @@ class SuiteAudit:
         return {"noticed": self.noticed}
 
 
-def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> SuiteAudit:
+def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = MOST) -> SuiteAudit:
     """Break what cases expect, and find what they do not notice.
 
     Args:
@@ -285,7 +266,7 @@ class Tried:
         self.examples = {**other.examples, **self.examples}
         self.notes |= other.notes
 
-    def add(self, name: str, expected: JsonValue, compare: Try, most: int) -> None:
+    def add(self, name: str, expected: JsonValue, compare: Try, most: int = MOST) -> None:
         """Break what a case expects, and see what the case says of it.
 
         Args:

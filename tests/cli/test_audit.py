@@ -48,7 +48,7 @@ def test_json_and_gates(answers, command, folder):
         answers, "--json", "found.json", "--gate", "suspects <= 1", "--gate", "suspect_records < 0.5"
     )
     assert ran.code == 1
-    assert "FAILED   suspects         2     slack -1" in ran.out
+    assert "FAILED   suspects         2  slack -1" in ran.out
     found = json.loads((folder / "found.json").read_text())
     assert found["study"] == "audit"
     assert found["figures"] == {"suspects": 2, "suspect_records": 2 / 6}
@@ -306,9 +306,8 @@ Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
     }
 
 
-def test_processes_and_bounds(suite, command):
+def test_processes(suite, command):
     assert command("audit --mutate golden --workers 2").out == command("audit --mutate golden").out
-    assert "8 mutations of right answers" in command("audit --mutate golden --max-mutations 4").out
 
 
 def test_gate_on_what_is_noticed(suite, command):

@@ -189,6 +189,6 @@ def test_cases_tried_in_parts_are_the_same_as_at_once():
     cases = [(name, {"a": 1, "b": 2}, compare) for name in "xyz"]
     parts = [Tried(), Tried()]
     for number, each in enumerate(cases):
-        parts[number % 2].add(*each, 200)
+        parts[number % 2].add(*each)
     parts[0].merge(parts[1])
     assert parts[0].summed_up() == find_holes(cases)
