@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
 from pytest_jsonmatch.cli.suite import audit_suite
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.auditsheet import gold_sheet, suite_sheet
-from pytest_jsonmatch.study.suspects import GoldAudit, audit_sides, comparing
+from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 EXAMPLES: Final = """\
 jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
@@ -101,9 +102,8 @@ def _mutate(options: Namespace) -> int:
 
 
 def _audited(options: Namespace) -> GoldAudit:
-    rules: dict[str, Any] = rules_of(options)
-    rules |= {"judge": bench_of(options), "repair": options.repair}
-    compare = comparing(options.metric, rules.pop("schema", None), rules)
+    judge = bench_of(options)
+    rules: dict[str, Any] = {**rules_of(options), "judge": judge}
     with ExitStack() as files:
         sides = {
             name: files.enter_context(
@@ -111,11 +111,22 @@ def _audited(options: Namespace) -> GoldAudit:
             )
             for name, path in _systems(options.answers).items()
         }
-        names = next(iter(sides.values())).names
-        pairs = {name: (each.actual, each.expected) for name, each in sides.items()}
-        found = audit_sides(pairs, compare, id_field=options.id_field, names=names)
-    tell_usage(rules["judge"])
-    return found
+        first = next(iter(sides.values()))
+        answers = {name: each.actual for name, each in sides.items()}
+        found = audit_gold(
+            first.expected,
+            answers,
+            metric=options.metric,
+            id_field=options.id_field,
+            repair=options.repair,
+            **rules,
+        )
+    tell_usage(judge)
+    if not first.names:
+        return found
+    return replace(
+        found, found=tuple(replace(each, record=first.names[each.position]) for each in found.found)
+    )
 
 
 def _systems(paths: Sequence[str]) -> dict[str, str]:

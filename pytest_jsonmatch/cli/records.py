@@ -209,9 +209,8 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
 
 
 def _folders(actual: Path, expected: Path) -> Sides:
-    names = names_in(expected, (".json",))
-    if not names:
-        raise CommandError(f"{expected} has no JSON files (*.json)")
+    golds = _Folder(expected)
+    names = list(golds)
     there = set(names_in(actual, (".json", ".txt")))
     # A model's output is not always JSON.
     found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in names]
@@ -220,7 +219,7 @@ def _folders(actual: Path, expected: Path) -> Sides:
         raise CommandError(f"no file of {expected} has one of the same name in {actual}")
     return Sides(
         actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
-        expected=(_as_text(value_of(str(expected / name))) for name in names),
+        expected=golds.values(),
         names=names,
         number=len(names),
         alone=tuple(sorted(there.difference(filter(None, matched)))),

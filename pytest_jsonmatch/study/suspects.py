@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from pytest_jsonmatch.results.model import segments_of
 from pytest_jsonmatch.study.places import disagreements, field_of, nodes_of, path_of, value_at, with_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
     from typing import TypeAlias
 
@@ -109,7 +110,7 @@ def audit_gold(
     formula. Systems do share mistakes: it ranks, and is no probability.
 
     Args:
-        gold: the gold records: a list, or the path of a JSON Lines file.
+        gold: the gold records, read once for each system: a list, or the path of a JSON Lines file.
         answers: the answers of each system by its name, as `compare_corpus` takes them.
         metric: a metric's name.
         schema: an eval schema, in any form that `compare_corpus` takes.
@@ -129,10 +130,29 @@ def audit_gold(
     >>> [(each.record, each.path, each.gold, each.said, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
-    return audit_sides(
-        {name: (records, gold) for name, records in answers.items()},
-        comparing(metric, schema, options),
-        id_field=id_field,
+    if isinstance(gold, Iterator):
+        raise ConfigurationError(
+            "gold is an iterator, and each system reads it anew: give a list or a path"
+        )
+    auditor, compare = Auditor(tuple(answers)), comparing(metric, schema, options)
+    reading = Reading(id_field)
+    with ExitStack() as files:
+        pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
+        for pairs in _together(pairings):
+            first = pairs[0]
+            record = read_gold(first.expected, first.record_id, first.where)
+            expected, *given = (
+                reading.without_id(each) if type(each) is dict else each
+                for each in (record, *(pair.actual for pair in pairs))
+            )
+            try:
+                auditor.add((str(first.record_id), first.position), expected, given, compare)
+            except GoldValidationError as error:
+                raise gold_error(first.record_id, first.where, error) from None
+    return auditor.result(
+        f"{name}: answers left out, as no gold record waits for them: {alone:,}"
+        for name, pairing in zip(answers, pairings)
+        if (alone := len(pairing.unmatched_actual))
     )
 
 
@@ -143,45 +163,6 @@ def comparing(metric: str, schema: Any, options: Mapping[str, Any]) -> Compare:
 
     rules = dict(options) if schema is None else {**options, "schema": load_schema(schema)}
     return lambda actual, expected: compare_values(actual, expected, metric, rules)
-
-
-def audit_sides(
-    sides: Mapping[str, tuple[Any, Any]],
-    compare: Compare,
-    *,
-    id_field: str | None = None,
-    names: Sequence[str] = (),
-) -> GoldAudit:
-    """Audit gold records that are given once for each system, beside its answers.
-
-    Args:
-        sides: answers and gold records by system.
-        compare: compares an answer with a gold record.
-        id_field: the member by which they find each other.
-        names: what records are called, by position; without any by their ids.
-    """
-    auditor = Auditor(tuple(sides))
-    reading = Reading(id_field)
-    with ExitStack() as files:
-        pairings = [files.enter_context(open_pairing(*each, reading)) for each in sides.values()]
-        for pairs in _together(pairings):
-            first = pairs[0]
-            gold = read_gold(first.expected, first.record_id, first.where)
-            expected, *answers = (
-                reading.without_id(each) if type(each) is dict else each
-                for each in (gold, *(pair.actual for pair in pairs))
-            )
-            name = names[first.position] if names else str(first.record_id)
-            try:
-                auditor.add((name, first.position), expected, answers, compare)
-            except GoldValidationError as error:
-                raise gold_error(first.record_id, first.where, error) from None
-    alone = {name: len(pairing.unmatched_actual) for name, pairing in zip(sides, pairings)}
-    return auditor.result(
-        f"{name}: answers left out, as no gold record waits for them: {number:,}"
-        for name, number in alone.items()
-        if number
-    )
 
 
 def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:

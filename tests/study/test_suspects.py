@@ -228,6 +228,11 @@ def test_too_few_systems():
         audit_gold(GOLD, {"a": GOLD})
 
 
+def test_gold_that_can_be_read_once_only():
+    with pytest.raises(ConfigurationError, match="gold is an iterator"):
+        audit_gold(iter(GOLD), {"a": GOLD, "b": GOLD})
+
+
 def test_gold_that_the_schema_does_not_list():
     schema = {"properties": {"id": {"type": "string"}}, "additionalProperties": False}
     with pytest.raises(GoldValidationError, match="r0"):
