@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
 from pytest_jsonmatch.cli.options import RULES, add_options
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import names_in, open_sides
+from pytest_jsonmatch.cli.records import by_name, names_in, open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
@@ -109,7 +108,7 @@ def _audited(options: Namespace) -> GoldAudit:
             name: files.enter_context(
                 open_sides(path, options.gold, id_field=options.id_field, repair=options.repair)
             )
-            for name, path in _systems(options.answers).items()
+            for name, path in by_name(options.answers).items()
         }
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
@@ -127,16 +126,3 @@ def _audited(options: Namespace) -> GoldAudit:
     return replace(
         found, found=tuple(replace(each, record=first.names[each.position]) for each in found.found)
     )
-
-
-def _systems(paths: Sequence[str]) -> dict[str, str]:
-    """Return the answers by the names of systems: short ones, if these tell them apart.
-
-    >>> _systems(["out/a.jsonl", "out/b.jsonl"]), _systems(["a/out.jsonl", "b/out.jsonl"])
-    ({'a': 'out/a.jsonl', 'b': 'out/b.jsonl'}, {'a/out.jsonl': 'a/out.jsonl', 'b/out.jsonl': 'b/out.jsonl'})
-    """
-    stems = [Path(path).stem for path in paths]
-    names = stems if len(set(stems)) == len(paths) else list(paths)
-    if len(set(names)) < len(names):
-        raise CommandError("--answers: the same answers are given twice; they would always agree")
-    return dict(zip(names, paths))

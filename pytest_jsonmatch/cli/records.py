@@ -117,17 +117,26 @@ def _files(
 def open_golds(written: Sequence[str]) -> dict[str, Any]:
     """Return several golds by name: of each a path of JSON Lines, a list, or the files of a folder by name.
 
-    They are called by their files without suffix, where that tells them apart.
-
     Raises:
         OSError: one can't be read.
         CommandError: one is no corpus, or is given twice.
     """
+    return {name: _gold(each) for name, each in by_name(written).items()}
+
+
+def by_name(written: Sequence[str]) -> dict[str, str]:
+    """Return files by their names without folder and suffix, where that tells them apart.
+
+    Raises:
+        CommandError: one is given twice.
+
+    >>> by_name(["out/a.jsonl", "out/b.jsonl"]), by_name(["a/out.jsonl", "b/out.jsonl"])
+    ({'a': 'out/a.jsonl', 'b': 'out/b.jsonl'}, {'a/out.jsonl': 'a/out.jsonl', 'b/out.jsonl': 'b/out.jsonl'})
+    """
     if len(set(written)) < len(written):
         raise CommandError("one file is given twice")
     short = [Path(each).stem for each in written]
-    names = short if len(set(short)) == len(short) else written
-    return dict(zip(names, map(_gold, written), strict=True))
+    return dict(zip(short if len(set(short)) == len(short) else written, written, strict=True))
 
 
 def _gold(written: str) -> Any:

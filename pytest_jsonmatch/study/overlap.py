@@ -44,6 +44,8 @@ FIGURES: Final = ("contaminated", "duplicates", "leaks")
 """What gates may look at."""
 _RARE: Final = 3
 """A value that more gold records have says nothing of one of them."""
+_LEAST: Final = 3
+"""Records with fewer values, and none that is looked for, are like others by chance: no near duplicates."""
 _SAMPLE: Final = 500
 """Decoys are made of so many values of a field."""
 _LISTED: Final = 100
@@ -218,8 +220,9 @@ class _Search:
         self._chooser = random.Random(_SEED)  # noqa: S311 - no secret: the same sample each time
 
     def add(self, record: Record) -> set[int]:
-        """Add a record; return all its values as numbers."""
+        """Add a record; return its values as numbers, if there is enough in them to tell it from others."""
         features: set[int] = set()
+        before = len(self._records)
         for path, text in dict.fromkeys(leaves_of(record.value)):
             if words := words_of(text):
                 field = self._paths.setdefault(path, len(self._paths))
@@ -228,11 +231,12 @@ class _Search:
                 features.update(key ^ hash_of(path) for key in keys)
                 if is_telling(words):
                     self._add(keys, self.number, field)
+        is_small = len(features) < _LEAST and len(self._records) == before
         # Keys that follow each other, and the last one.
         whole = keys_of(words_of(text_of(record.value)))
         self._add({*whole[::GRAM].tolist(), *whole[-1:].tolist()}, self.number, _WHOLE)
         self.number += 1
-        return features
+        return set() if is_small else features
 
     def _add(self, keys: Collection[int], record: int, field: int) -> None:
         self._keys.extend(keys)

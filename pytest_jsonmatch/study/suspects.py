@@ -131,9 +131,7 @@ def audit_gold(
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
     if isinstance(gold, Iterator):
-        raise ConfigurationError(
-            "gold is an iterator, and each system reads it anew: give a list or a path"
-        )
+        raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
     auditor, compare = Auditor(tuple(answers)), comparing(metric, schema, options)
     reading = Reading(id_field)
     with ExitStack() as files:

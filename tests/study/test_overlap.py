@@ -188,8 +188,10 @@ def test_a_group_of_equal_records_takes_as_many_comparisons():
     assert len(twins.pairs) == 100
 
 
-def test_small_records_are_no_duplicates():
+def test_small_records_are_no_duplicates_unless_they_have_a_value_that_tells_them_apart():
     assert measure_overlap({"g": [{"ok": True, "n": 1}] * 9}).duplicates == 0
+    asked = [{"question": f"What is the capital of {name}?", "answer": name} for name in NAMES]
+    assert measure_overlap({"g": [*asked, asked[3]]}).duplicates == 1
 
 
 def test_memory_is_less_than_a_thousand_bytes_a_record():
