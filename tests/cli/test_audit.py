@@ -180,6 +180,15 @@ updated 1 case in gold.jsonl
     assert lines(folder) == [line.replace('"total": 20', '"total": 21') for line in before]
 
 
+def test_of_two_corrections_of_a_place_the_stronger_is_offered(answers, write, command, folder, typed):
+    other = [{**each, "total": 22} if each["id"] == "r2" else each for each in GOLD]
+    write(d_jsonl=other, e_jsonl=other)
+    typed("a", "r")
+    line = answers.replace("c.jsonl", "c.jsonl d.jsonl e.jsonl")
+    assert "r2 (total: a, b, c) (1 of 2)" in command(line, "--review").out
+    assert lines(folder)[2] == json.dumps(SAID[2])
+
+
 def test_what_is_accepted_as_well_goes_into_the_options(answers, write, command, folder, typed):
     before = lines(folder)
     write(rules_json='{\n  "nulls": "value"\n}\n')
