@@ -6,7 +6,6 @@ Imported when it is asked for: it imports numpy.
 from __future__ import annotations
 
 import heapq
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end, plain_end
 from pytest_jsonmatch.study.calibration import Estimate
+from pytest_jsonmatch.study.places import as_answer, comparing
 from pytest_jsonmatch.study.records import joined, opened
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.schema.documents import SchemaSource
+    from pytest_jsonmatch.study.places import Compare
     from pytest_jsonmatch.study.records import Side
 
     Floats = NDArray[np.float64]
@@ -137,7 +136,6 @@ class AgreementStudy:
 def measure_agreement(
     annotators: Mapping[str, Side],
     *,
-    schema: SchemaSource | None = None,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
     confidence: float = 0.95,
@@ -154,11 +152,10 @@ def measure_agreement(
         annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a
             mapping of document ids to records. Those who have not described a document leave it out (with
             `id_field`, in a mapping), or are shorter.
-        schema: an eval schema, as for `compare_json`.
         metric: a metric's name.
         id_field: the member that is the document's id; None: records belong together by position.
         confidence: of the intervals, which are those of the jackknife over documents.
-        **options: of the metric, as for `compare_json`.
+        **options: of the metric, `schema` among them, as for `compare_json`.
 
     Returns:
         Figures with intervals, in [-1, 1], in total and by field; the worst documents.
@@ -178,11 +175,7 @@ def measure_agreement(
     if len(annotators) < 2:
         raise ConfigurationError("agreement is between two annotators or more; there is one")
     checked_confidence(confidence)
-    if schema is not None:
-        from pytest_jsonmatch.schema.parsing import load_schema
-
-        options["schema"] = load_schema(schema)
-    counted = _Counted(tuple(annotators), metric, options)
+    counted = _Counted(tuple(annotators), comparing(metric, options))
     with opened(annotators, id_field) as golds:
         for name, records in joined(golds):
             counted.add(name, records)
@@ -274,12 +267,12 @@ class _Field:
 class _Counted:
     """What is counted of all documents."""
 
-    def __init__(self, annotators: tuple[str, ...], metric: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, annotators: tuple[str, ...], compare: Compare) -> None:
         self.annotators = annotators
         self.pairs = list(combinations(range(len(annotators)), 2))
         self.documents = self.alone = self.batch_errors = 0
         self.fields: dict[str, _Field] = {}
-        self._metric, self._options = metric, options
+        self._compare = compare
         self._worst: list[tuple[float, int, DisputedDocument]] = []
 
     def add(self, name: str | int, records: list[JsonValue]) -> None:
@@ -310,9 +303,7 @@ class _Counted:
             keep(self._worst, (-mean, -self.documents, disputed))
 
     def _compared(self, one: JsonValue, other: JsonValue) -> Iterator[FieldResult]:
-        # A text would be a model's output, and this is a value.
-        actual = json.dumps(other) if type(other) is str else other
-        for each in compare_values(actual, one, self._metric, self._options).field_results:
+        for each in self._compare(as_answer(other), one).field_results:
             self.batch_errors += each.status == BATCH_ERROR
             if each.status in LEAVES:
                 yield each

@@ -11,6 +11,7 @@ from math import log2
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -18,21 +19,27 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidat
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.results.model import segments_of
-from pytest_jsonmatch.study.places import disagreements, field_of, nodes_of, path_of, value_at, with_value
+from pytest_jsonmatch.study.places import (
+    comparing,
+    disagreements,
+    field_of,
+    nodes_of,
+    path_of,
+    value_at,
+    with_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
     from typing import TypeAlias
 
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.places import Trail
+    from pytest_jsonmatch.study.places import Compare, Trail
 
     Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
-    Compare: TypeAlias = "Callable[[object, JsonValue], MatchResult]"
-    """Compares an answer with what is expected."""
 
 MOST: Final = 10_000
 """So many suspects are kept, those that rank first."""
@@ -95,8 +102,7 @@ def audit_gold(
     gold: Records,
     answers: Mapping[str, Records],
     *,
-    metric: str = "leaf_f1",
-    schema: Any = None,
+    metric: str = defaults.METRIC,
     id_field: str | None = None,
     **options: Any,
 ) -> GoldAudit:
@@ -113,9 +119,8 @@ def audit_gold(
         gold: the gold records, read once for each system: a list, or the path of a JSON Lines file.
         answers: the answers of each system by its name, as `compare_corpus` takes them.
         metric: a metric's name.
-        schema: an eval schema, in any form that `compare_corpus` takes.
         id_field: the member by which records and answers find each other; without one they go by position.
-        options: options of the metric, and `judge`, as for `compare_json`.
+        options: options of the metric, `schema` among them, and `judge`, as for `compare_json`.
 
     Returns:
         The suspects, the strongest evidence first.
@@ -132,7 +137,7 @@ def audit_gold(
     """
     if isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
-    auditor, compare = Auditor(tuple(answers)), comparing(metric, schema, options)
+    auditor, compare = Auditor(tuple(answers)), comparing(metric, options)
     reading = Reading(id_field)
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
@@ -152,15 +157,6 @@ def audit_gold(
         for name, pairing in zip(answers, pairings)
         if (alone := len(pairing.unmatched_actual))
     )
-
-
-def comparing(metric: str, schema: Any, options: Mapping[str, Any]) -> Compare:
-    """Return what compares an answer, also one that is text, with a JSON value."""
-    from pytest_jsonmatch.api import compare_values
-    from pytest_jsonmatch.schema.parsing import load_schema
-
-    rules = dict(options) if schema is None else {**options, "schema": load_schema(schema)}
-    return lambda actual, expected: compare_values(actual, expected, metric, rules)
 
 
 def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:

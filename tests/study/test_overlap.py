@@ -163,6 +163,11 @@ def test_near_duplicates_within_a_split_and_across():
     }
 
 
+def test_texts_are_records_too():
+    text = json.dumps("A long text that is a record of its own, and stands there twice.")
+    assert measure_overlap({"g": [text, text, '"another"']}).duplicates == 1
+
+
 def test_rules_say_what_is_nearly_the_same():
     gold = golden(number=10)
     gold.append({**gold[0], "note": gold[0]["note"].upper(), "total": gold[0]["total"] + 0.3})
