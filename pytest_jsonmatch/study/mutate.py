@@ -11,12 +11,12 @@ from itertools import pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, SKIPPED, instance_trail
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES, MATCH, SKIPPED, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.study.places import disagreements, field_of, results_of, value_at, with_value
+from pytest_jsonmatch.study.places import field_of, results_of, value_at, with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -330,7 +330,10 @@ class Tried:
 
 def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
     """Return what lets a mutation pass."""
-    if disagreements(result):
+    weights = [each.weight for each in results_of(result) if each.status in LEAVES and each.status != MATCH]
+    if weights and not any(weights):
+        return "`weight` 0"
+    if weights:
         least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
         return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
     for each in results_of(result):

@@ -149,6 +149,7 @@ def test_a_strict_case_notices_everything():
             ("a", "digit", "`transform`"),
         ),
         ({"a": 1, "b": 2}, {"threshold": 0.5}, ("a", "sign", "`threshold` 0.5")),
+        ({"a": 1, "b": 2}, {"fields": {"a": {"weight": 0}}}, ("a", "sign", "`weight` 0")),
     ],
 )
 def test_the_rule_that_lets_a_break_pass(expected, options, hole):
