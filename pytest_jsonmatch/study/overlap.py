@@ -5,10 +5,9 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-import random
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -20,6 +19,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.study.places import as_answer, comparing
 from pytest_jsonmatch.study.records import opened, record_at
+from pytest_jsonmatch.study.sample import Sample
 from pytest_jsonmatch.study.twins import Duplicate, Twins
 from pytest_jsonmatch.study.words import (
     GRAM,
@@ -51,7 +51,6 @@ _SAMPLE: Final = 500
 _LISTED: Final = 100
 _NAMED: Final = 5
 _SHOWN: Final = 40
-_SEED: Final = 20_240_602
 
 
 @final
@@ -215,9 +214,8 @@ class _Search:
         """What is looked for, and of which value."""
         self._records, self._fields = array("i"), array("i")
         """Of each value."""
-        self._samples: list[list[Sequence[str]]] = []
-        self._seen: list[int] = []
-        self._chooser = random.Random(_SEED)  # noqa: S311 - no secret: the same sample each time
+        self._samples: list[Sample[tuple[str, ...]]] = []
+        """Of each field, the first words of some values."""
 
     def add(self, record: Record) -> set[int]:
         """Add a record; return its values as numbers, if there is enough in them to tell it from others."""
@@ -226,7 +224,9 @@ class _Search:
         for path, text in dict.fromkeys(leaves_of(record.value)):
             if words := words_of(text):
                 field = self._paths.setdefault(path, len(self._paths))
-                self._sample(field, words[:GRAM])
+                if field == len(self._samples):
+                    self._samples.append(Sample(_SAMPLE))
+                self._samples[field].add(tuple(words[:GRAM]))
                 keys = keys_of(words).tolist()
                 features.update(key ^ hash_of(path) for key in keys)
                 if is_telling(words):
@@ -244,25 +244,13 @@ class _Search:
         self._records.append(record)
         self._fields.append(field)
 
-    def _sample(self, field: int, words: Sequence[str]) -> None:
-        """Keep a fair sample of the values of a field (Vitter 1985)."""
-        if field == len(self._seen):
-            self._seen.append(0)
-            self._samples.append([])
-        self._seen[field] += 1
-        held = self._samples[field]
-        if len(held) < _SAMPLE:
-            held.append(words)
-        elif (place := self._chooser.randrange(self._seen[field])) < _SAMPLE:
-            held[place] = words
-
     def close(self) -> None:
         """Add decoys when all records are there, and make ready to look for them and for what is rare."""
         self._values = len(self._records)
         decoys = {
             int(keys_of(words)[0]): field
             for field, sample in enumerate(self._samples)
-            for words in decoys_of([words for words in sample if is_telling(words)], self._chooser)
+            for words in decoys_of([words for words in sample.values if is_telling(words)])
         }
         made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.array(self._keys))
         ends = [np.searchsorted(taken, made, side) for side in ("left", "right")]
@@ -344,9 +332,7 @@ class _Search:
         """Return how often a record has the values of another one in all its fields."""
         chance = 1.0
         for path in {path for path, text in leaves_of(record.value) if words_of(text)}:
-            sample = self._samples[self._paths[path]]
-            alike = sum(number * (number - 1) for number in Counter(map(tuple, sample)).values())
-            chance *= (alike + 1) / (len(sample) * (len(sample) - 1) + 2)
+            chance *= self._samples[self._paths[path]].alike
         return chance
 
     def _values_of(self, record: int) -> NDArray[np.intp]:

@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import log2
-from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
@@ -28,6 +27,7 @@ from pytest_jsonmatch.study.places import (
     value_at,
     with_value,
 )
+from pytest_jsonmatch.study.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -186,15 +186,8 @@ class _Seen:
     wrong: Counter[int] = field(default_factory=Counter)
     omitted: int = 0
     """How often a wrong answer was none."""
-    golds: int = 0
-    sample: list[int] = field(default_factory=list)
+    sample: Sample[int] = field(default_factory=partial(Sample, _SAMPLE))
     """Gold values, hashed."""
-
-    @property
-    def chance(self) -> float:
-        """How often two gold values are alike; in the beginning every other pair is."""
-        alike = sum(number * (number - 1) for number in Counter(self.sample).values())
-        return (alike + 1) / (len(self.sample) * (len(self.sample) - 1) + 2)
 
     @property
     def nothing(self) -> float:
@@ -229,7 +222,6 @@ class Auditor:
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._suspects: list[Suspect] = []
         self._dropped = 0
-        self._random = Random(0)  # noqa: S311 - a sample, not a secret
 
     def add(
         self, record: tuple[str, int], expected: JsonValue, answers: Sequence[object], compare: Compare
@@ -248,7 +240,7 @@ class Auditor:
         self._records += 1
         self._compare = compare
         for segments, value in nodes_of(expected):
-            self._sample(self._seen[path_of(segments)], value)
+            self._seen[path_of(segments)].sample.add(hash(render(value)))
         found: dict[int, dict[Trail, list[JsonValue]]] = {}
         for system, answer in enumerate(answers):
             result = None if answer is MISSING else self._compared(answer, expected)
@@ -270,14 +262,6 @@ class Auditor:
             raise
         except JsonMatchError:  # it is no JSON, or the metric refuses it
             return None
-
-    def _sample(self, seen: _Seen, value: JsonValue) -> None:
-        """Take note of a gold value, in a sample of bounded size."""
-        seen.golds += 1
-        if len(seen.sample) < _SAMPLE:
-            seen.sample.append(hash(render(value)))
-        elif (at := self._random.randrange(seen.golds)) < _SAMPLE:
-            seen.sample[at] = hash(render(value))
 
     def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
         """Count what is right in an answer, and return what is not, by its place in the gold."""
@@ -346,7 +330,7 @@ class Auditor:
 
     def _forget(self) -> None:
         """Keep those places at which the evidence is against the gold, and of these those that rank first."""
-        chances = {path: self._seen[path].chance for path in {each.field for each in self._suspects}}
+        chances = {path: self._seen[path].sample.alike for path in {each.field for each in self._suspects}}
         weighed = [
             replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
         ]
