@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -320,20 +321,16 @@ class _Search:
     def suspects(self, record_of: Callable[[int], Record]) -> Iterator[tuple[float, int]]:
         """Yield how likely chance finds as much of a record, if any is found, and the record's number."""
         chances = self._chances()
+        alike = {path: self._samples[at].alike for path, at in self._paths.items()}
         for record in self._best.keys() | self._wholes.keys():
             own = self._values_of(record)
             by_chance = np.minimum(chances[self._field_of[own]] * self._grams[own], 1.0)
             p = _as_many(by_chance.tolist(), int(self._is_found[own].sum()))
             if record in self._wholes:
-                p = min(p, self.words * self._alike(record_of(record)))
+                # No text has it more often than other records have its values in all fields.
+                paths = {path for path, text in leaves_of(record_of(record).value) if words_of(text)}
+                p = min(p, self.words * prod(alike[path] for path in paths))
             yield min(1.0, p * self.number), record
-
-    def _alike(self, record: Record) -> float:
-        """Return how often a record has the values of another one in all its fields."""
-        chance = 1.0
-        for path in {path for path, text in leaves_of(record.value) if words_of(text)}:
-            chance *= self._samples[self._paths[path]].alike
-        return chance
 
     def _values_of(self, record: int) -> NDArray[np.intp]:
         """Return the numbers of a record's rare values."""
