@@ -19,7 +19,9 @@ _CONTEXT: Final = 6
 
 def gold_sheet(found: GoldAudit, about: str) -> Sheet:
     """Return an audit for people."""
-    shown = [
+    columns = [Column("record"), *(Column(title, text=True) for title in ("place", "gold", "answers"))]
+    columns += [Column("votes"), Column("bits"), Column("who", text=True, spare=1)]
+    rows = [
         (
             Cell(each.record, "strong"),
             each.path,
@@ -30,23 +32,9 @@ def gold_sheet(found: GoldAudit, about: str) -> Sheet:
         )
         for each in found.found
     ]
-    titles = (
-        Column("record"),
-        Column("place", text=True),
-        Column("gold", text=True),
-        Column("answers", text=True),
-    )
-    figures = Column("votes"), Column("bits"), Column("who", text=True, spare=1)
-    told = f"{count(len(found.found), 'place')} where the gold is likely wrong, the strongest evidence first."
-    return Sheet(
-        "jsonmatch audit",
-        about,
-        [
-            Said(told),
-            Rows([*titles, *figures], shown, noun="place"),
-            *(Said(note, "faint") for note in found.notes),
-        ],
-    )
+    told = f"{count(len(rows), 'place')} where the gold is likely wrong, the strongest evidence first."
+    notes = [Said(note, "faint") for note in found.notes]
+    return Sheet("jsonmatch audit", about, [Said(told), Rows(columns, rows, noun="place"), *notes])
 
 
 def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
@@ -64,6 +52,9 @@ def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
 
 def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     """Return the audit of a suite for people."""
+    columns = [Column("field"), Column("broken by", text=True), Column("pass")]
+    columns += [Column("let pass by", text=True), Column("example", text=True, spare=1)]
+    columns.append(Column("in", text=True, spare=2))
     rows = [
         (
             Cell(each.field, "strong"),
@@ -75,23 +66,11 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
         )
         for each in found.holes
     ]
-    examples = Column("example", text=True, spare=1), Column("in", text=True, spare=2)
-    columns = (
-        Column("field"),
-        Column("broken by", text=True),
-        Column("pass"),
-        Column("let pass by", text=True),
-    )
     told = "Nothing could be broken."
     if found.noticed is not None:
-        mutated = count(found.mutated, "mutation")
-        told = f"{mutated} of right answers: {found.noticed:.1%} of them are noticed."
-    return Sheet(
-        "jsonmatch audit --mutate",
-        about,
-        [
-            Said(told),
-            Rows([*columns, *examples], rows, title="What passes", noun="hole"),
-            *([Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []),
-        ],
-    )
+        told = (
+            f"{count(found.mutated, 'mutation')} of right answers: {found.noticed:.1%} of them are noticed."
+        )
+    table = Rows(columns, rows, title="What passes", noun="hole")
+    notes = [Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
+    return Sheet("jsonmatch audit --mutate", about, [Said(told), table, *notes])

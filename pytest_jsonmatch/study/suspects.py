@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
+from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
@@ -138,7 +139,7 @@ def audit_gold(
     if isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
     auditor, compare = Auditor(tuple(answers)), comparing(metric, options)
-    reading = Reading(id_field)
+    reading = Reading(id_field, repair=take_repair(options)[0])
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):

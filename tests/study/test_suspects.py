@@ -203,6 +203,12 @@ def test_text_that_is_no_json_takes_no_side():
     assert audited.notes == ("c: 1 of 8 answers are missing or can't be compared; there it takes no side",)
 
 
+def test_answers_are_repaired_if_that_is_wanted():
+    texts = [json.dumps(each)[:-1] for each in changed(3, total=31)]
+    assert found({"a": texts, "b": texts}) == []
+    assert [each[:2] for each in found({"a": texts, "b": texts}, repair=True)] == [("r3", "total")]
+
+
 def test_files_of_json_lines(tmp_path):
     for name, records in {"gold": GOLD, "a": changed(3, total=31)}.items():
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
