@@ -227,7 +227,7 @@ def field_table(section: Section, look: Look) -> list[StyledLine]:
     if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
         lines.append(look.more(count(hidden, "more row"), indent=""))
     note = absence_note(section.total)
-    told = look.folded(note, 2) if note else []
+    told = look.folded(note, 3) if note else []
     return [header, *lines, drawn.rule, total, *told, *_unmatched(section.unmatched, look)]
 
 
