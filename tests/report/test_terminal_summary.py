@@ -390,7 +390,9 @@ def test_elements_without_a_partner_are_counted_below_the_table():
 
 def test_what_is_missing_and_made_up_is_told_in_full():
     many = compared("a", {"b": [0] * 1_200, "made": 1}, {"a": [0] * 1_200}, metric="leaf_f1")
-    assert "fabricated at 2 of 2 places where nothing is expected (100 %)" in " ".join(shown([many], width=60))
+    assert "fabricated at 2 of 2 places where nothing is expected (100 %)" in " ".join(
+        shown([many], width=60)
+    )
 
 
 def test_many_arrays_with_elements_without_a_partner_are_capped():
