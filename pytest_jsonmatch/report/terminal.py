@@ -319,6 +319,8 @@ def _below(comparison: Comparison) -> BelowLimit:
         return _limited(
             comparison, missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
         )
+    if comparison.parsed is False:
+        return BelowLimit(comparison.id, "no JSON found", None, None)
     if comparison.validity == "invalid":
         return BelowLimit(comparison.id, "not valid by the schema", None, None)
     if comparison.errors:
