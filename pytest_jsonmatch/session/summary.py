@@ -94,7 +94,9 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     return True
 
 
-def _table(session: Session, comparisons: Sequence[Comparison], *, is_brief: bool | None) -> Sequence[StyledLine]:
+def _table(
+    session: Session, comparisons: Sequence[Comparison], *, is_brief: bool | None
+) -> Sequence[StyledLine]:
     from pytest_jsonmatch.report.terminal import summary_lines
 
     return summary_lines(
