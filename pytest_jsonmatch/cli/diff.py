@@ -14,8 +14,9 @@ from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
+from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, StyledLine
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
@@ -77,6 +78,8 @@ def _run(options: Namespace) -> int:
             lines += look.folded(look.printable(change.words), 4, markup, indent="  ")
             if options.max_drop is not None:
                 lines.append([("    ", PLAIN), *_gate_line(change)])
+    if any(results.judged for results in (before, *after.values())):
+        lines += [[], *look.folded(JUDGED, 4, YELLOW)]
     write_output(as_text(lines, look), options.output)
     is_fine = options.max_drop is None or all(change.passed for change in changes)
     return FINE if is_fine else NOT_FINE

@@ -24,11 +24,6 @@ _NO_TRIAGE: Final = (
     "for their figures"
 )
 
-_JUDGED: Final = (
-    "a judge was asked: how often it errs is left out of these intervals; `jsonmatch judge calibrate` "
-    "measures it"
-)
-
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run in which something was compared, and what it was held against."""
@@ -51,10 +46,10 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     checks: list[StyledLine] = []
     checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
-        if comparisons and (not is_brief or run.checks.failed or session.settings.summary == "all"):
-            checks += _intervals(session, run)
-        if comparisons:
-            checks += _cluster_hint(session, run)
+        if comparisons and session.settings.asks_of_run:
+            if is_detailed := not is_brief or run.checks.failed or session.settings.summary == "all":
+                checks += _intervals(session, run)
+            checks += _doubts(session, run, is_detailed=is_detailed)
         checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
         while checks and not checks[-1]:
             checks.pop()
@@ -140,41 +135,30 @@ def _judged(session: Session) -> Iterator[StyledLine]:
 
 
 def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
-    """Yield the headline figures with their intervals, where something is asked of the run as a whole."""
-    if not session.settings.asks_of_run:
-        return
-    from pytest_jsonmatch.gate.headlines import field_headlines, micro_headlines
-    from pytest_jsonmatch.report.checks import interval_lines
+    """Yield the headline figures with their intervals."""
+    from pytest_jsonmatch.gate.headlines import field_headlines
+    from pytest_jsonmatch.report.checks import headline_blocks, interval_lines
 
     look = _look(session)
-    confidence = session.settings.confidence
-    micro = tuple(micro_headlines(run.results, confidence))
-    blocks = [("figures, mean of cases", run.headlines)]
+    blocks = [*headline_blocks(run.headlines, look)]
     if session.settings.summary == "all":
-        blocks += [
-            ("all fields together", micro),
-            ("fields", tuple(field_headlines(run.results, confidence))),
-        ]
-    else:
-        blocks.append(("all fields together", micro[-1:]))
-    for title, found in blocks:
-        yield from interval_lines(found, look, title=title)
-        yield []
-    if session.outcomes.judged:
-        yield from look.folded(_JUDGED, 4, {"yellow": True})
-        yield []
+        fields = field_headlines(run.results, session.settings.confidence)
+        blocks.append(interval_lines(fields, look, title="fields"))
+    for block in blocks:
+        yield from [*block, []]
 
 
-def _cluster_hint(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
-    """Yield a hint where cases seem to come from one document, if something is asked of the whole run."""
-    if not session.settings.asks_of_run:
-        return
+def _doubts(session: Session, run: FinishedRun, *, is_detailed: bool) -> Iterator[StyledLine]:
+    """Yield what intervals may leave out: documents that cases share, and how often a judge errs."""
+    from pytest_jsonmatch.report.checks import judge_lines
     from pytest_jsonmatch.session.clusterhint import cluster_hint
 
-    units = {case.id: case.cluster for case in run.results.cases}
+    look, units = _look(session), {case.id: case.cluster for case in run.results.cases}
     if hint := cluster_hint(units, session.outcomes.input_files):
-        yield from _look(session).folded(hint, 4, {"yellow": True})
-        yield []
+        yield from [*look.folded(hint, 4, {"yellow": True}), []]
+    has_intervals = is_detailed or run.change is not None or any(gate.is_proven for gate, _ in session.gates)
+    if has_intervals and (lines := judge_lines(run.results, look)):
+        yield from [*lines, []]
 
 
 def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:

@@ -181,6 +181,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         cases,
         collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
         narrowed=narrowed,
+        judged=bool(outcomes.judged),
     )
     found = repeats(cases)
     gates = check_gates(session.gates, results, confidence=settings.confidence)
