@@ -25,9 +25,10 @@ from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_ap
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.bytag import tag_blocks
-from pytest_jsonmatch.report.checks import gate_lines, judge_lines
+from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, corpus_head, corpus_table, some_of, worst_records
 from pytest_jsonmatch.report.details import details_of, details_of_leaves
+from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
@@ -302,8 +303,8 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         )
         blocks += pair_blocks(audited, look, verbosity=options.verbose)
     notes = list(note_lines(_notes(run, sides), look, _SHOWN))
-    judged = judge_lines(view.results, look) if view.gates else []
-    return joined([*blocks, notes, judged, gate_lines(view.gates, look, on=extent(view.results))])
+    doubts = doubt_blocks(view.results, look, {}) if view.gates else ()
+    return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 
 def _fields(record: RecordResult) -> str:

@@ -11,8 +11,9 @@ from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.gate.session import Checks
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.bytag import tag_blocks
-from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks, judge_lines
+from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
 from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, some_of, worst_records
+from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
@@ -148,7 +149,8 @@ def _complaint(case: Case) -> str:
 
 def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
     yield from headline_blocks(view.headlines, look, noun=view.noun)
-    yield judge_lines(view.results, look) if view.headlines else []
+    if view.headlines:
+        yield from doubt_blocks(view.results, look, {})
     if view.results.cases and not view.headlines and view.results.corpus is None:
         yield [_figures(view, look)]
     if view.diff is not None:

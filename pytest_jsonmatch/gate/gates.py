@@ -91,11 +91,9 @@ def _proven(gate: Gate, cases: Sequence[Case], results: ResultSet, confidence: f
         return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
     name = gate.figure
     rows = leaf_rows(cases, name, pattern=gate.field)[name] if gate.is_of_leaves else case_rows(cases, name)
-    interval = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
-    which, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
-    note = (
-        f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"
-    )
+    found = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
+    which, end = ("lower", found.low) if gate.operator in {">", ">="} else ("upper", found.high)
+    note = f"{found.estimate:.3f}, {confidence * 100:g} % interval {found.low:.3f} to {found.high:.3f}"
     figure = f"{which} end of {gate.name}"
     return Check(gate.text, figure, end, gate.limit, gate.holds(end), note, gate.operator)
 

@@ -31,20 +31,12 @@ class Headline(NamedTuple):
 
 
 def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
-    """Return the figures of a run with intervals; none without cases.
-
-    They are the means of the cases' figures, their pass rate, and the figures over all leaves together
-    (`micro.f1`), which the last line of the table of fields shows.
-    """
+    """Return figures with intervals: means of cases, pass rate, and of all leaves together (`micro.f1`)."""
     cases = results.cases
     rows = {name: case_rows(cases, name) for name in (*FIGURES, "pass_rate")}
     rows |= {f"{MICRO}{name}": found for name, found in leaf_rows(cases, *FIGURES).items()}
-    interval_of = {"pass_rate": pass_rate_interval}
-    return [
-        Headline(name, interval_of.get(name, ratio_interval)(found, confidence))
-        for name, found in rows.items()
-        if found
-    ]
+    how = {"pass_rate": pass_rate_interval}
+    return [Headline(name, how.get(name, ratio_interval)(of, confidence)) for name, of in rows.items() if of]
 
 
 def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:

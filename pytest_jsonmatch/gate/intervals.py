@@ -134,7 +134,14 @@ def influences(rows: Sequence[Row]) -> Influences:
     """
     import numpy as np
 
-    parts, wholes = cluster_sums(rows)
+    sums: dict[str, list[list[float]]] = {}
+    for row in rows:
+        found = sums.setdefault(row.cluster, [[], []])
+        found[0].append(row.part)
+        found[1].append(row.whole)
+    # (Sorted, so that nothing hangs on the order of the cases.)
+    pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
+    parts, wholes = np.array(pairs).reshape(-1, 2).T
     part, whole = math.fsum(parts), math.fsum(wholes)
     if whole <= 0:
         raise ConfigurationError("an interval needs at least 1 case that counts")
@@ -146,19 +153,6 @@ def influences(rows: Sequence[Row]) -> Influences:
     without = (part - parts) / rest
     values = ratio + (n - 1) * (without.mean() - without)
     return Influences(ratio, values, n * float((wholes**2).sum()) / whole**2)
-
-
-def cluster_sums(rows: Sequence[Row]) -> tuple[Any, Any]:
-    """Return both sums of each cluster, sorted, so that nothing hangs on the order of the cases."""
-    import numpy as np
-
-    sums: dict[str, list[list[float]]] = {}
-    for part, whole, cluster in rows:
-        found = sums.setdefault(cluster, [[], []])
-        found[0].append(part)
-        found[1].append(whole)
-    pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
-    return np.array([part for part, _ in pairs]), np.array([whole for _, whole in pairs])
 
 
 def lower_end(values: Any, alpha: float, bound: float) -> float:

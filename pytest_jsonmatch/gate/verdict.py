@@ -125,13 +125,20 @@ class Change:
         return None if self.interval is None else self.interval.estimate
 
     @property
+    def difference(self) -> str:
+        """The difference with its interval; empty without a case."""
+        if self.interval is None:
+            return ""
+        delta, low, high = _signed(self.interval.estimate, self.interval.low, self.interval.high)
+        return f"{delta} ({low} to {high})"
+
+    @property
     def words(self) -> str:
         """The difference with its interval, and the verdict."""
-        if self.interval is None or self.current is None or self.baseline is None:
-            return f"{self.figure}: no case is in both runs"
+        if self.current is None or self.baseline is None:
+            return f"{self.figure}: {self.verdict}"
         before, now = means_apart(self.baseline, self.current)
-        difference, low, high = _signed(self.interval.estimate, self.interval.low, self.interval.high)
-        return f"{self.figure} {difference} ({low} to {high}), {before} to {now}: {self.verdict}"
+        return f"{self.figure} {self.difference}, {before} to {now}: {self.verdict}"
 
     @property
     def verdict(self) -> str:

@@ -14,10 +14,7 @@ from pytest_jsonmatch.results.model import MICRO
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.gate.session import Check, Checks
-    from pytest_jsonmatch.results.model import ResultSet
 
-JUDGED: Final = "how often the judge errs is left out of intervals; `jsonmatch judge calibrate` measures it"
-"""What is said of intervals of a run in which a judge was asked."""
 FEW_CASES: Final = "few cases, wide interval"
 """What is said of an interval that rests on few cases that differ."""
 _MOST_NAMED: Final = 3
@@ -64,11 +61,6 @@ def interval_lines(
         of += f" in {count(first.clusters, 'cluster')}"
     text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
     return [*look.folded(text, 3, BOLD), *look.rows(rows, cut=0)]
-
-
-def judge_lines(results: ResultSet, look: Look) -> list[StyledLine]:
-    """Return what is to be said of intervals if a judge was asked."""
-    return look.folded(JUDGED, 4, YELLOW) if results.judged else []
 
 
 def check_lines(checks: Iterable[Check], look: Look) -> list[StyledLine]:

@@ -47,9 +47,12 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
         if comparisons and session.settings.asks_of_run:
-            if is_detailed := not is_brief or run.checks.failed or session.settings.summary == "all":
+            from pytest_jsonmatch.report.doubts import doubt_blocks
+
+            if not is_brief or run.checks.failed or session.settings.summary == "all":
                 checks += _intervals(session, run)
-            checks += _doubts(session, run, is_detailed=is_detailed)
+            for block in doubt_blocks(run.results, _look(session), session.outcomes.input_files):
+                checks += [*block, []]
         checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
         while checks and not checks[-1]:
             checks.pop()
@@ -146,19 +149,6 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
         blocks.append(interval_lines(fields, look, title="fields"))
     for block in blocks:
         yield from [*block, []]
-
-
-def _doubts(session: Session, run: FinishedRun, *, is_detailed: bool) -> Iterator[StyledLine]:
-    """Yield what intervals may leave out: documents that cases share, and how often a judge errs."""
-    from pytest_jsonmatch.report.checks import judge_lines
-    from pytest_jsonmatch.session.clusterhint import cluster_hint
-
-    look, units = _look(session), {case.id: case.cluster for case in run.results.cases}
-    if hint := cluster_hint(units, session.outcomes.input_files):
-        yield from [*look.folded(hint, 4, {"yellow": True}), []]
-    has_intervals = is_detailed or run.change is not None or any(gate.is_proven for gate, _ in session.gates)
-    if has_intervals and (lines := judge_lines(run.results, look)):
-        yield from [*lines, []]
 
 
 def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
