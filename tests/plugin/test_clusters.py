@@ -67,8 +67,11 @@ def test_a_baseline_is_compared_by_clusters(suite):
     run = suite(named, wrong=8).runpytest("--jsonmatch-baseline=main")
     assert "to 0.667: not shown to be worse" in " ".join(run.outlines)
     suite().runpytest("--jsonmatch-save=main")
-    run = suite(wrong=8).runpytest("--jsonmatch-baseline=main")
+    run = suite(wrong=8).runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1")
     assert "to 0.667: worse (proven)" in " ".join(run.outlines)
+    run.stdout.fnmatch_lines(
+        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (-0.* to -0.*): worse by more than 0.1*"
+    )
 
 
 def test_a_hint_once_where_no_cluster_is_named(suite, workers):
