@@ -184,8 +184,8 @@ def _confidence(parser: Parser) -> None:
     add(parser, "ANSWERS", told, dest="actual")
     add(parser, "GOLD", "the gold records, likewise", dest="expected")
     told = (
-        "where confidences stand: a path such as 'confidence_score.{path}' or '{path}_confidence', or a "
-        'function as module:function (default: in place of values, as {"value": ..., "confidence": ...})'
+        "where confidences stand: a path such as 'confidence_score.{path}', or a function as module:function "
+        '(default: in place of values, as {"value": ..., "confidence": ...})'
     )
     add(parser, "--confidence WHERE", told, default="inline")
     told = "find the threshold above which no more than this share of the values is wrong"
