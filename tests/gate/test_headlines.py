@@ -101,6 +101,17 @@ def test_a_drop_is_found_in_scores_outcomes_and_its_field():
     assert (back.scores.kind, back.scores.passed) == ("better", True)
 
 
+def test_where_the_mean_score_has_not_moved_fields_share_a_tenth_of_the_error_rate():
+    """Six of twelve cases would prove a field's gain or drop alone, at 0.008 each."""
+    before, after = ({"a": 1, "b": "y"}, {"a": 2, "b": "x"})
+    cases = {f"c{number:02}": GOLD for number in range(6, 12)}
+    verdict = change_of_runs(
+        *(run(**cases, **{f"c{number:02}": answer for number in range(6)}) for answer in (before, after))
+    )
+    kinds = {verdict.scores.kind, *(change.kind for change in verdict.fields.values())}
+    assert kinds == {"not shown"}
+
+
 def in_documents(results, size):
     """The same run, so many cases of it from each document."""
     cases = tuple(replace(each, cluster=f"document {at // size}") for at, each in enumerate(results.cases))
