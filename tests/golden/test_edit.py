@@ -215,6 +215,7 @@ def test_a_whole_document(before, new, after):
     [
         ("expected:\n- 1\nid: x\n", {"a": 1}, "expected:\n  a: 1\nid: x\n"),
         ("expected:\n  a: 1\nid: x\n", [1], "expected:\n  - 1\nid: x\n"),
+        ("tags:\n- t\nexpected: 1\n", {"a": [1]}, "tags:\n- t\nexpected:\n  a:\n  - 1\n"),
         ("expected:\n-\n- 1\n", [{"a": 1, "b": 2}, 1], "expected:\n- a: 1\n  b: 2\n- 1\n"),
         ("expected:\n- x  \n- 1\n", [["a", "b\nc\n"], 1], "expected:\n- - a\n  - |\n    b\n    c\n- 1\n"),
         ("expected:\n- x  # why\n- 1\n", [["a", "b"], 1], "expected:\n- [a, b]  # why\n- 1\n"),
