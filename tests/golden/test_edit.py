@@ -213,6 +213,12 @@ def test_a_whole_document(before, new, after):
 @pytest.mark.parametrize(
     ("before", "new", "after"),
     [
+        ("expected:\n- 1  # a\n- 1  # b\n", [1, 1, 1], "expected:\n- 1  # a\n- 1  # b\n- 1\n"),
+        (
+            "expected:\n- {id: 1, n: 1}  # a\n- {id: 2, n: 1}  # b\n",
+            [{"id": 0, "n": 2}, {"id": 1, "n": 2}, {"id": 2, "n": 2}],
+            "expected:\n- {id: 0, n: 2}\n- {id: 1, n: 2}  # a\n- {id: 2, n: 2}  # b\n",
+        ),
         ("expected:\n- 1\nid: x\n", {"a": 1}, "expected:\n  a: 1\nid: x\n"),
         ("expected:\n  a: 1\nid: x\n", [1], "expected:\n  - 1\nid: x\n"),
         (
