@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta, mannwhitneyu
+from scipy.stats import beta, mannwhitneyu, t
 
 from pytest_jsonmatch.study.calibration import (
     Outcomes,
@@ -56,6 +56,14 @@ def test_auroc_is_mann_whitneys_u(sample):
 def test_brier_is_the_mean_squared_difference(sample):
     confidences, right = sample
     assert brier(counted(*sample)).value == pytest.approx(((confidences - right) ** 2).mean())
+
+
+def test_of_values_that_stand_alone_the_interval_of_brier_is_students(sample):
+    confidences, right = (each[:20] for each in sample)
+    squares = (confidences - right) ** 2
+    low, high = t.interval(0.95, 19, squares.mean(), squares.std(ddof=1) / 20**0.5)
+    found = brier(counted(confidences, right))
+    assert (found.low, found.high) == pytest.approx((max(low, 0.0), high))
 
 
 def test_ece_of_bins_of_equal_mass():
