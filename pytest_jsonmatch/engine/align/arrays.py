@@ -1,21 +1,18 @@
-"""Pair the elements of two arrays: by key, or for the greatest total similarity."""
+"""Pair the elements of two arrays for the greatest total similarity."""
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Context, Pairing
 from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
-from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from pytest_jsonmatch.engine.align.context import Pairs
     from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -24,48 +21,6 @@ _SMALL_CELLS: Final = 1_000
 """Up to this many pairs of elements, nested ones counted, lists are as fast as numpy."""
 _MOST_LEVELS: Final = 8
 """Arrays in arrays are bounded together down to this level."""
-
-
-def pair_by_key(element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]) -> Pairs:
-    """Pair the objects of two arrays by the transformed value of one member, compared as JSON.
-
-    Null, boolean and container keys match nothing, nor do duplicates after the first.
-    """
-    member = element.children[key]
-    partners: dict[JsonValue, int] = {}
-    for index, item in enumerate(actual):
-        value = _key_value(member, item, key)
-        if value is not MISSING:
-            partners.setdefault(value, index)
-    pairs: Pairs = []
-    for index, item in enumerate(expected):
-        value = _key_value(member, item, key)
-        partner = None if value is MISSING else partners.pop(value, None)
-        if partner is not None:
-            pairs.append((index, partner))
-    return pairs
-
-
-def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
-    """Return the member by which the elements of two arrays pair; None: by position."""
-    if isinstance(node.align, str):
-        return None
-    kind, key = node.align
-    objects = all(type(item) is dict for item in chain(expected, actual))
-    return None if kind == "if_objects" and not objects else key
-
-
-def _key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
-    """Return what an element is paired by, or MISSING where that can match nothing."""
-    if type(item) is not dict:
-        return MISSING
-    value = member.prepare(item.get(key, MISSING))
-    if value is MISSING or value is None or type(value) in {bool, dict, list}:
-        return MISSING
-    # Not a finite number: equals nothing. (A string is never equal to itself minus itself: types first.)
-    if type(value) is float and value - value != 0.0:
-        return MISSING
-    return value
 
 
 @final
@@ -111,8 +66,7 @@ class Aligner(Context):
                 found = yield from pair_sparsely(self, element, trail, (expected, rows), (actual, columns))
                 return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found]))
         if pairs_in_all is None:
-            grid = body(self, len(one), len(other))
-            grid.know_nothing()
+            grid = Columns(self, element, body).left_to_walk(element, one, other)
         else:
             grid = Columns(self, element, body).grid(element, one, other)
         grid.stands_at(element, trail, (expected, rows), (actual, columns))

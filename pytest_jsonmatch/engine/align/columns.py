@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, repeat
+from math import isclose
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import column_of
 from pytest_jsonmatch.engine.align.grid import Nested, flatten
-from pytest_jsonmatch.engine.plan.leaves import leaves_of
+from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of
+from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -45,6 +47,17 @@ class _Some(NamedTuple):
 
 
 @final
+class _Place(NamedTuple):
+    """Where values stand."""
+
+    node: PlanNode
+    weight: float
+    """What it weighs, counted from the element down."""
+    lacking: bool = False
+    """Whether what does not meet a value here meets nothing; else it meets something of another type."""
+
+
+@final
 class Columns:
     """Makes the grid of all pairs of values at one node, and of all that is below."""
 
@@ -70,41 +83,59 @@ class Columns:
             actual: m values.
             above: the product of the weights from the element down to the node's parent.
         """
-        grid = self._body(self._aligner, len(expected), len(actual))
-        if node.branches is not None and node.accept is not None:
-            grid.know_nothing()
-            return grid
-        if node.branches is not None:
-            self._alternatives(grid, node, expected, actual, above)
-            return grid
-        if node.skip:
-            return grid
         weight = above * node.own_weight if node.depth > self._top else 1.0
-        if node.depth > self._deepest:
-            grid.know_nothing()
-        elif not self._scalars(grid, node, weight, list(expected), list(actual)):
+        if node.depth > self._deepest or (node.branches is not None and node.accept is not None):
+            return self.left_to_walk(node, expected, actual, weight)
+        grid = self._body(self._aligner, len(expected), len(actual))
+        if node.branches is not None:
+            self._alternatives(grid, node, (expected, actual), above, weight)
+        elif not node.skip and not self._scalars(grid, node, weight, list(expected), list(actual)):
             self._by_type(grid, node, weight, expected, actual)
         return grid
+
+    def left_to_walk(
+        self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], weight: float = 1.0
+    ) -> Grid:
+        """Return bounds of all pairs, of which only the walk can say what they score."""
+        grid = self._body(self._aligner, len(expected), len(actual))
+        self._doubt(grid, node, weight, expected, actual)
+        return grid
+
+    def _doubt(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        weight: float,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+    ) -> None:
+        most = [weight * most_of(node, value, self._aligner.most) for value in actual]
+        own, other = (
+            [weight * leaves_alone(node, value, self._aligner.leaves, lacking=False) for value in values]
+            for values in (expected, actual)
+        )
+        grid.doubt(own, other, most)
 
     def _alternatives(
         self,
         grid: Grid,
         node: PlanNode,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
+        sides: tuple[Sequence[JsonValue], Sequence[JsonValue]],
         above: float,
+        weight: float,
     ) -> None:
         """Add pairs by the alternative of the schema that expected's value chooses."""
+        expected, actual = sides
         groups: dict[PlanNode, list[int]] = {}
         for at, value in enumerate(expected):
             groups.setdefault(node.chosen(value, MISSING), []).append(at)
+        if any(variant.branches is not None for variant in groups):
+            # None of them accepts the value.
+            self._doubt(grid, node, weight, expected, actual)
+            return
         first: Grid | None = None
         everyone = list(range(len(actual)))
         for variant, rows in groups.items():
-            if variant.branches is not None:
-                # None of them accepts the value.
-                grid.know_nothing()
-                return
             block = self.grid(variant, [expected[at] for at in rows], actual, above)
             if first is None:
                 first = block
@@ -144,8 +175,10 @@ class Columns:
     ) -> None:
         """Add pairs of values of one kind: two scalars, two objects, two arrays. Others score 0."""
         if node.accept is not None:
-            grid.know_nothing()
-            return
+            if node.accept.takes_values:
+                self._doubt(grid, node, weight, expected, actual)
+                return
+            node = node.children[BARE]
         left, right = _by_shape(expected), _by_shape(actual)
         for shape in dict.fromkeys((*left, *right)):
             one, other = _Some.at(left.get(shape, []), expected), _Some.at(right.get(shape, []), actual)
@@ -161,41 +194,37 @@ class Columns:
             if shape is object:
                 grid.absorb(block, one.places, other.places)
             else:
-                self._absorb(grid, (node, weight), block, one, other)
+                self._absorb(grid, _Place(node, weight), block, (one, other))
 
-    def _absorb(
-        self, grid: Grid, place: tuple[PlanNode, float], block: Grid, one: _Some, other: _Some
-    ) -> None:
-        """Add a block, and correct the leaves where a container of one side meets none of the other.
+    def _absorb(self, grid: Grid, place: _Place, block: Grid, sides: tuple[_Some, _Some]) -> None:
+        """Add a block of pairs, and correct the leaves where a value of it meets what is not in it.
 
         Args:
             grid: to add to.
-            place: where the block's values stand, and its weight.
+            place: where the block's values stand.
             block: of the pairs of some values of each side.
-            one: these values of expected.
-            other: likewise of actual.
+            sides: these values.
         """
+        one, other = sides
         grid.absorb(block, one.places, other.places)
-        if_absent, weight = self._empties == "if_absent", place[1]
-        if if_absent and other.others:
-            empty = self._leafless(place[0], one, block.expected)
-            grid.lower(empty, other.others, [-weight] * len(other.others))
-        if one.others and not self._count_actual:
-            grid.lower(one.others, other.places, block.actual)
-        elif one.others and if_absent and self._aligner.as_f1:
-            empty = self._leafless(place[0], other, block.actual)
-            grid.lower(one.others, empty, [-weight] * len(empty))
+        if other.others:
+            alone = self._alone(place, one.values, lacking=place.lacking)
+            surplus: dict[float, list[int]] = {}
+            for at, leaves, own in zip(one.places, block.expected, alone):
+                if not isclose(leaves, own):
+                    surplus.setdefault(leaves - own, []).append(at)
+            for less, rows in surplus.items():
+                grid.lower(rows, other.others, [less] * len(other.others))
+        if one.others and (self._aligner.as_f1 or not self._count_actual):
+            counted = self._alone(place, other.values, lacking=False) if self._count_actual else repeat(0.0)
+            less_of = [0.0 if isclose(each, own) else each - own for each, own in zip(block.actual, counted)]
+            if any(less_of):
+                grid.lower(one.others, other.places, less_of)
 
-    def _leafless(self, node: PlanNode, some: _Some, leaves: Sequence[float]) -> list[int]:
-        """Return the places of containers that have no leaf; leaves of weight 0 are leaves."""
-        found = []
-        for at, value, weight in zip(some.places, some.values, leaves):
-            if not weight and type(value) in CONTAINERS:
-                below = node.chosen(value, MISSING)
-                whole = below.skip or below.explicit is not None
-                if not whole and not leaves_of(below, value, self._aligner.leaves).number:
-                    found.append(at)
-        return found
+    def _alone(self, place: _Place, values: Sequence[JsonValue], *, lacking: bool) -> list[float]:
+        """Return the leaves of values that the other side lacks, or has of another type."""
+        known = self._aligner.leaves
+        return [place.weight * leaves_alone(place.node, value, known, lacking=lacking) for value in values]
 
     # -- containers ----------------------------------------------------------------------------------------
 
@@ -222,12 +251,8 @@ class Columns:
                 return
         one = _Some.at([at for at, value in enumerate(expected) if value is not MISSING], expected)
         other = _Some.at([at for at, value in enumerate(actual) if value is not MISSING], actual)
-        if self._aligner.plan.has_optional and other.others:
-            # What is optional in a container that actual lacks does not count.
-            grid.know_nothing()
-            return
         block = self.grid(child, one.values, other.values, weight)
-        self._absorb(grid, (child, weight * child.own_weight), block, one, other)
+        self._absorb(grid, _Place(child, weight * child.own_weight, lacking=True), block, (one, other))
 
     def _empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
@@ -259,36 +284,37 @@ class Columns:
                     [item[at] if at < len(item) else MISSING for item in expected],
                     [item[at] if at < len(item) else MISSING for item in actual],
                 )
-        elif align == "unordered" and self._nest(grid, node, weight, expected, actual):
-            pass
         else:
-            grid.know_nothing()
-            return
+            self._nest(grid, node, weight, expected, actual)
         self._empty(grid, weight, expected, actual)
 
     def _nest(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
-    ) -> bool:
-        """Add unordered arrays; False: what they count depends on the pairs of their elements."""
+    ) -> None:
+        """Add arrays whose elements pair by contents or by key."""
         element = node.children[ELEMENT]
         if element.skip:
-            return True
-        if self._aligner.plan.has_optional:
-            return False
-        left, right = flatten(self._aligner, element, (expected, actual))
-        inner = self._inner(element, left.values, right.values)
-        if inner is None or inner.unknown:
-            return False
-        uneven = self._empties == "if_absent" and not (all(inner.expected) and all(inner.actual))
-        if inner.less is not None or uneven or not self._count_actual:
-            return False
+            return
+        sides = flatten(self._aligner, node, (expected, actual))
+        inner = self._inner(node, sides[0].values, sides[1].values)
+        if inner is None:
+            self._doubt(grid, node, weight, expected, actual)
+            return
         inner.finish()
-        grid.nest(Nested(self._aligner, inner, left, right), weight * element.own_weight)
-        return True
+        alone = [
+            self._alone(_Place(element, 1.0), flat.values, lacking=is_expected)
+            for flat, is_expected in zip(sides, (True, False))
+        ]
+        if not self._aligner.as_f1:
+            alone[1] = inner.actual
+        elif not self._count_actual:
+            alone[1] = [0.0] * len(inner.actual)
+        grid.nest(Nested(self._aligner, node, inner, sides, alone), weight * element.own_weight)
 
-    def _inner(self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid | None:
+    def _inner(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid | None:
         """Return the grid of all elements of nested arrays; None where it would not fit the memory limit."""
-        if len(expected) * len(actual) > _MANY_CELLS:
+        element = node.children[ELEMENT]
+        if len(expected) * len(actual) > _MANY_CELLS and node.align == "unordered":
             from pytest_jsonmatch.engine.align.large import related_grid
 
             related = related_grid(self._aligner, element, expected, actual)

@@ -45,17 +45,21 @@ class Cell(NamedTuple):
     similarity: float
     score: float
     """Σ weight·score."""
+    less: float = 0.0
+    """How many leaves it has less than its elements, where it is of a grid."""
     questions: tuple[Any, ...] = ()
     """What batch comparators have still to answer."""
 
 
 @final
 class Pairing(NamedTuple):
-    """How two unordered arrays pair."""
+    """How two arrays pair."""
 
     pairs: Pairs
     score: float = 0.0
     """Σ of the pairs, where they are of a grid."""
+    less: float = 0.0
+    """How many leaves the pairs have less than their elements, likewise."""
     questions: tuple[Any, ...] = ()
     """What batch comparators have still to answer before the pairs are sure."""
 
@@ -110,6 +114,8 @@ class Context:
         self.threshold = options.array_threshold + _SLACK
         self.canon = Canon(nulls_absent=options.nulls == "absent")
         self.leaves: Known = {}
+        self.most: dict[tuple[PlanNode, int], float] = {}
+        """The most that containers of actual can score."""
         self.gap: float | None = None
         """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
         self.solutions_ahead = (

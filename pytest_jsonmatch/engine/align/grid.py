@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from itertools import chain
+from math import isclose
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.column import distinct_values
 from pytest_jsonmatch.engine.align.context import Cell, Pairing, Source, run, similarity_of
-from pytest_jsonmatch.engine.align.keys import twins
-from pytest_jsonmatch.engine.plan.leaves import leaves_of
+from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, twins
+from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Sequence
 
-    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.column import Block, Column
     from pytest_jsonmatch.engine.align.context import Context, Pairs, Side
+    from pytest_jsonmatch.engine.align.keys import Canon
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
+
+Leaves: TypeAlias = "Sequence[list[float]]"
+"""Weighted leaves of each value, of expected and of actual."""
 
 ROUNDING: Final = 3 * 2.0**6
 """Added and subtracted again, it rounds a worth to a multiple of 2^-45: then sums of worths are exact, in
@@ -26,23 +32,32 @@ TIE: Final = 2.0**-31
 
 
 @final
-class Part(NamedTuple):
-    """Unordered arrays inside the elements of a grid."""
+class Bounds(NamedTuple):
+    """What some pairs score at most, and how many leaves they may have less than their elements."""
 
-    nested: Nested
+    score: Any
+    less: Any
+    """None: no pair has less."""
+
+
+@final
+class Part(NamedTuple):
+    """Arrays inside the elements of a grid, or values there that are costly to compare."""
+
+    nested: Nested | DearValues
     rows: dict[int, int]
-    """Which of the arrays is that of a row of the grid; without rows that have none, or an empty one."""
+    """Which of these is that of a row of the grid; without rows that have none, or an empty array."""
     columns: dict[int, int]
     weight: float
-    bound: Any
-    """(arrays, arrays) what was added to the grid's Σ as a bound; None: what was added is exact."""
+    bound: Bounds | None
+    """What was added to the grid as a bound; None: what was added is exact."""
 
 
 class Grid(ABC):
     """Σ of all pairs of values at one node, and the weighted leaves of each side; columns fill it.
 
     A pair is exact at once, or a bound until it is chosen: because of arrays inside it (`parts`), or because
-    only the walk can score it (`walked`), maybe without any bound (`unknown`).
+    only the walk can score it (`walked`).
     """
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
@@ -54,11 +69,9 @@ class Grid(ABC):
         self.score: Any = self._zeros()
         """(n, m) Σ weight·score of the pairs, exact or bounds."""
         self.less: Any = None
-        """(n, m) how many leaves a pair has less than its elements; None: no pair has."""
+        """(n, m) how many leaves a pair has less than its elements, or may have; None: no pair has."""
         self.walked = False
         """Whether only the walk can score the pairs."""
-        self.unknown = False
-        """Whether there are no bounds either."""
         self.bounded = False
         """Whether one of the parts is a bound."""
         self.parts: list[Part] = []
@@ -67,6 +80,11 @@ class Grid(ABC):
         self._trail: Any = None
         self._sides: tuple[Side, Side] = (([], []), ([], []))
         self._cells: dict[tuple[int, int], Cell] = {}
+
+    @property
+    def _counted_sides(self) -> int:
+        """On how many sides a leaf of both counts."""
+        return 2 if self.aligner.as_f1 else 1
 
     @property
     def is_exact(self) -> bool:
@@ -88,8 +106,8 @@ class Grid(ABC):
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
 
     @abstractmethod
-    def _add_nested(self, nested: Nested, weight: float, most: tuple[list[float], list[float]]) -> Any:
-        """Add Σ of all pairs of nested arrays, given the leaves of each; return what is a bound, or None."""
+    def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
+        """Return what all pairs of nested arrays score, weighted, and whether that is exact."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -109,10 +127,6 @@ class Grid(ABC):
 
     # -- filling -------------------------------------------------------------------------------------------
 
-    def know_nothing(self) -> None:
-        """Leave every pair to the walk, without any bound."""
-        self.unknown = self.walked = True
-
     def count(self, weight: float, left: Column, right: Column) -> None:
         """Count a leaf for every element that has a value."""
         for own, column in ((self.expected, left), (self.actual, right)):
@@ -129,6 +143,21 @@ class Grid(ABC):
             self.actual[to] += weight
         self._add(self.score, rows, columns, [weight] * len(columns))
 
+    def doubt(self, expected: list[float], actual: list[float], most: list[float]) -> None:
+        """Leave every pair to the walk, given leaves, and what each value of actual can score at most.
+
+        The leaves of a pair may depend on both values. There are as many as it scores, on both sides: so a
+        place that scores all it can, and has no more leaves, is a bound of what it does to a similarity.
+        """
+        self.walked = True
+        rows, columns = range(len(expected)), range(len(actual))
+        self.expected = [leaves + more for leaves, more in zip(self.expected, expected)]
+        self.actual = [leaves + more for leaves, more in zip(self.actual, actual)]
+        self._add(self.score, rows, columns, most)
+        for at, own in enumerate(expected):
+            sides = [own + other for other in actual] if self.aligner.as_f1 else [own] * len(actual)
+            self.lower([at], columns, [both - self._counted_sides * each for both, each in zip(sides, most)])
+
     def lower(self, rows: Sequence[int], columns: Sequence[int], by: Sequence[float]) -> None:
         """Take leaves off those of a block of pairs, a number for each column."""
         if rows and columns:
@@ -139,7 +168,6 @@ class Grid(ABC):
     def absorb(self, block: Grid, rows: Sequence[int], columns: Sequence[int]) -> None:
         """Add the sums of a block of pairs."""
         self.walked = self.walked or block.walked
-        self.unknown = self.unknown or block.unknown
         self.bounded = self.bounded or block.bounded
         for at, leaves in zip(rows, block.expected):
             self.expected[at] += leaves
@@ -157,20 +185,24 @@ class Grid(ABC):
 
     def nest(self, nested: Nested, weight: float) -> None:
         """Add the unordered arrays of a block, one for each row and column."""
-        inner, codes, others = nested.inner, nested.left.codes, nested.right.codes
-        expected = [weight * sum([inner.expected[code] for code in own]) for own in codes]
-        actual = [weight * sum([inner.actual[code] for code in own]) for own in others]
-        self.expected = [leaves + more for leaves, more in zip(self.expected, expected)]
-        self.actual = [leaves + more for leaves, more in zip(self.actual, actual)]
+        codes, others = nested.left.codes, nested.right.codes
+        for own, leaves in zip((self.expected, self.actual), nested.leaves):
+            own[:] = [before + weight * more for before, more in zip(own, leaves)]
         if any(codes) and any(others):
-            bound = self._add_nested(nested, weight, (expected, actual))
-            if inner.walked:
+            sums, is_exact = self._sums_of(nested, weight)
+            everyone = range(len(self.expected)), range(len(self.actual))
+            self._add(self.score, *everyone, sums.score)
+            if sums.less is not None:
+                if self.less is None:
+                    self.less = self._zeros()
+                self._add(self.less, *everyone, sums.less)
+            if nested.inner.walked:
                 self.walked = True
                 return
-            self.bounded = self.bounded or bound is not None
+            self.bounded = self.bounded or not is_exact
             rows = {at: at for at, own in enumerate(codes) if own}
             columns = {to: to for to, own in enumerate(others) if own}
-            self.parts.append(Part(nested, rows, columns, weight, bound))
+            self.parts.append(Part(nested, rows, columns, weight, None if is_exact else sums))
 
     def stands_at(self, element: PlanNode, trail: Any, expected: Side, actual: Side) -> None:
         """Tell where the elements stand, for the walk."""
@@ -178,24 +210,18 @@ class Grid(ABC):
 
     # -- solving -------------------------------------------------------------------------------------------
 
-    def whole(self, row: int, column: int) -> float:
-        """Return what a pair's Σ is divided by."""
-        whole = self.expected[row]
+    def less_of(self, row: int, column: int) -> float:
+        """Return how many leaves a pair has less than its elements, or may have."""
+        return 0.0 if self.less is None else float(self.less[row][column])
+
+    def whole(self, row: int, column: int, less: float) -> float:
+        """Return what a pair's Σ is divided by, where it has so many leaves less than its elements."""
         if self.aligner.as_f1:
-            whole += self.actual[column]
-        if self.less is not None:
-            whole -= float(self.less[row][column])
-        return whole * 0.5 if self.aligner.as_f1 else whole
+            return (self.expected[row] + self.actual[column] - less) * 0.5
+        return self.expected[row] - less
 
     def _set_share(self, most: float) -> None:
         """Set what Σ adds to a pair's similarity, given the greatest Σ of all pairs, or a bound of it."""
-        if self.unknown:
-            # Without any Σ: none is greater than the weighted leaves of expected's element.
-            array, places = self._sides[0]
-            elements = [value for at in places if type(value := array[at]) in {dict, list}]
-            nodes = [self._element.chosen(value, value) for value in elements]
-            leaves = [leaves_of(*place, self.aligner.leaves) for place in zip(nodes, elements)]
-            most = max([1.0, *(each.weight for each in leaves)])
         self._share = TIE / (most or 1.0)
 
     def worth(self, cell: Cell) -> float:
@@ -214,22 +240,29 @@ class Grid(ABC):
             sources = Source(expected, rows[row]), Source(actual, columns[column])
             cell = yield self.aligner.measure(self._element, self._trail, *sources)
         else:
-            score = float(self.score[row][column])
+            score, less = float(self.score[row][column]), self.less_of(row, column)
             for part in self.parts:
                 if part.bound is not None and row in part.rows and column in part.columns:
                     at, to = part.rows[row], part.columns[column]
-                    score += part.weight * part.nested.score(at, to) - float(part.bound[at][to])
-            cell = Cell(similarity_of(score, self.whole(row, column)), score)
+                    own, own_less = part.nested.sums(at, to)
+                    score += part.weight * own - float(part.bound.score[at][to])
+                    if part.bound.less is not None:
+                        less += part.weight * own_less - float(part.bound.less[at][to])
+            cell = Cell(similarity_of(score, self.whole(row, column, less)), score, less)
         self._cells[row, column] = cell
         return cell
 
-    def sum_of(self, pairs: Pairs) -> float:
-        """Return Σ of some pairs, of which none takes a walk."""
+    def sums(self, pairs: Pairs) -> tuple[float, float]:
+        """Return Σ of some pairs, of which none takes a walk, and how many leaves they have less."""
         if self.is_exact:
-            scores = self.score
-            return sum([float(scores[row][column]) for row, column in pairs])
+            return self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs])
         cells: list[Cell] = [run(self.measure(row, column)) for row, column in pairs]
-        return float(sum([cell.score for cell in cells]))
+        return sum([cell.score for cell in cells]), sum([cell.less for cell in cells])
+
+    def _scores_of(self, pairs: Pairs) -> float:
+        """Return Σ of some pairs, exactly or as a bound."""
+        scores = self.score
+        return sum([float(scores[row][column]) for row, column in pairs])
 
     def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Pairing]:
         """Pair some rows with some columns for the greatest total similarity above the threshold.
@@ -247,7 +280,7 @@ class Grid(ABC):
         block = self._block(rows, columns)
         pairs = self._solve(block)
         if self.is_exact:
-            return Pairing(pairs, self.sum_of([(rows[at], columns[to]) for at, to in pairs]))
+            return Pairing(pairs, *self.sums([(rows[at], columns[to]) for at, to in pairs]))
         known: dict[tuple[int, int], Cell] = {}
         while True:
             fresh = [pair for pair in pairs if pair not in known]
@@ -258,7 +291,7 @@ class Grid(ABC):
                     cell = known[at, to] = yield from self.measure(rows[at], columns[to])
                     block[at][to] = self.worth(cell)
             pairs = self._solve(block)
-        score = sum([known[pair].score for pair in pairs])
+        score, less = sum([known[pair].score for pair in pairs]), sum([known[pair].less for pair in pairs])
         questions = [question for pair in pairs for question in known[pair].questions]
         ahead = pairs
         for _ in range(self.aligner.solutions_ahead if questions else 0):
@@ -271,7 +304,7 @@ class Grid(ABC):
                 if (at, to) not in known:
                     known[at, to] = yield from self.measure(rows[at], columns[to])
                 questions += known[at, to].questions
-        return Pairing(pairs, score, tuple(questions))
+        return Pairing(pairs, score, less, tuple(questions))
 
     def keep(self, row: int, column: int) -> None:
         """Tell the aligner how the arrays inside a pair of elements pair."""
@@ -292,14 +325,14 @@ class Flat(NamedTuple):
     keys: list[list[Hashable]]
     """For each array what its elements share with equal ones."""
     values: list[JsonValue]
-    """The distinct values; containers are each one of their own."""
+    """The distinct values."""
 
 
 def flatten(
-    aligner: Context, element: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
+    aligner: Context, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
 ) -> tuple[Flat, Flat]:
-    """Return the elements of the arrays of both sides."""
-    canon = aligner.canon
+    """Return the elements of the arrays of both sides, the arrays standing at a node."""
+    canon, element = aligner.canon, node.children[ELEMENT]
     elements = [[item for array in arrays for item in array] for arrays in sides]
     keys = canon.keys(element, *elements)
     alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
@@ -307,7 +340,12 @@ def flatten(
     for arrays, items, own in zip(sides, elements, keys):
         orders, codes, kept = [], [], []
         values: list[JsonValue]
-        values, numbers = distinct_values(items) if alike else (items, None)
+        values, numbers = items, None
+        if alike:
+            values, numbers = distinct_values(items)
+        elif node.align == "unordered":
+            # (Equal objects may differ in the member that arrays pair by: it may be skipped.)
+            values, numbers = _distinct(canon, element, items, own)
         start = 0
         for array in arrays:
             end = start + len(array)
@@ -319,39 +357,156 @@ def flatten(
     return flat[0], flat[1]
 
 
+def _distinct(
+    canon: Canon, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
+) -> tuple[list[JsonValue], list[int] | None]:
+    """Return the distinct values, containers among them, and for each value its number; None: all are."""
+    if len(set(keys)) == len(keys):
+        return values, None
+    numbers: dict[Hashable, int] = {}
+    # (A key does not tell 1 from 1.0, and a text not a container from its text: a comparator may.)
+    found = [
+        numbers.setdefault((key, canon.text(element, value)), len(numbers))
+        for key, value in zip(keys, values)
+    ]
+    distinct = dict(zip(reversed(found), reversed(values)))
+    return [distinct[at] for at in range(len(numbers))], found
+
+
+@final
+class DearValues:
+    """The values of a column whose scores are bounds until a pair is chosen."""
+
+    __slots__ = ("_block", "_sides", "_terms")
+
+    def __init__(
+        self,
+        block: Block,
+        sides: tuple[Column, Column],
+        terms: tuple[float, float | None, list[float] | None],
+    ) -> None:
+        """Take which values a comparator scores, the column of each side, and how a score counts.
+
+        That is: its weight, up to what it counts as 0, and what each value of actual scores anyhow.
+        """
+        self._block = block
+        self._sides = sides
+        self._terms = terms
+
+    def places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
+        """Return which value each row of a grid has, and each column, without those of other comparators."""
+        found = []
+        for column, some, size in zip(self._sides, self._block[1:], (rows, columns)):
+            codes = enumerate(range(size) if column.codes is None else column.codes)
+            scored = set(range(len(column.values)) if some is None else some)
+            found.append({at: code for at, code in codes if code in scored})
+        return found[0], found[1]
+
+    def sums(self, row: int, column: int) -> tuple[float, float]:
+        """Return what two values score, weighted, and that they have no leaves less."""
+        left, right = self._sides
+        weight, limit, accepted = self._terms
+        score: Any = self._block.bound.score(left.values[row], right.values[column])
+        if accepted is not None:
+            score = max(score, accepted[column])
+        if limit is not None and score <= limit and score < 1.0:
+            score = 0.0
+        return weight * score, 0.0
+
+    def keep(self, row: int, column: int) -> None:
+        """Do nothing: there is nothing to pair in values."""
+
+
 @final
 class Nested:
-    """The unordered arrays at one place in the elements of both sides."""
+    """The arrays at one place in the elements of both sides, paired by contents or by key."""
 
-    __slots__ = ("_aligner", "_scores", "inner", "left", "right")
+    __slots__ = ("_aligner", "_gains", "_node", "_sums", "inner", "leaves", "left", "right")
 
-    def __init__(self, aligner: Context, inner: Grid, left: Flat, right: Flat) -> None:
+    def __init__(
+        self, aligner: Context, node: PlanNode, inner: Grid, sides: tuple[Flat, Flat], alone: Leaves
+    ) -> None:
+        """Take the arrays' node, their elements, and the leaves of each value where it has no partner."""
         self._aligner = aligner
+        self._node = node
         self.inner = inner
         """All elements of expected's arrays against all of actual's."""
-        self.left = left
-        self.right = right
-        self._scores: dict[tuple[int, int], float] = {}
+        self.left, self.right = sides
+        self.leaves: Leaves = tuple(
+            [[sum([own[code] for code in codes]) for codes in flat.codes] for flat, own in zip(sides, alone)]
+        )
+        """Of each side, the leaves of each array, its elements having no partners."""
+        gains = [
+            [0.0 if isclose(most, own) else most - own for most, own in zip(*both)]
+            for both in zip((inner.expected, inner.actual), alone)
+        ]
+        self._gains = gains if any(map(any, gains)) else None
+        self._sums: dict[tuple[int, int], tuple[float, float]] = {}
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether the arrays are paired by a member, or by position, in place of their contents."""
+        return self._node.align != "unordered"
+
+    @property
+    def gains(self) -> Leaves | None:
+        """How many more leaves each value has where it has a partner; None: none has."""
+        return self._gains
+
+    @property
+    def has_less(self) -> bool:
+        """Whether the leaves of two arrays depend on how they pair."""
+        return self._gains is not None or self.inner.less is not None
+
+    @property
+    def keys(self) -> list[list[Hashable]]:
+        """What values share with equal ones, on both sides."""
+        sides = self.left, self.right
+        keys = [dict(zip(chain(*flat.codes), chain(*flat.keys))) for flat in sides]
+        return [[known[at] for at in range(len(flat.values))] for known, flat in zip(keys, sides)]
+
+    def members(self) -> list[list[JsonValue]] | None:
+        """Return, of each side, what values pair by; None: not by a member, or not all of them."""
+        sides = self.left, self.right
+        key = key_of(self._node, *[flat.values for flat in sides])
+        if key is None:
+            return None
+        member = self._node.children[ELEMENT].children[key]
+        return [[key_value(member, value, key) for value in flat.values] for flat in sides]
 
     def pair(self, row: int, column: int) -> Pairing:
-        """Pair two of the arrays, exactly: twins, then the greatest total similarity."""
+        """Pair two of the arrays, exactly: by key, or twins, then the greatest total similarity."""
         codes, others = self.left.codes[row], self.right.codes[column]
-        pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
-        score = self.inner.sum_of([(codes[at], others[to]) for at, to in pairs])
+        rows: list[int] = []
+        columns: list[int] = []
+        if not self.is_keyed:
+            pairs, rows, columns = twins(self.left.keys[row], self.right.keys[column])
+        else:
+            arrays = self.left.arrays[row], self.right.arrays[column]
+            key = key_of(self._node, *arrays)
+            if key is None:
+                pairs = list(zip(range(len(codes)), range(len(others))))
+            else:
+                pairs = pair_by_key(self._node.children[ELEMENT], key, *arrays)
+        score, less = self.inner.sums([(codes[at], others[to]) for at, to in pairs])
         if rows and columns:
             rows, columns = _in(self.left.orders[row], rows), _in(self.right.orders[column], columns)
             best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
-            score += best.score
+            score, less = score + best.score, less + best.less
             pairs += [(rows[at], columns[to]) for at, to in best.pairs]
-        return Pairing(sorted(pairs), score)
+        if self._gains is not None:
+            left, right = self._gains
+            less -= sum([left[codes[at]] + right[others[to]] for at, to in pairs])
+        return Pairing(sorted(pairs), score, less)
 
-    def score(self, row: int, column: int) -> float:
-        """Return Σ of two of the arrays, paired; it is worked out once."""
-        score = self._scores.get((row, column))
-        if score is None:
+    def sums(self, row: int, column: int) -> tuple[float, float]:
+        """Return Σ of two of the arrays, paired, and how many leaves they have less; worked out once."""
+        found = self._sums.get((row, column))
+        if found is None:
             # (The pairs are few that matter: they are made again when they are kept.)
-            score = self._scores[row, column] = self.pair(row, column).score
-        return score
+            pairing = self.pair(row, column)
+            found = self._sums[row, column] = pairing.score, pairing.less
+        return found
 
     def keep(self, row: int, column: int) -> None:
         """Tell the aligner how two of the arrays pair, and all arrays inside their pairs."""

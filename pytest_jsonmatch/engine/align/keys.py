@@ -1,7 +1,7 @@
-"""What equal elements share, and the text that elements are ordered by: contents only, at every depth.
+"""What elements are paired and ordered by: what equal ones share, a text of their contents, a member.
 
-Both look at a container once, however often it is asked for: a container stands at one place of one document,
-and documents outlive the comparison, so its identity is a key.
+Contents only, at every depth. A container is looked at once, however often its key or text is asked for: it
+stands at one place of one document, and documents outlive the comparison, so its identity is a key.
 """
 
 from __future__ import annotations
@@ -227,6 +227,50 @@ def twins(
         return pairs, rows, list(range(len(actual)))
     taken = {to for _, to in pairs}
     return pairs, rows, [at for at in range(len(actual)) if at not in taken]
+
+
+def pair_by_key(
+    element: PlanNode, key: str, expected: list[JsonValue], actual: list[JsonValue]
+) -> list[tuple[int, int]]:
+    """Pair the objects of two arrays by the transformed value of one member, compared as JSON.
+
+    Null, boolean and container keys match nothing, nor do duplicates after the first.
+    """
+    member = element.children[key]
+    partners: dict[JsonValue, int] = {}
+    for index, item in enumerate(actual):
+        value = key_value(member, item, key)
+        if value is not MISSING:
+            partners.setdefault(value, index)
+    pairs: list[tuple[int, int]] = []
+    for index, item in enumerate(expected):
+        value = key_value(member, item, key)
+        partner = None if value is MISSING else partners.pop(value, None)
+        if partner is not None:
+            pairs.append((index, partner))
+    return pairs
+
+
+def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
+    """Return the member by which the elements of two arrays pair; None: by position."""
+    if isinstance(node.align, str):
+        return None
+    kind, key = node.align
+    objects = all(type(item) is dict for item in chain(expected, actual))
+    return None if kind == "if_objects" and not objects else key
+
+
+def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
+    """Return what an element is paired by, or MISSING where that can match nothing."""
+    if type(item) is not dict:
+        return MISSING
+    value = member.prepare(item.get(key, MISSING))
+    if value is MISSING or value is None or type(value) in {bool, dict, list}:
+        return MISSING
+    # Not a finite number: equals nothing. (A string is never equal to itself minus itself: types first.)
+    if type(value) is float and value - value != 0.0:
+        return MISSING
+    return value
 
 
 def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:

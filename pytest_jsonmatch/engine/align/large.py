@@ -8,16 +8,16 @@ import numpy as np
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, TIE, Grid
+from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, DearValues, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
-from pytest_jsonmatch.engine.value.convert import CONTAINERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.column import Block, Column
     from pytest_jsonmatch.engine.align.context import Cell, Context
     from pytest_jsonmatch.engine.align.grid import Flat, Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -31,6 +31,8 @@ _FIRST_STEP: Final = 0.15
 """The first step of prices, in shares of the greatest score."""
 _FEWEST_CELLS: Final = 1_000
 """In smaller problems only what is chosen is made exact."""
+_PATIENCE: Final = 2
+"""After so many walks an element, pairs are scored that were not chosen."""
 _CHUNK: Final = 4_000_000
 """Cells worked on at a time where a whole matrix is not needed."""
 
@@ -52,6 +54,11 @@ class Owners:
 
         ones = np.ones(len(self.codes))
         return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
+
+    def sums(self, numbers: Matrix) -> Matrix:
+        """Return, for each array, the sum of the numbers of its values."""
+        found: Matrix = self.matrix(len(numbers)) @ numbers
+        return found
 
     def counts(self, values: Indices) -> Matrix:
         """Return how often each array has some of the values, (arrays, values)."""
@@ -92,14 +99,21 @@ class ArrayGrid(Grid):
 
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
-        table = self._table(node, left, right)
+        table, dear = self._table(node, left, right)
+        if node.accepts_dearly:
+            self.walked = True
+            table[:] = 1.0
+        accepted = None
         if node.acceptance is not None:
-            np.maximum(table, list(map(node.acceptance.ceiling, right.values)), out=table)
+            accepted = list(map(node.acceptance.ceiling, right.values))
+            np.maximum(table, accepted, out=table)
         limit = self.aligner.plan.options.leaf_threshold
         if limit is not None:
             table[(table <= limit) & (table < 1.0)] = 0.0
         if weight != 1.0:
             table *= weight
+        if dear is not None:
+            self._leave_open(DearValues(dear, (left, right), (weight, limit, accepted)), table)
         if left.codes is not None:
             rows = np.array(left.codes, dtype=np.intp)
             table = table.take(rows, axis=0)
@@ -110,39 +124,46 @@ class ArrayGrid(Grid):
             table[:, columns < 0] = 0.0
         self.score += table
 
-    def _table(self, node: PlanNode, left: Column, right: Column) -> Matrix:
-        """Return the scores of all pairs of distinct values; bounds where the comparator is costly."""
+    def _leave_open(self, values: DearValues, table: Matrix) -> None:
+        """Let the scores of a column be bounds until a pair is chosen."""
+        rows, columns = values.places(len(self.expected), len(self.actual))
+        self.bounded = True
+        self.parts.append(Part(values, rows, columns, 1.0, Bounds(table, None)))
+
+    def _table(self, node: PlanNode, left: Column, right: Column) -> tuple[Matrix, Block | None]:
+        """Return the scores of all pairs of distinct values, and whose are bounds: a comparator is costly."""
         table: Matrix | None = None
-        for bound, rows, columns in blocks_of(node, left.values, right.values):
+        dear: Block | None = None
+        for block in blocks_of(node, left.values, right.values):
+            bound, rows, columns = block
             one = left.values if rows is None else [left.values[at] for at in rows]
             other = right.values if columns is None else [right.values[at] for at in columns]
             scores: Any = None
             if bound.ceiling is not None:
                 scores = bound.ceiling(one, other)
-            if scores is not None or bound.table is None:
+            if scores is not None:
+                dear = block
+            elif bound.table is None:
                 self.walked = True
-                scores = np.ones((len(one), len(other))) if scores is None else scores
+                scores = np.ones((len(one), len(other)))
             else:
                 scores = bound.table(one, other)
             if rows is None or columns is None:
-                return np.array(scores, dtype=np.float64, copy=None)
+                return np.array(scores, dtype=np.float64, copy=None), dear
             if table is None:
                 table = np.zeros((len(left.values), len(right.values)))
             table[np.array(rows)[:, None], columns] = scores
-        return np.zeros((len(left.values), len(right.values))) if table is None else table
+        return np.zeros((len(left.values), len(right.values))) if table is None else table, dear
 
-    def _add_nested(
-        self,
-        nested: Nested,
-        weight: float,
-        most: tuple[list[float], list[float]],  # noqa: ARG002 - bounds by partners are as good
-    ) -> Matrix | None:
+    def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
         left, right = Owners(nested.left), Owners(nested.right)
         inner: Any = nested.inner
-        exact = None if inner.walked else inner.intersections(nested, left, right)
-        bound = weight * (inner.bounds(nested, left, right) if exact is None else exact)
-        self.score += bound
-        return bound if exact is None else None
+        exact = None if inner.walked or nested.has_less else inner.intersections(nested, left, right)
+        if exact is not None:
+            return Bounds(weight * exact, None), True
+        score = inner.bounds(nested, left, right)
+        less = inner.less_bounds(nested, (left, right), score) if nested.has_less else None
+        return Bounds(weight * score, None if less is None else weight * less), False
 
     def intersections(self, nested: Nested, left: Owners, right: Owners) -> Matrix | None:
         """Return the exact Σ of all pairs of nested arrays, if no element has a choice of partners.
@@ -151,12 +172,11 @@ class ArrayGrid(Grid):
         equality: no pairing is needed to know it.
         """
         alike = self._worth > 0.0
-        if not self.is_exact or alike.sum(axis=0).max() > 1 or alike.sum(axis=1).max() > 1:
+        if nested.is_keyed or not self.is_exact or alike.sum(axis=0).max() > 1 or alike.sum(axis=1).max() > 1:
+            return None
+        if (_same(*nested.keys) & ~alike).any():
             return None
         rows, columns = np.nonzero(alike)
-        chosen = set(zip(rows.tolist(), columns.tolist()))
-        if any(pair not in chosen for pair in _equal(nested)):
-            return None
         one, other = left.counts(rows), right.counts(columns)
         scores = self.score[rows, columns]
         total = np.zeros((len(one), len(other)))
@@ -166,13 +186,36 @@ class ArrayGrid(Grid):
 
     def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
         """Return what nested arrays can match at most: for each element its best partner, of either side."""
-        score = np.where(self._worth > 0.0, self.score, 0.0)
-        equal = _equal(nested)
-        if equal:
+        if nested.is_keyed:
+            members = nested.members()
+            score = self.score if members is None else np.where(_same(*members), self.score, 0.0)
+        else:
             # Equal elements are paired whatever they are worth.
-            rows, columns = np.array(equal).T
-            score[rows, columns] = self.score[rows, columns]
+            score = np.where((self._worth > 0.0) | _same(*nested.keys), self.score, 0.0)
         return np.minimum(_bounds(score, left, right), _bounds(np.ascontiguousarray(score.T), right, left).T)
+
+    def less_bounds(self, nested: Nested, owners: tuple[Owners, Owners], score: Matrix) -> Matrix:
+        """Return how many leaves nested arrays may have less than their elements.
+
+        Args:
+            nested: the arrays.
+            owners: which array has which values, on both sides.
+            score: what they score at most. What scores is a leaf on both sides, and so not less.
+        """
+        left, right = owners
+        gains = nested.gains or [[0.0] * len(self.expected), [0.0] * len(self.actual)]
+        own, other = map(np.array, gains)
+        if self.less is None:
+            rows, columns = -own - other.min(initial=0.0), -other - own.min(initial=0.0)
+        else:
+            less = self.less - own[:, None] - other
+            rows, columns = less.max(axis=1), less.max(axis=0)
+        expected, actual = map(np.array, nested.leaves)
+        most = (
+            expected[:, None] + actual if self.aligner.as_f1 else expected[:, None]
+        ) - self._counted_sides * score
+        by_side = np.minimum(left.sums(rows.clip(0.0))[:, None], right.sums(columns.clip(0.0)))
+        return np.minimum(most, by_side)
 
     # -- solving -------------------------------------------------------------------------------------------
 
@@ -183,8 +226,6 @@ class ArrayGrid(Grid):
 
     def similarities(self) -> Matrix:
         """Return the similarities of all pairs, exactly or as bounds; 1 where there is nothing to compare."""
-        if self.unknown:
-            return np.ones(self.score.shape)
         wholes = self._wholes()
         empty = wholes <= NOTHING
         nothing = bool(empty.any())
@@ -200,9 +241,6 @@ class ArrayGrid(Grid):
     def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
         self._set_share(float(self.score.max(initial=0.0)))
-        if self.unknown:
-            self._worth = np.full(self.score.shape, 1.0 + TIE)
-            return
         worth = self.similarities()
         admissible = worth > self.aligner.threshold
         worth += self._share * self.score
@@ -239,10 +277,7 @@ class ArrayGrid(Grid):
         pairs = zip(rows.tolist(), columns.tolist(), block[rows, columns].tolist())
         return [(row, column) for row, column, worth in pairs if worth > 0.0]
 
-    def sum_of(self, pairs: list[tuple[int, int]]) -> float:
-        """Return Σ of some pairs, of which none takes a walk."""
-        if not self.is_exact:
-            return super().sum_of(pairs)
+    def _scores_of(self, pairs: list[tuple[int, int]]) -> float:
         item: Callable[[int, int], float] = self.score.item
         return sum([item(row, column) for row, column in pairs])
 
@@ -252,7 +287,8 @@ class ArrayGrid(Grid):
         Those are the bounds above what their row and column are worth elsewhere: by the prices of the optimum
         that is to be expected if bounds are as loose as those made exact so far.
         """
-        if self.walked or block.size < _FEWEST_CELLS or not known:
+        # (A walk is costly, and a user's comparator may be: these are not tried in vain before they must be.)
+        if block.size < _FEWEST_CELLS or len(known) < (_PATIENCE * len(block) if self.walked else 1):
             return []
         rows, columns = np.array(list(known), dtype=np.intp).T
         is_open = block > 0.0
@@ -299,17 +335,15 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
     return prices_too
 
 
-def _equal(nested: Nested) -> list[tuple[int, int]]:
-    """Return the values of both sides that are equal under the plan."""
-    numbers: dict[Any, set[int]] = {}
-    for keys, codes in zip(nested.right.keys, nested.right.codes):
-        for key, code in zip(keys, codes):
-            numbers.setdefault(key, set()).add(code)
-    pairs: set[tuple[int, int]] = set()
-    for keys, codes in zip(nested.left.keys, nested.left.codes):
-        for key, code in zip(keys, codes):
-            pairs.update((code, other) for other in numbers.get(key, ()))
-    return sorted(pairs)
+def _same(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[np.bool_]:
+    """Tell which values have the same key, (n, m); MISSING is the same as nothing."""
+    numbers: dict[Hashable, int] = {}
+    own, other = (
+        np.array([-1 if key is MISSING else numbers.setdefault(key, len(numbers)) for key in side])
+        for side in (expected, actual)
+    )
+    found: NDArray[np.bool_] = (own[:, None] == other) & (other >= 0)
+    return found
 
 
 def related_grid(
@@ -366,8 +400,7 @@ class RelatedGrid(ArrayGrid):
             self._lines[row] = line
         return line
 
-    def sum_of(self, pairs: list[tuple[int, int]]) -> float:
-        """Return Σ of some pairs, of which none takes a walk."""
+    def _scores_of(self, pairs: list[tuple[int, int]]) -> float:
         return sum([self._line(row).get(column, 0.0) for row, column in pairs])
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, TIE, Grid
+from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, Grid
 from pytest_jsonmatch.engine.align.solve import assign_lists
 
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ class ListGrid(Grid):
             one, other = [left.values[at] for at in rows], [right.values[at] for at in columns]
             for at, scores in zip(rows, _scores(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
+        if node.accepts_dearly:
+            self.walked = True
+            lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
         if node.acceptance is not None:
             ceilings = {
                 to: most for to, value in enumerate(right.values) if (most := node.acceptance.ceiling(value))
@@ -88,14 +91,26 @@ class ListGrid(Grid):
             for place in places:
                 self.score[place] = list(map(add, self.score[place], spread))
 
-    def _add_nested(self, nested: Nested, weight: float, most: tuple[list[float], list[float]]) -> None:
-        expected, actual = most
-        for at, line in enumerate(self.score):
-            for to in range(len(line)):
-                if nested.inner.walked:
-                    line[to] += min(expected[at], actual[to])
-                elif nested.left.codes[at] and nested.right.codes[to]:
-                    line[to] += weight * nested.score(at, to)
+    def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
+        walked = nested.inner.walked
+        sums = [
+            [
+                self._bounds_of(nested, at, to) if walked else nested.sums(at, to)
+                for to in range(len(self.actual))
+            ]
+            for at in range(len(self.expected))
+        ]
+        score = [[weight * each for each, _ in line] for line in sums]
+        less = [[weight * each for _, each in line] for line in sums] if nested.has_less else None
+        return Bounds(score, less), not walked
+
+    def _bounds_of(self, nested: Nested, at: int, to: int) -> tuple[float, float]:
+        """Return what two arrays score at most: each element its best partner; and the leaves that leaves."""
+        codes, others = nested.left.codes[at], nested.right.codes[to]
+        lines = [[nested.inner.score[code][other] for other in others] for code in codes]
+        most = min(sum([max(line, default=0.0) for line in lines]), sum(map(max, zip(*lines))))
+        leaves = nested.leaves[0][at] + (nested.leaves[1][to] if self.aligner.as_f1 else 0.0)
+        return most, leaves - self._counted_sides * most
 
     # -- solving -------------------------------------------------------------------------------------------
 
@@ -103,15 +118,12 @@ class ListGrid(Grid):
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
         as_f1 = self.aligner.as_f1
         self._set_share(max(map(max, self.score)) if self.expected and self.actual else 0.0)
-        if self.unknown:
-            self._worth = [[1.0 + TIE] * len(self.actual) for _ in self.expected]
-            return
         limit, share = self.aligner.threshold, self._share
         half = [leaves * 0.5 if as_f1 else 0.0 for leaves in self.actual]
         for at, line in enumerate(self.score):
             own = self.expected[at] * (0.5 if as_f1 else 1.0)
             if self.less is not None or own <= NOTHING:
-                wholes = [self.whole(at, to) for to in range(len(line))]
+                wholes = [self.whole(at, to, self.less_of(at, to)) for to in range(len(line))]
             else:
                 wholes = [own + other for other in half]
             worth = [

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import key_of, pair_by_key
-from pytest_jsonmatch.engine.align.keys import Canon, twins
+from pytest_jsonmatch.engine.align.keys import Canon, key_of, pair_by_key, twins
 from pytest_jsonmatch.engine.score.documents import member_of
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT

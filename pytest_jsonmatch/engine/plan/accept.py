@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.written import read_flag
 from pytest_jsonmatch.engine.value.convert import (
-    CONTAINERS,
     NUMBERS,
     SCHEMA_TYPES,
     fits_types,
@@ -17,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from decimal import Decimal
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -64,6 +63,11 @@ class Accept(NamedTuple):
     def is_quick(self) -> bool:
         """Whether it says of all scalars, and without ever failing, what they are worth."""
         return not self.optional and all(predicate.is_quick for predicate in self.predicates)
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether any value of actual's can be right by it."""
+        return bool(self.alternatives or self.predicates)
 
     def extended(self, other: Accept) -> Accept:
         """Return what is right by either."""
@@ -216,15 +220,14 @@ class Acceptance:
     def __init__(
         self,
         accept: Accept,
+        alternatives: Iterable[Alternative],
         score: Callable[[JsonValue, JsonValue], Any],
         prepare: Callable[[JsonValue], Any],
     ) -> None:
-        """Take what scores two values after transforms, and what applies these."""
+        """Take those values that can be scored here, what scores two values, and what prepares them."""
         self.accept = accept
         self._score = score
-        # Containers are compared by the walk, member by member.
-        scalars = [each for each in accept.alternatives if type(each.value) not in CONTAINERS]
-        self._values = [(each, prepare(each.value)) for each in scalars]
+        self._values = [(each, prepare(each.value)) for each in alternatives]
 
     def ceiling(self, actual: JsonValue) -> float:
         """Return the best score of actual's value, transformed, against what is accepted."""

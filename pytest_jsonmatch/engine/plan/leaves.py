@@ -75,6 +75,62 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool =
     return known[node, id(value), lacking]
 
 
+def leaves_alone(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool) -> float:
+    """Return what the leaves of a value weigh that only one side has, where what is around it is on both.
+
+    Args:
+        node: where it stands; its own weight is left out.
+        value: any value.
+        known: as for `leaves_of`.
+        lacking: actual lacks it; else expected does, or the other value is of another type.
+    """
+    child = node.chosen(value, MISSING)
+    if child.skip or (lacking and child.accept is not None and child.accept.optional):
+        return 0.0
+    if (type(value) is not dict and type(value) is not list) or child.explicit is not None:
+        return 1.0
+    leaves = leaves_of(child, value, known, lacking=lacking)
+    return 1.0 if not leaves.number and node.plan.options.empties == "if_absent" else leaves.weight
+
+
+def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
+    """Return the most that anything can score that is compared with a value of actual.
+
+    Whatever is right there is one of its leaves, or a container that is right as a whole.
+
+    Args:
+        node: where it stands; its own weight is left out.
+        value: any value.
+        known: keeps what was found of containers.
+    """
+    if type(value) is not dict and type(value) is not list:
+        return 1.0
+    waiting = [(node, value)]
+    while waiting:
+        below, item = waiting[-1]
+        if (below, id(item)) in known:
+            waiting.pop()
+            continue
+        # (Alternatives of a schema differ in what they count only by weights.)
+        alternatives = range(len(below.branches or ()) if node.plan.weighted else 0)
+        most, todo = 1.0, []
+        for variant in (below, *map(below.children.__getitem__, alternatives)):
+            total = 0.0
+            for child, member in _members(variant, item):
+                if type(member) is not dict and type(member) is not list:
+                    total += child.own_weight
+                elif (found := known.get((child, id(member)))) is None:
+                    todo.append((child, member))
+                else:
+                    total += child.own_weight * found
+            most = max(most, total)
+        if todo:
+            waiting += todo
+        else:
+            known[below, id(item)] = most
+    return known[node, id(value)]
+
+
 def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:
     if type(value) is dict:
         return zip(map(node.children.__getitem__, value), value.values())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
 from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, winners
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -109,11 +109,20 @@ class PlanNode:
         compare = self.explicit or self.types
         self.acceptance: Acceptance | None = None
         """Scores what else is right here; None: nothing is, or only the walk can score it."""
+        self.accepts_dearly = self.accept is not None and self.accept.takes_values
+        """Whether only the walk can score what else is right here."""
         score: Score = compare.score
         quick = is_safe and compare.is_quick
         if self.accept is not None:
             if quick:
-                self.acceptance = Acceptance(self.accept, score, self._transform)
+                # Containers are compared by the walk, member by member, unless a comparator takes them whole.
+                values = [
+                    each
+                    for each in self.accept.alternatives
+                    if explicit is not None or type(each.value) not in CONTAINERS
+                ]
+                self.acceptance = Acceptance(self.accept, values, score, self.prepare)
+                self.accepts_dearly = False
                 score = self.acceptance.score
             quick = quick and self.accept.is_quick
         self.quick: Score | None = self._behind_transforms(score) if quick else None

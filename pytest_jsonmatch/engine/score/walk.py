@@ -10,8 +10,9 @@ from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.arrays import Aligner, key_of, pair_by_key
+from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Aligned, Cell, run, similarity_of
+from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.leaves import weight_between, without_nulls
 from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.score.field import new_finding
@@ -398,7 +399,8 @@ def _measure(
     yield from walk.walk(Spot(element, trail, *keys, one, other, expected.array, actual.array))
     sums = walk.sums()
     whole = (sums.expected + sums.actual) * 0.5 if own.plan.options.reduce == "f1" else sums.expected
-    return Cell(similarity_of(sums.score, whole), sums.score, tuple(walk.questions.values()))
+    questions = tuple(walk.questions.values())
+    return Cell(similarity_of(sums.score, whole), sums.score, questions=questions)
 
 
 def measure_arrays(
