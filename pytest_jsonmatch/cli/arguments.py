@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any, Final, NoReturn, TypeAlias, final
+from typing import Any, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
@@ -18,9 +17,6 @@ exit codes:
   2  the command or its input cannot be used; one line on standard error says why
 """
 
-Run: TypeAlias = "Callable[[argparse.Namespace], int]"
-"""What a subcommand does: takes its options, returns its exit code."""
-
 
 @final
 class CommandError(JsonMatchError):
@@ -32,7 +28,6 @@ class Parser(argparse.ArgumentParser):
 
     Args:
         examples: command lines, one a line.
-        run: what the command does, if it has no commands of its own.
         **others: as for `argparse.ArgumentParser`.
 
     The parsers of its subcommands are of this class too.
@@ -43,7 +38,7 @@ class Parser(argparse.ArgumentParser):
     SystemExit: 2
     """
 
-    def __init__(self, *, examples: str = "", run: Run | None = None, **others: Any) -> None:
+    def __init__(self, *, examples: str = "", **others: Any) -> None:
         indented = "".join(f"  {line}\n" for line in examples.splitlines())
         super().__init__(
             epilog=f"examples:\n{indented}\n{EXIT_CODES}" if examples else EXIT_CODES,
@@ -52,7 +47,12 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             **others,
         )
-        self.set_defaults(run=run, command=self.prog)
+        self.set_defaults(command=self.prog)
+
+    def add_commands(self) -> Any:
+        """Return what adds subcommands (argparse has no public name for it)."""
+        # By `prog` a command finds what runs it: argparse's own may have colours in it.
+        return self.add_subparsers(metavar="COMMAND", required=True, prog=self.prog)
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line and exit with code 2."""

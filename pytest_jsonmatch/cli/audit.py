@@ -2,67 +2,28 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from pytest_jsonmatch.cli.arguments import CommandError, add
+from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
-from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, add_options
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
 from pytest_jsonmatch.cli.rules import rules_of
-from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
+from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.cli.suite import audit_suite
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.auditsheet import gold_sheet, suite_sheet
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_sides, comparing
 
-EXAMPLES: Final = """\
-jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
-jsonmatch audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review
-jsonmatch audit --mutate tests/golden --gate 'noticed >= 0.95'
-"""
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch audit`."""
-    told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
-    add(parser, "GOLD", told, nargs="?")
-    told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
-    add(parser, "--answers ANSWERS", told, nargs="+", default=[])
-    add(
-        parser,
-        "--agree N",
-        "so many systems have to agree against the gold (default: 2)",
-        type=int,
-        default=2,
-    )
-    told = (
-        "ask on the terminal about each place, and write into GOLD what is accepted; what is accepted as "
-        "well goes into `accept` of --config"
-    )
-    add(parser, "--review", told)
-    told = (
-        "files and folders of golden cases, as pytest takes them: their right answers are broken on purpose, "
-        "and compared by each case's own metric, rules and threshold"
-    )
-    add(parser, "--mutate PATH", told, nargs="+")
-    told = "with --mutate: so many mutations of each case (default: 200)"
-    add(parser, "--max-mutations N", told, type=int, default=200)
-    add(parser, "--workers N", "with --mutate: so many processes (default: 1)", type=int, default=1)
-    told = "the member that pairs a record with its answers; without it they are paired by position"
-    add_options(parser, *RULES, id_field=told)
-    add_judge(parser)
-    add_study_options(parser)
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch audit`."""
     if options.mutate is not None:
         return _mutate(options)
     if options.gold is None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
-from pytest_jsonmatch.cli.options import add_options
+from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.sources import resolved_schema
 from pytest_jsonmatch.golden.bounds import UNLIMITED, Bounds
@@ -19,55 +18,17 @@ from pytest_jsonmatch.golden.editor import completed
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
-_SCHEMA: Final = "Write the JSON Schema of golden files, for editors."
-_SCHEMA_EXAMPLES: Final = """\
-jsonmatch cases schema > golden-cases.schema.json
-jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json
-jsonmatch cases schema --expected shop.models:Receipt --output receipts.schema.json
-jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json
-"""
-_HEADER: Final = "Write the comment that tells an editor which schema a golden file has: its first line."
-_HEADER_EXAMPLES: Final = """\
-jsonmatch cases header golden-cases.schema.json
-jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml
-"""
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch cases`."""
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    schema = commands.add_parser(
-        "schema",
-        help="the JSON Schema of golden files",
-        description=_SCHEMA,
-        examples=_SCHEMA_EXAMPLES,
-        run=_write_schema,
-    )
-    known = schema.add_mutually_exclusive_group()
-    told = "golden files: each `expected` in them has the schema that its `schema` names"
-    add(known, "--for FILE", told, dest="files", nargs="+", type=Path, default=[])
-    told = "the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model"
-    add(known, "--expected SCHEMA", told)
-    add_options(schema, "--output")
-    header = commands.add_parser(
-        "header",
-        help="the comment that names the schema",
-        description=_HEADER,
-        examples=_HEADER_EXAMPLES,
-        run=_write_header,
-    )
-    add(header, "SCHEMA", "the path of the schema, or its URL")
-    add(header, "FILE", "the golden file, to which the path is made relative", nargs="?")
-
-
-def _write_schema(options: Namespace) -> int:
+def schema(options: Namespace) -> int:
+    """Run `jsonmatch cases schema`."""
     expected = None if options.expected is None else resolved_schema(options.expected)
     document = completed(expected, _schemas_of(options.files))
     write_output(json.dumps(document, indent=2, ensure_ascii=False) + "\n", options.output)
     return FINE
 
 
-def _write_header(options: Namespace) -> int:
+def header(options: Namespace) -> int:
+    """Run `jsonmatch cases header`."""
     where: str = options.schema
     if "://" not in where:
         if options.file is not None:

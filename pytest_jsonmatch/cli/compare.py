@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
-from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage, triage_of
-from pytest_jsonmatch.cli.options import RULES, add_options, number, share
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage, triage_of
 from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rules import rules_of
-from pytest_jsonmatch.defaults import THRESHOLD
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.result.match import MatchResult
@@ -42,38 +39,12 @@ from pytest_jsonmatch.results.comparison import Comparison
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
 
-EXAMPLES: Final = """\
-jsonmatch compare answer.json expected.json
-jsonmatch compare answer.txt expected.json --metric json_similarity --threshold 0.9
-jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json
-curl -s https://example.org/receipt/7 | jsonmatch compare - expected.json
-"""
-
-
 _CONTAINERS: Final = (30, 1000)
 """How many objects and arrays are shown with -v, and with -vv."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch compare`."""
-    add(parser, "ACTUAL", "the answer: JSON, or text that holds JSON; - is standard input", nargs="?")
-    add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
-    add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
-    add(parser, "--gt FILE", "EXPECTED, likewise")
-    add_options(parser, *RULES)
-    add_judge(parser)
-    add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
-    told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
-    add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
-    told = "show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision"
-    add(parser, "--beta B", told, type=number(lambda found: 0 < found < math.inf, "above 0"))
-    forms = "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
-    told = "show more fields and longer values; -vv: all"
-    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch compare`."""
     actual, expected = _sides(options)
     check_form(options.report)
     with plugins(options):

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
+from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.commands import full_parser
 from pytest_jsonmatch.cli.output import write_output
 
-EXAMPLES: Final = """\
-jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
-jsonmatch completion zsh > ~/.zfunc/_jsonmatch
-jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
-"""
 _FILES: Final = frozenset(
     {"FILE", "PATH", "ACTUAL", "EXPECTED", "BEFORE", "AFTER", "RESULT", "GOLD", "LABELS", "SCHEMA"}
 )
 """The names of arguments that are files."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the argument of `jsonmatch completion`."""
-    add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch completion`."""
     try:
         shtab: Any = import_module("shtab")
     except ImportError:
         raise CommandError("this needs shtab: pip install 'pytest-jsonmatch[completion]'") from None
-    from pytest_jsonmatch.cli.main import full_parser
-
     parser = full_parser()
     _mark_files(parser, shtab.FILE)
     write_output(shtab.complete(parser, shell=options.shell).rstrip("\n") + "\n", None)

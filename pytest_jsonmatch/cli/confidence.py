@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Final
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.cli.arguments import CommandError, add
+from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, add_options, share
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.sources import imported
-from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
+from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
 from pytest_jsonmatch.study.confidencesheet import confidence_sheet
@@ -21,42 +20,9 @@ from pytest_jsonmatch.study.confidencesheet import confidence_sheet
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.confidences import ConfidenceSource
 
-EXAMPLES: Final = """\
-jsonmatch confidence answers.jsonl gold.jsonl --id-field id
-jsonmatch confidence answers.jsonl gold.jsonl --confidence 'confidence_score.{path}' --max-error 0.01
-jsonmatch confidence answers.jsonl gold.jsonl --cost wrong=100,review=1 --gate 'auroc >= 0.8'
-"""
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch confidence`."""
-    told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
-    add(parser, "ANSWERS", told, dest="actual")
-    add(parser, "GOLD", "the gold records, likewise", dest="expected")
-    told = (
-        "where confidences stand: a path such as 'confidence_score.{path}' or '{path}_confidence', or a "
-        'function as module:function (default: in place of values, as {"value": ..., "confidence": ...})'
-    )
-    add(parser, "--confidence WHERE", told, default="inline")
-    told = "find the threshold above which no more than this share of the values is wrong"
-    add(parser, "--max-error SHARE", told, type=share)
-    told = "find the threshold that costs least: what a wrong value costs, and a review"
-    add(parser, "--cost wrong=100,review=1", told)
-    add(
-        parser,
-        "--correct SCORE",
-        "the score from which a value is right (default: 1)",
-        type=share,
-        default=1.0,
-    )
-    told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--cluster", id_field=told)
-    add_judge(parser)
-    add_study_options(parser)
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch confidence`."""
     gates = study_gates(options, FIGURES)
     if options.max_error is None and any(gate.figure == "coverage_at_error" for gate in gates):
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")

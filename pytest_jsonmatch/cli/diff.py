@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
-from pytest_jsonmatch.cli.options import add_options
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
@@ -22,29 +21,9 @@ from pytest_jsonmatch.results.model import ResultSet
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.verdict import Change
 
-EXAMPLES: Final = """\
-jsonmatch diff yesterday.json today.json
-jsonmatch diff main.json today.json --max-drop 0.02
-jsonmatch diff main.json small.json large.json tuned.json
-pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json today.json -v
-"""
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch diff`."""
-    add(parser, "BEFORE", "a result file: the earlier run", type=Path)
-    told = "a result file: the later run; several are candidates, judged together"
-    add(parser, "AFTER", told, type=Path, nargs="+")
-    told = "exit with 1 if the mean score has dropped by more than this, beyond what chance makes"
-    add(parser, "--max-drop DROP", told, type=float)
-    told = "fail if such a drop is proven (the default), or unless it is ruled out"
-    add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
-    add_options(parser, "--confidence")
-    add_options(parser, "--color", "--output", verbose="name every case and field that has changed")
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch diff`."""
     before = read_results(options.before)
     diffs: dict[str, BaselineDiff] = {}
     for path in map(str, options.after):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import nsmallest
@@ -12,10 +12,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import add_judge, bench_of, tell_usage
-from pytest_jsonmatch.cli.options import RULES, STDOUT, add_options, target
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
+from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress, is_watched
@@ -43,43 +43,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
 
-EXAMPLES: Final = """\
-jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
-jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
-jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
-"""
 _SHOWN: Final = 3
 """How many errors are named."""
 _DETAILED: Final = 1_000
 """How many of the worst records get details: their documents, and alternative pairs."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch evaluate`."""
-    told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
-    add(parser, "ACTUAL", told)
-    add(parser, "EXPECTED", "the gold records, likewise")
-    told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--gate", "--validate", "--cluster", id_field=told)
-    add(
-        parser,
-        "--by [NAME=]PATH",
-        "the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
-        'values, and gates such as tags["source=phone"].f1 >= 0.9',
-        action="append",
-        default=[],
-    )
-    add_judge(parser)
-    add(parser, "--json FILE", "write a result file, for jsonmatch diff")
-    told = "records that the result file keeps as cases: the ten worst (the default), or all, in memory"
-    add(parser, "--keep", told, choices=("worst", "all"), default="worst")
-    forms = "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
-    told = "show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones"
-    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch evaluate`."""
     gates = gates_of(options.gates)
     check_form(options.report)
     json_file = target(options.json)

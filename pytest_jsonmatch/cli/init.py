@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from importlib.resources import files
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
+from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.results.atomic import write_file
 
-EXAMPLES: Final = """\
-jsonmatch init
-jsonmatch init tests/evals
-"""
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _FILES: Final = ("conftest.py", "receipts.golden.yaml", "pytest.ini")
 """The files of the suite; their texts are in the folder `starter`."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch init`."""
-    add(parser, "FOLDER", "default: evals", nargs="?", type=Path, default=Path("evals"))
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch init`."""
     folder: Path = options.folder
     texts = files(__package__).joinpath("starter")
     targets = {folder / name: texts.joinpath(f"{name}.txt").read_bytes() for name in _FILES}

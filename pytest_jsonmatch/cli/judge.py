@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, add
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import add_judge, bench_of, name_of_judge, questions_at_once
+from pytest_jsonmatch.cli.judging import bench_of, name_of_judge, questions_at_once
 from pytest_jsonmatch.cli.labels import Label, read_labels
-from pytest_jsonmatch.cli.options import add_options, share
 from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
@@ -32,46 +31,12 @@ from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage,
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
 
-_CALIBRATE: Final = "Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields."
-_CALIBRATE_EXAMPLES: Final = """\
-jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
-jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache verdicts.jsonl --min-kappa 0.7
-jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
-echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
-"""
 _SHOWN: Final = 3
 """How many pairs without a verdict, and doubtful labels, are named."""
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the subcommands of `jsonmatch judge`."""
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    command = commands.add_parser(
-        "calibrate",
-        help="how far a judge agrees with people",
-        description=_CALIBRATE,
-        examples=_CALIBRATE_EXAMPLES,
-        run=_calibrate,
-    )
-    add(
-        command,
-        "LABELS",
-        "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
-        "and path, description, criterion, id if there are; - for stdin",
-    )
-    add_judge(command, modes=("live", "cached"))
-    add_options(command, "-p")
-    add(command, "--min-kappa KAPPA", "exit with 1 if Cohen's kappa is lower", type=share)
-    add(command, "--min-accuracy SHARE", "exit with 1 if the accuracy is lower", type=share)
-    told = "hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures"
-    add(command, "--proven", told)
-    add(command, "--confidence SHARE", "of the intervals (default: 0.95)", type=share, default=0.95)
-    told = "text for people (the default), or JSON with every pair that is not agreed about"
-    add(command, "--report", told, choices=("text", "json"), default="text")
-    add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
-
-
-def _calibrate(options: Namespace) -> int:
+def calibrate(options: Namespace) -> int:
+    """Run `jsonmatch judge calibrate`."""
     checked_confidence(options.confidence)
     labels = read_labels(options.labels)
     with plugins(options):

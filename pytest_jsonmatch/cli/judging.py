@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Mapping
 from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import CommandError, add
+from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
@@ -22,34 +22,6 @@ _OPTIONS: Final[Mapping[str, str]] = {
 }
 """The settings that have options of their own, beside model and mode."""
 _NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
-
-
-def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
-    """Add the options, `modes` being what `--judge-mode` can be.
-
-    >>> from pytest_jsonmatch.cli.arguments import Parser
-    >>> parser = Parser()
-    >>> add_judge(parser)
-    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini", "--judge-mode", "cached"]).judge_mode
-    'cached'
-    """
-    who = parser.add_mutually_exclusive_group()
-    add(who, "--judge-model NAME", "the model that is asked what values mean (docs/judge.md)")
-    told = "your own judge: an object with judge(items), or a function of one item"
-    add(who, "--judge-from MODULE:NAME", told)
-    told = "where the model is served, such as http://localhost:11434/v1; by default OpenAI"
-    add(parser, "--judge-base-url URL", told)
-    add(parser, "--judge-key-env VARIABLE", "the environment variable that holds the key for it")
-    add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
-    add(parser, "--judge-max-calls N", "the budget in requests; questions beyond it get no verdict")
-    told = "another setting of the model, such as batch_size=50 or timeout=20; repeatable"
-    add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
-    meaning = {
-        "live": "live: ask (the default)",
-        "cached": "cached: verdicts of the cache only",
-        "off": "off: ask nobody",
-    }
-    add(parser, "--judge-mode", "; ".join(meaning[mode] for mode in modes), choices=modes)
 
 
 def bench_of(options: Namespace) -> Bench:

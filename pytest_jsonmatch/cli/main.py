@@ -1,51 +1,20 @@
-"""The console script `jsonmatch`: finds the subcommand, imports its module and no other, and runs it."""
+"""The console script `jsonmatch`: reads the arguments, and imports and runs what they ask for."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
-from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.cli.arguments import BAD, Parser, Run
+from pytest_jsonmatch.cli.arguments import BAD
+from pytest_jsonmatch.cli.commands import full_parser
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
 
-COMMANDS: Final[Mapping[str, str]] = {
-    "init": "write a small suite of golden cases to start from",
-    "compare": "compare two JSON files",
-    "evaluate": "score a corpus of answers against gold records",
-    "report": "show a result file: as text, as a page of HTML, as Markdown",
-    "diff": "compare result files, of corpora or of pytest runs",
-    "audit": "find gold that is likely wrong, and breaks that a suite would not notice",
-    "plan": "how many cases it takes to prove a drop, or to know a figure well",
-    "agreement": "how far annotators agree: percent, kappa, alpha, by field",
-    "overlap": "gold records that stand in prompts or training text, and near duplicates",
-    "history": "figures over many runs, and since when they have changed",
-    "confidence": "what confidences in answers are worth, and which answers may skip review",
-    "shift": "whether new records are still like the old ones, field by field",
-    "schema": "eval schemas: infer, resolve, annotate, validate",
-    "judge": "the judge of meaning: how far it agrees with people",
-    "cases": "golden cases: the JSON Schema of the format, for editors",
-    "completion": "the script by which a shell completes this command",
-}
-"""The subcommands, each with its line of help.
-
-The module of the same name has a function `add_arguments(parser)`, and `EXAMPLES` if it has no subcommands.
-The function sets the default `run`, a function from the parsed options to the exit code; `Parser` sets
-`command`, what errors begin with.
-"""
-
 _INTERRUPTED: Final = 130
-_EXAMPLES: Final = """\
-jsonmatch init
-jsonmatch compare answer.json expected.json
-jsonmatch evaluate answers.jsonl gold.jsonl --gate 'f1 >= 0.9'
-jsonmatch diff yesterday.json today.json
-jsonmatch cases schema > golden-cases.schema.json
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,16 +31,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ...
     SystemExit: 0
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    options = _parser(given[:1]).parse_args(given)
-    run: Run = options.run
+    options = full_parser().parse_args(arguments)
     from pytest_jsonmatch.cli.sources import finding_modules_here
 
     try:
         with finding_modules_here(), warnings.catch_warnings():
             warnings.simplefilter("always", JsonMatchWarning)
             warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
-            return run(options)
+            return _function_of(options.command)(options)
     except (JsonMatchError, OSError) as error:
         _write(f"{options.command}: {_in_a_line(error)}")
         return BAD
@@ -79,29 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def full_parser() -> Parser:
-    """Return the parser with all subcommands.
-
-    >>> full_parser().parse_args(["cases", "header", "s.json"]).schema
-    's.json'
-    """
-    return _parser(list(COMMANDS))
-
-
-def _parser(wanted: Sequence[str]) -> Parser:
-    summary = "Score JSON against JSON, field by field, without pytest."
-    parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES)
-    parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, text in COMMANDS.items():
-        # Only the module of the command at hand is imported, so that no command slows down another.
-        module = import_module(f"pytest_jsonmatch.cli.{name}") if name in wanted else None
-        examples = getattr(module, "EXAMPLES", "")
-        described = f"{text[0].upper()}{text[1:]}."
-        command = commands.add_parser(name, help=text, description=described, examples=examples)
-        if module is not None:
-            module.add_arguments(command)
-    return parser
+def _function_of(command: str) -> Callable[[Namespace], int]:
+    """Return what runs a command: `infer` in the module `schema` for "jsonmatch schema infer"."""
+    _, module, *function = command.split()
+    name = function[0] if function else "run"
+    run: Callable[[Namespace], int] = getattr(import_module(f"pytest_jsonmatch.cli.{module}"), name)
+    return run
 
 
 def _in_a_line(error: Exception) -> str:

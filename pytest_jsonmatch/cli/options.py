@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import add
-from pytest_jsonmatch.cli.output import FORMS
 from pytest_jsonmatch.defaults import METRIC
 
+FORMS: Final = ("text", "json", "html", "markdown")
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
 """How values are compared: `rules_of` reads them."""
 
@@ -34,6 +34,42 @@ def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
     for name in (*names, *told):
         usage, text, settings = _OPTIONS[name]
         add(parser, usage, told.get(name, text), **settings)
+
+
+def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
+    """Add the options of the judge, `modes` being what `--judge-mode` can be.
+
+    >>> from pytest_jsonmatch.cli.arguments import Parser
+    >>> parser = Parser()
+    >>> add_judge(parser)
+    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini", "--judge-mode", "cached"]).judge_mode
+    'cached'
+    """
+    who = parser.add_mutually_exclusive_group()
+    add(who, "--judge-model NAME", "the model that is asked what values mean (docs/judge.md)")
+    told = "your own judge: an object with judge(items), or a function of one item"
+    add(who, "--judge-from MODULE:NAME", told)
+    told = "where the model is served, such as http://localhost:11434/v1; by default OpenAI"
+    add(parser, "--judge-base-url URL", told)
+    add(parser, "--judge-key-env VARIABLE", "the environment variable that holds the key for it")
+    add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
+    add(parser, "--judge-max-calls N", "the budget in requests; questions beyond it get no verdict")
+    told = "another setting of the model, such as batch_size=50 or timeout=20; repeatable"
+    add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
+    meaning = {
+        "live": "live: ask (the default)",
+        "cached": "cached: verdicts of the cache only",
+        "off": "off: ask nobody",
+    }
+    add(parser, "--judge-mode", "; ".join(meaning[mode] for mode in modes), choices=modes)
+
+
+def add_study_options(parser: ArgumentParser) -> None:
+    """Add the options that all studies take."""
+    add(parser, "--json FILE", "write what was found as JSON, too; - for stdout")
+    add_options(
+        parser, "--gate", "--html", "--color", "--no-color", "--output", verbose="show all rows of tables"
+    )
 
 
 def number(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
 
 Form: TypeAlias = Literal["text", "json", "html", "markdown", "csv", "parquet"]
-FORMS: Final = ("text", "json", "html", "markdown")
 Notes: TypeAlias = "tuple[str, Sequence[str], int, Markup]"
 """Notes of one kind: what it is called, those that are known, how many there are, and their colour."""
 

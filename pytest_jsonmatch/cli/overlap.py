@@ -2,51 +2,28 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_jsonmatch.cli.arguments import CommandError, add
+from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, open_input
-from pytest_jsonmatch.cli.options import RULES, add_options, share
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import names_in, open_golds
 from pytest_jsonmatch.cli.rules import rules_of
-from pytest_jsonmatch.cli.studies import add_study_options, finish, study_gates
+from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.overlapsheet import overlap_sheet
 
-EXAMPLES: Final = """\
-jsonmatch overlap gold.jsonl --with prompts/ train.jsonl
-jsonmatch overlap test.jsonl train.jsonl --id-field id --gate 'leaks == 0'
-jsonmatch overlap gold/ --with prompts/ --gate 'contaminated == 0' --html overlap.html
-"""
 _PART: Final = 1 << 16
 _NUL: Final = "\0"
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch overlap`."""
-    told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
-    add(parser, "GOLD", told, nargs="+")
-    told = "prompts, examples, training text: files, and folders with all that is in them"
-    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
-    told = "records are near duplicates if one as the answer to the other scores as much (default: 0.9)"
-    add(parser, "--near SCORE", told, type=share, default=0.9)
-    add_options(
-        parser,
-        *RULES,
-        id_field="the member that is a record's id; without it its place is",
-        confidence="where nothing is contaminated, in this share of golds no record is named (default: 0.95)",
-    )
-    add_study_options(parser)
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch overlap`."""
     from pytest_jsonmatch.study.overlap import FIGURES, measure_overlap
 
     gates = study_gates(options, FIGURES)

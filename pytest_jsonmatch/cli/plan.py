@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from pathlib import Path
-from typing import Final
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError, add
-from pytest_jsonmatch.cli.options import add_options, share
+from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.commands import OF_RUN
 from pytest_jsonmatch.cli.studies import show_sheet
 from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
 from pytest_jsonmatch.gate.power import (
@@ -27,32 +25,13 @@ from pytest_jsonmatch.report.planning import Curve, plan_sheet
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
-EXAMPLES: Final = """\
-jsonmatch plan main.json --drop 0.02
-jsonmatch plan main.json today.json --drop 0.05 --html plan.html
-jsonmatch plan main.json --pass-rate --precision 0.03
-jsonmatch plan --pass-rate 0.9 --drop 0.05
-"""
-_OF_RUN: Final = -1.0
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch plan`."""
-    add(parser, "RUN", "a result file: what cases are like", dest="results", type=Path, nargs="?")
-    told = "a second run of the same cases: how much they vary by themselves"
-    add(parser, "AGAIN", told, type=Path, nargs="?")
-    add(parser, "--drop DROP", "the drop that is to be proven", type=share)
-    add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
-    told = "plan for the share of the cases that pass, not for the mean score; without RUN it is assumed"
-    add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=_OF_RUN)
-    told = "in how many runs the drop is to be proven (default: 0.8)"
-    add(parser, "--power SHARE", told, type=share, default=0.8)
-    add_options(parser, "--confidence")
-    add_options(parser, "--color", "--output", html="write the plan as a page, too")
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch plan`."""
     DropGate(confidence=options.confidence)  # (raises)
     if not 0 < options.power < 1:
         raise CommandError(
@@ -72,10 +51,10 @@ def _run(options: Namespace) -> int:
 
 def _sample(options: Namespace) -> Sample:
     if options.results is None:
-        if options.pass_rate in {None, _OF_RUN}:
+        if options.pass_rate in {None, OF_RUN}:
             raise CommandError("nothing to plan from: give RUN, a result file, or --pass-rate RATE")
         return assumed_sample(options.pass_rate)
-    if options.pass_rate not in {None, _OF_RUN}:
+    if options.pass_rate not in {None, OF_RUN}:
         raise CommandError(f"--pass-rate {options.pass_rate:g} is assumed, but RUN knows it; leave one out")
     results = _whole(options.results)
     again = None if options.again is None else _whole(options.again)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.commands import FILE_FORMS
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.options import STDOUT, add_options
+from pytest_jsonmatch.cli.options import STDOUT
 from pytest_jsonmatch.cli.output import Form, as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.gate.baseline import compare_runs
@@ -21,43 +22,11 @@ from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.file import from_text, read_results, schema_text
 from pytest_jsonmatch.results.model import ResultSet
 
-EXAMPLES: Final = """\
-jsonmatch report results.json
-jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'
-jsonmatch report results.json --html report.html
-jsonmatch report results.json --markdown > report.md
-jsonmatch report results.json --csv fields.csv
-jsonmatch report --schema > results.schema.json
-"""
-_FORMS: Final = {
-    "html": "a page of HTML that needs nothing else",
-    "markdown": "Markdown for pull requests",
-    "json": "the result file as this release writes it",
-    "csv": "a table as CSV, with a row a case and field",
-    "parquet": "such a table as Parquet",
-}
-"""The forms beside text, of which polars or pandas write the last two."""
 _SUFFIXES: Final = frozenset({".json", ".jsonl"})
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `jsonmatch report`."""
-    add(parser, "RESULT", "a result file; - is standard input", nargs="?")
-    form = parser.add_mutually_exclusive_group()
-    add(form, "--text", "what pytest's summary shows (the default)")
-    for name, text in _FORMS.items():
-        add(form, f"--{name} FILE", f"{text}, to this file or to standard output", nargs="?", const=STDOUT)
-    add(form, "--schema", "the JSON Schema of result files")
-    add(parser, "--baseline FILE", "a result file of an earlier run, to compare with")
-    add_options(parser, "--gate")
-    told = "in the text: the fixture whose parameters are the columns of the table by parameters"
-    add(parser, "--pivot FIXTURE", told)
-    told = "in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too"
-    add_options(parser, "--by", "--color", "--output", verbose=told)
-    parser.set_defaults(run=_run)
-
-
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """Run `jsonmatch report`."""
     form, target = _form(options)
     if options.schema:
         if options.result is not None or options.baseline is not None:
@@ -85,7 +54,7 @@ def _run(options: Namespace) -> int:
 
 def _form(options: Namespace) -> tuple[Form, Path | None]:
     """Return the form and the target file; the file may follow the form, or be given by --output."""
-    form: Any = next((name for name in _FORMS if getattr(options, name) is not None), "text")
+    form: Any = next((name for name in FILE_FORMS if getattr(options, name) is not None), "text")
     named = getattr(options, form)
     if form == "text" or named == STDOUT:
         return form, options.output

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError, add
-from pytest_jsonmatch.cli.options import STDOUT, add_options, target
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
@@ -33,14 +33,6 @@ class Study(Protocol):
     @property
     def by_field(self) -> Mapping[str, Mapping[str, float | None]]:
         """The same figures of each field, by its path."""
-
-
-def add_study_options(parser: ArgumentParser) -> None:
-    """Add the options that all studies take."""
-    add(parser, "--json FILE", "write what was found as JSON, too; - for stdout")
-    add_options(
-        parser, "--gate", "--html", "--color", "--no-color", "--output", verbose="show all rows of tables"
-    )
 
 
 def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:

@@ -133,7 +133,7 @@ class GoldenCase:
 
     def configuration(self) -> Hashable:
         """Return what says how the case is compared, so that cases which share it can be told."""
-        given = (self._given.get(key) for key in _COMPARING)
+        given = map(self._given.get, _COMPARING)
         return tuple(value if isinstance(value, (str, int, float)) else id(value) for value in given)
 
     @property

@@ -30,7 +30,6 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.naming import display_name, relative
 from pytest_jsonmatch.golden.raising import raiser
-from pytest_jsonmatch.golden.yamlevents import paused_collection
 from pytest_jsonmatch.running import Turn
 
 if TYPE_CHECKING:
@@ -168,17 +167,15 @@ class GoldenFile(pytest.Module):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk for it."""
         self._tests, self._sound, self._told = [], set(), {}
-        # All of the many objects made here stay.
-        with paused_collection():
-            items = list(super().collect())
-            path = relative(self.path, self.config.rootpath)
-            for item in items:
-                if isinstance(item, pytest.Function):
-                    # As pytest's own: relative to rootdir, the line counted from 0, the item's name. Under -v
-                    # pytest takes dots in a name that ends the node id for those between classes.
-                    shown = f"{item.name} " if "." in item.name else item.name
-                    item.location = (path, item.function.__code__.co_firstlineno - 1, shown)
-                    self._tests.append(item.originalname)
+        items = list(super().collect())
+        path = relative(self.path, self.config.rootpath)
+        for item in items:
+            if isinstance(item, pytest.Function):
+                # As pytest's own: relative to rootdir, the line counted from 0, the item's name. Under -v
+                # pytest takes dots in a name that ends the node id for those between classes.
+                shown = f"{item.name} " if "." in item.name else item.name
+                item.location = (path, item.function.__code__.co_firstlineno - 1, shown)
+                self._tests.append(item.originalname)
         return items
 
     def check_configuration(self, item: pytest.Function) -> None:
@@ -187,11 +184,16 @@ class GoldenFile(pytest.Module):
         if self._fail is not None:
             self._fail()
         case = self.cases.get(item.originalname)
-        if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
+        if case is None:
             return
         key = case.configuration()
+        is_sound = key in self._sound
+        if is_sound and case.row is None:
+            return
+        if any(item.get_closest_marker(name) for name in _LEFT_OUT):
+            return
         try:
-            if key not in self._sound:
+            if not is_sound:
                 self.rules.check_configuration(case)
                 self._sound.add(key)
             if case.row is not None:

@@ -10,11 +10,11 @@ import pytest
 from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
+    from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter
     from pytest_jsonmatch.golden.update import Request, Updater
     from pytest_jsonmatch.session.session import Session
 
@@ -25,6 +25,8 @@ _MAX_SOURCE: Final = 4000
 
 def open_writer(config: pytest.Config, record: str) -> OutputWriter:
     """Open the file of `--jsonmatch-record`."""
+    from pytest_jsonmatch.golden.outputs import OutputWriter
+
     try:
         writer = OutputWriter(config.invocation_params.dir / record)
     except ConfigurationError as error:
@@ -52,12 +54,16 @@ def _made(session: Session) -> CaseRules:
         if recorder is not None and settings.html is not None:
             recorder.send("sources", source_of(case, value_of(actual)))
         if recorder is not None and settings.record is not None:
+            from pytest_jsonmatch.golden.outputs import output_line
+
             params = getattr(getattr(recorder.item, "callspec", None), "params", {})
             line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
             recorder.send("outputs", line)
 
-    outputs = None
+    outputs: Outputs | None = None
     if settings.replay is not None:
+        from pytest_jsonmatch.golden.outputs import Outputs
+
         try:
             outputs = Outputs(session.config.invocation_params.dir / settings.replay)
         except ConfigurationError as error:

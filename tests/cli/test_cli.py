@@ -9,7 +9,8 @@ from importlib.metadata import entry_points
 import pytest
 
 import pytest_jsonmatch
-from pytest_jsonmatch.cli.main import COMMANDS, main
+from pytest_jsonmatch.cli.commands import COMMANDS
+from pytest_jsonmatch.cli.main import main
 
 # What the installed script does, in the interpreter of this test: `bin` may not be on the path.
 SCRIPT = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
@@ -159,12 +160,13 @@ def test_what_is_not_needed_is_not_imported(arguments, foreign, tmp_path):
     assert run(code=code, cwd=tmp_path).stderr == ""
 
 
-def test_help_imports_no_subcommand():
-    code = """if True:
+@pytest.mark.parametrize("arguments", [(), ("evaluate",), ("schema", "infer")], ids=" ".join)
+def test_help_imports_arguments_and_nothing_that_runs(arguments):
+    code = f"""if True:
         import sys
         from pytest_jsonmatch.cli.main import main
         try:
-            main(["--help"])
+            main([*{arguments}, "--help"])
         except SystemExit:
             pass
         sys.stderr.write(" ".join(name for name in sys.modules if name.startswith("pytest_jsonmatch.")))
@@ -174,7 +176,10 @@ def test_help_imports_no_subcommand():
         "pytest_jsonmatch._version",
         "pytest_jsonmatch.cli",
         "pytest_jsonmatch.cli.arguments",
+        "pytest_jsonmatch.cli.commands",
         "pytest_jsonmatch.cli.main",
+        "pytest_jsonmatch.cli.options",
+        "pytest_jsonmatch.defaults",
         "pytest_jsonmatch.engine",
         "pytest_jsonmatch.engine.value",
         "pytest_jsonmatch.engine.value.errors",

@@ -216,13 +216,23 @@ def test_however_deep():
     assert found[0].reason == "too many elements that are not flat, 1 × 1"
 
 
-def test_long_texts_are_scored_one_by_one_and_bounded(monkeypatch):
+def test_long_texts():
     expected = [{"t": chr(0x4E00 + n) * 200} for n in range(25)]
     actual = [{"t": each["t"][1:] + "x"} for each in expected]
     options = {**OPTIONS, "compare": {"string": "levenshtein"}}
     (audit,) = compare_json(actual, expected, **options).audit()
     assert [(each.score, each.next_actual) for each in audit.pairs] == [(0.995, Partner(None, 0.0))] * 25
-    monkeypatch.setattr(audits, "_MAX_CELLS_INSIDE", 20 * 50 * 50 - 1)
+
+
+def test_pairs_that_only_a_walk_can_score_are_bounded(monkeypatch):
+    expected = [{"t": {"n": n}} for n in range(25)]
+    actual = [{"t": {"n": n + 25}} for n in range(25)]
+    options = {**OPTIONS, "accept": {"[].t": [{"n": 25}]}}
+    (audit,) = compare_json(actual, expected, **options).audit()
+    assert [(each.actual, each.score, each.next_actual) for each in audit.pairs] == [
+        (0, 1.0, Partner(None, 0.0))
+    ]
+    monkeypatch.setattr(audits, "_MAX_CELLS_INSIDE", 20 * 75 * 75 - 1)
     (audit,) = compare_json(actual, expected, **options).audit()
     assert audit.reason == "too many elements that are scored one by one, 25 × 25"
 

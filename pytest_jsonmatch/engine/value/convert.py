@@ -37,7 +37,8 @@ CONTAINERS: Final = frozenset({dict, list})
 """The types of objects and arrays."""
 MAX_INTEGER_DIGITS: Final = 100_000
 """Integers with more digits are refused."""
-_INTEGER_LIMIT: Final = 10**MAX_INTEGER_DIGITS
+_FEW_BITS: Final = 3 * MAX_INTEGER_DIGITS
+"""An integer of so many bits has fewer digits: a digit takes more than three bits."""
 
 
 @final
@@ -258,7 +259,7 @@ _AS_THEY_ARE: Final = frozenset({dict, list, str, bool, NoneType})
 
 
 def _checked_int(number: int, side: Side, trail: Trail) -> int:
-    if -_INTEGER_LIMIT < number < _INTEGER_LIMIT:
+    if number.bit_length() <= _FEW_BITS or abs(number) < 10**MAX_INTEGER_DIGITS:
         return number
     raise (InvalidExpectedError if side == "expected" else UnsupportedValueError)(
         f"{side} has an integer of more than {MAX_INTEGER_DIGITS:,} digits at {trail_text(trail)}; "

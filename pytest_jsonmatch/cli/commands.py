@@ -1,0 +1,490 @@
+"""The subcommands of `jsonmatch` and their arguments; what runs them is imported once one is chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple, final
+
+from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch.cli.arguments import Parser, add
+from pytest_jsonmatch.cli.options import (
+    RULES,
+    STDOUT,
+    add_judge,
+    add_options,
+    add_study_options,
+    number,
+    share,
+)
+from pytest_jsonmatch.defaults import THRESHOLD
+
+FILE_FORMS: Final = {
+    "html": "a page of HTML that needs nothing else",
+    "markdown": "Markdown for pull requests",
+    "json": "the result file as this release writes it",
+    "csv": "a table as CSV, with a row a case and field",
+    "parquet": "such a table as Parquet",
+}
+"""The forms, beside text, of a result file; polars or pandas write the last two."""
+OF_RUN: Final = -1.0
+"""The pass rate of `jsonmatch plan` where none is given: that of the run."""
+
+
+# Each adds the arguments of the subcommand of its name.
+
+
+def _init(parser: Parser) -> None:
+    add(parser, "FOLDER", "default: evals", nargs="?", type=Path, default=Path("evals"))
+
+
+def _compare(parser: Parser) -> None:
+    add(parser, "ACTUAL", "the answer: JSON, or text that holds JSON; - is standard input", nargs="?")
+    add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
+    add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
+    add(parser, "--gt FILE", "EXPECTED, likewise")
+    add_options(parser, *RULES)
+    add_judge(parser)
+    add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
+    told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
+    add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
+    told = "show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision"
+    add(parser, "--beta B", told, type=number(lambda found: 0 < found < math.inf, "above 0"))
+    forms = "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
+    told = "show more fields and longer values; -vv: all"
+    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
+
+
+def _evaluate(parser: Parser) -> None:
+    told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
+    add(parser, "ACTUAL", told)
+    add(parser, "EXPECTED", "the gold records, likewise")
+    told = "the member that pairs a record with its answer; without it they are paired by position"
+    add_options(parser, *RULES, "--gate", "--validate", "--cluster", id_field=told)
+    add(
+        parser,
+        "--by [NAME=]PATH",
+        "the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
+        'values, and gates such as tags["source=phone"].f1 >= 0.9',
+        action="append",
+        default=[],
+    )
+    add_judge(parser)
+    add(parser, "--json FILE", "write a result file, for jsonmatch diff")
+    told = "records that the result file keeps as cases: the ten worst (the default), or all, in memory"
+    add(parser, "--keep", told, choices=("worst", "all"), default="worst")
+    forms = "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
+    told = "show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones"
+    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
+
+
+def _report(parser: Parser) -> None:
+    add(parser, "RESULT", "a result file; - is standard input", nargs="?")
+    form = parser.add_mutually_exclusive_group()
+    add(form, "--text", "what pytest's summary shows (the default)")
+    for name, text in FILE_FORMS.items():
+        add(form, f"--{name} FILE", f"{text}, to this file or to standard output", nargs="?", const=STDOUT)
+    add(form, "--schema", "the JSON Schema of result files")
+    add(parser, "--baseline FILE", "a result file of an earlier run, to compare with")
+    add_options(parser, "--gate")
+    told = "in the text: the fixture whose parameters are the columns of the table by parameters"
+    add(parser, "--pivot FIXTURE", told)
+    told = "in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too"
+    add_options(parser, "--by", "--color", "--output", verbose=told)
+
+
+def _diff(parser: Parser) -> None:
+    add(parser, "BEFORE", "a result file: the earlier run", type=Path)
+    told = "a result file: the later run; several are candidates, judged together"
+    add(parser, "AFTER", told, type=Path, nargs="+")
+    told = "exit with 1 if the mean score has dropped by more than this, beyond what chance makes"
+    add(parser, "--max-drop DROP", told, type=float)
+    told = "fail if such a drop is proven (the default), or unless it is ruled out"
+    add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
+    add_options(parser, "--confidence")
+    add_options(parser, "--color", "--output", verbose="name every case and field that has changed")
+
+
+def _audit(parser: Parser) -> None:
+    told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
+    add(parser, "GOLD", told, nargs="?")
+    told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
+    add(parser, "--answers ANSWERS", told, nargs="+", default=[])
+    told = "so many systems have to agree against the gold (default: 2)"
+    add(parser, "--agree N", told, type=int, default=2)
+    told = (
+        "ask on the terminal about each place, and write into GOLD what is accepted; what is accepted as "
+        "well goes into `accept` of --config"
+    )
+    add(parser, "--review", told)
+    told = (
+        "files and folders of golden cases, as pytest takes them: their right answers are broken on purpose, "
+        "and compared by each case's own metric, rules and threshold"
+    )
+    add(parser, "--mutate PATH", told, nargs="+")
+    told = "with --mutate: so many mutations of each case (default: 200)"
+    add(parser, "--max-mutations N", told, type=int, default=200)
+    add(parser, "--workers N", "with --mutate: so many processes (default: 1)", type=int, default=1)
+    told = "the member that pairs a record with its answers; without it they are paired by position"
+    add_options(parser, *RULES, id_field=told)
+    add_judge(parser)
+    add_study_options(parser)
+
+
+def _plan(parser: Parser) -> None:
+    add(parser, "RUN", "a result file: what cases are like", dest="results", type=Path, nargs="?")
+    told = "a second run of the same cases: how much they vary by themselves"
+    add(parser, "AGAIN", told, type=Path, nargs="?")
+    add(parser, "--drop DROP", "the drop that is to be proven", type=share)
+    add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
+    told = "plan for the share of the cases that pass, not for the mean score; without RUN it is assumed"
+    add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
+    told = "in how many runs the drop is to be proven (default: 0.8)"
+    add(parser, "--power SHARE", told, type=share, default=0.8)
+    add_options(parser, "--confidence")
+    add_options(parser, "--color", "--output", html="write the plan as a page, too")
+
+
+def _agreement(parser: Parser) -> None:
+    told = "what one annotator says: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
+    add(parser, "GOLD", told, nargs="+")
+    told = "the member that is a document's id; without it records go by position"
+    add_options(parser, *RULES, "--confidence", id_field=told)
+    add_judge(parser)
+    add_study_options(parser)
+
+
+def _overlap(parser: Parser) -> None:
+    told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
+    add(parser, "GOLD", told, nargs="+")
+    told = "prompts, examples, training text: files, and folders with all that is in them"
+    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
+    told = "records are near duplicates if one as the answer to the other scores as much (default: 0.9)"
+    add(parser, "--near SCORE", told, type=share, default=0.9)
+    add_options(
+        parser,
+        *RULES,
+        id_field="the member that is a record's id; without it its place is",
+        confidence="where nothing is contaminated, in this share of golds no record is named (default: 0.95)",
+    )
+    add_study_options(parser)
+
+
+def _history(parser: Parser) -> None:
+    add(parser, "RESULT", "a result file: one run; as many as there are", nargs="+", type=Path)
+    add_options(
+        parser, confidence="where nothing changes, this share of histories shows no change (default: 0.95)"
+    )
+    add_study_options(parser)
+
+
+def _confidence(parser: Parser) -> None:
+    told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
+    add(parser, "ANSWERS", told, dest="actual")
+    add(parser, "GOLD", "the gold records, likewise", dest="expected")
+    told = (
+        "where confidences stand: a path such as 'confidence_score.{path}' or '{path}_confidence', or a "
+        'function as module:function (default: in place of values, as {"value": ..., "confidence": ...})'
+    )
+    add(parser, "--confidence WHERE", told, default="inline")
+    told = "find the threshold above which no more than this share of the values is wrong"
+    add(parser, "--max-error SHARE", told, type=share)
+    told = "find the threshold that costs least: what a wrong value costs, and a review"
+    add(parser, "--cost wrong=100,review=1", told)
+    told = "the score from which a value is right (default: 1)"
+    add(parser, "--correct SCORE", told, type=share, default=1.0)
+    told = "the member that pairs a record with its answer; without it they are paired by position"
+    add_options(parser, *RULES, "--cluster", id_field=told)
+    add_judge(parser)
+    add_study_options(parser)
+
+
+def _shift(parser: Parser) -> None:
+    add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
+    add(parser, "OLD", "the records that they are compared with, likewise")
+    add_options(
+        parser, cluster="the member that records belong together by: the first of each stands for all"
+    )
+    add_study_options(parser)
+
+
+def _schema(parser: Parser) -> None:
+    commands = parser.add_commands()
+    infer = commands.add_parser(
+        "infer",
+        help="the schema of gold records",
+        description=(
+            "Write the schema of gold records: their types, members and which of these are always there."
+        ),
+        examples=(
+            "jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json\n"
+            "jsonmatch schema infer gold/ > receipt.schema.json"
+        ),
+    )
+    told = "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input"
+    add(infer, "GOLD", told)
+    add(infer, "--annotate", "with the comparator of its type at every leaf")
+    resolve = commands.add_parser(
+        "resolve",
+        help="a schema without $ref and allOf",
+        description="Write a schema without $ref and allOf that says the same.",
+        examples="jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
+    )
+    annotate = commands.add_parser(
+        "annotate",
+        help="a schema with a comparator at every leaf",
+        description="Write a schema, resolved, with the comparator of its type at every leaf that has none.",
+        examples="jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
+    )
+    validate = commands.add_parser(
+        "validate",
+        help="what is wrong with a schema",
+        description="Report what is wrong with an eval schema, and which gold records do not fit it.",
+        examples=(
+            "jsonmatch schema validate receipt.eval.json\n"
+            "jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id"
+        ),
+    )
+    for command in (resolve, annotate, validate):
+        add(command, "SCHEMA", "a JSON file, or a pydantic model as module:Model")
+    for command in (infer, resolve, annotate):
+        add_options(command, "--output")
+    add(validate, "--gold GOLD", "gold records to hold against it, as for infer")
+    add_options(validate, id_field="the member that is a record's id, for the messages")
+    add(validate, "--strict-types", "a value of another type is an error too")
+    add_options(validate, "-p")
+
+
+def _judge(parser: Parser) -> None:
+    commands = parser.add_commands()
+    command = commands.add_parser(
+        "calibrate",
+        help="how far a judge agrees with people",
+        description="Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields.",
+        examples="""\
+jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
+jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache verdicts.jsonl --min-kappa 0.7
+jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
+echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
+""",
+    )
+    add(
+        command,
+        "LABELS",
+        "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
+        "and path, description, criterion, id if there are; - for stdin",
+    )
+    add_judge(command, modes=("live", "cached"))
+    add_options(command, "-p")
+    add(command, "--min-kappa KAPPA", "exit with 1 if Cohen's kappa is lower", type=share)
+    add(command, "--min-accuracy SHARE", "exit with 1 if the accuracy is lower", type=share)
+    told = "hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures"
+    add(command, "--proven", told)
+    add(command, "--confidence SHARE", "of the intervals (default: 0.95)", type=share, default=0.95)
+    told = "text for people (the default), or JSON with every pair that is not agreed about"
+    add(command, "--report", told, choices=("text", "json"), default="text")
+    add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
+
+
+def _cases(parser: Parser) -> None:
+    commands = parser.add_commands()
+    schema = commands.add_parser(
+        "schema",
+        help="the JSON Schema of golden files",
+        description="Write the JSON Schema of golden files, for editors.",
+        examples="""\
+jsonmatch cases schema > golden-cases.schema.json
+jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json
+jsonmatch cases schema --expected shop.models:Receipt --output receipts.schema.json
+jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json
+""",
+    )
+    known = schema.add_mutually_exclusive_group()
+    told = "golden files: each `expected` in them has the schema that its `schema` names"
+    add(known, "--for FILE", told, dest="files", nargs="+", type=Path, default=[])
+    told = "the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model"
+    add(known, "--expected SCHEMA", told)
+    add_options(schema, "--output")
+    header = commands.add_parser(
+        "header",
+        help="the comment that names the schema",
+        description="Write the comment that tells an editor which schema a golden file has: its first line.",
+        examples="""\
+jsonmatch cases header golden-cases.schema.json
+jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml
+""",
+    )
+    add(header, "SCHEMA", "the path of the schema, or its URL")
+    add(header, "FILE", "the golden file, to which the path is made relative", nargs="?")
+
+
+def _completion(parser: Parser) -> None:
+    add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
+
+
+@final
+class Command(NamedTuple):
+    """A subcommand: what adds its arguments, its line of help, and its examples."""
+
+    add_arguments: Callable[[Parser], None]
+    text: str
+    examples: str = ""
+
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "init": Command(
+        _init,
+        "write a small suite of golden cases to start from",
+        """\
+jsonmatch init
+jsonmatch init tests/evals
+""",
+    ),
+    "compare": Command(
+        _compare,
+        "compare two JSON files",
+        """\
+jsonmatch compare answer.json expected.json
+jsonmatch compare answer.txt expected.json --metric json_similarity --threshold 0.9
+jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json
+curl -s https://example.org/receipt/7 | jsonmatch compare - expected.json
+""",
+    ),
+    "evaluate": Command(
+        _evaluate,
+        "score a corpus of answers against gold records",
+        """\
+jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
+jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
+jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
+""",
+    ),
+    "report": Command(
+        _report,
+        "show a result file: as text, as a page of HTML, as Markdown",
+        """\
+jsonmatch report results.json
+jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'
+jsonmatch report results.json --html report.html
+jsonmatch report results.json --markdown > report.md
+jsonmatch report results.json --csv fields.csv
+jsonmatch report --schema > results.schema.json
+""",
+    ),
+    "diff": Command(
+        _diff,
+        "compare result files, of corpora or of pytest runs",
+        """\
+jsonmatch diff yesterday.json today.json
+jsonmatch diff main.json today.json --max-drop 0.02
+jsonmatch diff main.json small.json large.json tuned.json
+pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json today.json -v
+""",
+    ),
+    "audit": Command(
+        _audit,
+        "find gold that is likely wrong, and breaks that a suite would not notice",
+        """\
+jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
+jsonmatch audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review
+jsonmatch audit --mutate tests/golden --gate 'noticed >= 0.95'
+""",
+    ),
+    "plan": Command(
+        _plan,
+        "how many cases it takes to prove a drop, or to know a figure well",
+        """\
+jsonmatch plan main.json --drop 0.02
+jsonmatch plan main.json today.json --drop 0.05 --html plan.html
+jsonmatch plan main.json --pass-rate --precision 0.03
+jsonmatch plan --pass-rate 0.9 --drop 0.05
+""",
+    ),
+    "agreement": Command(
+        _agreement,
+        "how far annotators agree: percent, kappa, alpha, by field",
+        """\
+jsonmatch agreement ann.jsonl bob.jsonl --id-field id
+jsonmatch agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html
+jsonmatch agreement ann.jsonl bob.jsonl --gate 'alpha >= 0.8' --gate 'fields["total"].agreement >= 0.95'
+""",
+    ),
+    "overlap": Command(
+        _overlap,
+        "gold records that stand in prompts or training text, and near duplicates",
+        """\
+jsonmatch overlap gold.jsonl --with prompts/ train.jsonl
+jsonmatch overlap test.jsonl train.jsonl --id-field id --gate 'leaks == 0'
+jsonmatch overlap gold/ --with prompts/ --gate 'contaminated == 0' --html overlap.html
+""",
+    ),
+    "history": Command(
+        _history,
+        "figures over many runs, and since when they have changed",
+        """\
+jsonmatch history results/*.json
+jsonmatch history results/*.json --html history.html --gate 'drops == 0'
+""",
+    ),
+    "confidence": Command(
+        _confidence,
+        "what confidences in answers are worth, and which answers may skip review",
+        """\
+jsonmatch confidence answers.jsonl gold.jsonl --id-field id
+jsonmatch confidence answers.jsonl gold.jsonl --confidence 'confidence_score.{path}' --max-error 0.01
+jsonmatch confidence answers.jsonl gold.jsonl --cost wrong=100,review=1 --gate 'auroc >= 0.8'
+""",
+    ),
+    "shift": Command(
+        _shift,
+        "whether new records are still like the old ones, field by field",
+        """\
+jsonmatch shift july.jsonl june.jsonl
+jsonmatch shift july/ gold/ --html shift.html
+jsonmatch shift july.jsonl june.jsonl --gate 'effect <= 0.2' --gate 'unseen == 0'
+""",
+    ),
+    "schema": Command(_schema, "eval schemas: infer, resolve, annotate, validate"),
+    "judge": Command(_judge, "the judge of meaning: how far it agrees with people"),
+    "cases": Command(_cases, "golden cases: the JSON Schema of the format, for editors"),
+    "completion": Command(
+        _completion,
+        "the script by which a shell completes this command",
+        """\
+jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
+jsonmatch completion zsh > ~/.zfunc/_jsonmatch
+jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
+""",
+    ),
+}
+"""The subcommands, by name.
+
+`jsonmatch compare` is run by the function `run` of the module `compare`, and `jsonmatch schema infer` by the
+function `infer` of the module `schema`: from the parsed options to the exit code.
+"""
+
+_EXAMPLES: Final = """\
+jsonmatch init
+jsonmatch compare answer.json expected.json
+jsonmatch evaluate answers.jsonl gold.jsonl --gate 'f1 >= 0.9'
+jsonmatch diff yesterday.json today.json
+jsonmatch cases schema > golden-cases.schema.json
+"""
+
+
+def full_parser() -> Parser:
+    """Return the parser of the whole command line; the default `command` says what was chosen.
+
+    >>> found = full_parser().parse_args(["cases", "header", "s.json"])
+    >>> found.command, found.schema
+    ('jsonmatch cases header', 's.json')
+    """
+    summary = "Score JSON against JSON, field by field, without pytest."
+    parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES)
+    parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
+    commands = parser.add_commands()
+    for name, (add_arguments, text, examples) in COMMANDS.items():
+        described = f"{text[0].upper()}{text[1:]}."
+        add_arguments(commands.add_parser(name, help=text, description=described, examples=examples))
+    return parser
