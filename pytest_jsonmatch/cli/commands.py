@@ -111,8 +111,6 @@ def _audit(parser: Parser) -> None:
     add(parser, "GOLD", told, nargs="?")
     told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
     add(parser, "--answers ANSWERS", told, nargs="+", default=[])
-    told = "so many systems have to agree against the gold (default: 2)"
-    add(parser, "--agree N", told, type=int, default=2)
     told = (
         "ask on the terminal about each place, and write into GOLD what is accepted; what is accepted as "
         "well goes into `accept` of --config"
@@ -123,8 +121,6 @@ def _audit(parser: Parser) -> None:
         "and compared by each case's own metric, rules and threshold"
     )
     add(parser, "--mutate PATH", told, nargs="+")
-    told = "with --mutate: so many mutations of each case (default: 200)"
-    add(parser, "--max-mutations N", told, type=int, default=200)
     add(parser, "--workers N", "with --mutate: so many processes (default: 1)", type=int, default=1)
     told = "the member that pairs a record with its answers; without it they are paired by position"
     add_options(parser, *RULES, id_field=told)
@@ -184,8 +180,8 @@ def _confidence(parser: Parser) -> None:
     add(parser, "ANSWERS", told, dest="actual")
     add(parser, "GOLD", "the gold records, likewise", dest="expected")
     told = (
-        "where confidences stand: a path such as 'confidence_score.{path}' or '{path}_confidence', or a "
-        'function as module:function (default: in place of values, as {"value": ..., "confidence": ...})'
+        "where confidences stand: a path such as 'confidence_score.{path}', or a function as module:function "
+        '(default: in place of values, as {"value": ..., "confidence": ...})'
     )
     add(parser, "--confidence WHERE", told, default="inline")
     told = "find the threshold above which no more than this share of the values is wrong"

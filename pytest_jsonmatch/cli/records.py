@@ -117,17 +117,26 @@ def _files(
 def open_golds(written: Sequence[str]) -> dict[str, Any]:
     """Return several golds by name: of each a path of JSON Lines, a list, or the files of a folder by name.
 
-    They are called by their files without suffix, where that tells them apart.
-
     Raises:
         OSError: one can't be read.
         CommandError: one is no corpus, or is given twice.
     """
+    return {name: _gold(each) for name, each in by_name(written).items()}
+
+
+def by_name(written: Sequence[str]) -> dict[str, str]:
+    """Return files by their names without folder and suffix, where that tells them apart.
+
+    Raises:
+        CommandError: one is given twice.
+
+    >>> by_name(["out/a.jsonl", "out/b.jsonl"]), by_name(["a/out.jsonl", "b/out.jsonl"])
+    ({'a': 'out/a.jsonl', 'b': 'out/b.jsonl'}, {'a/out.jsonl': 'a/out.jsonl', 'b/out.jsonl': 'b/out.jsonl'})
+    """
     if len(set(written)) < len(written):
         raise CommandError("one file is given twice")
     short = [Path(each).stem for each in written]
-    names = short if len(set(short)) == len(short) else written
-    return dict(zip(names, map(_gold, written), strict=True))
+    return dict(zip(short if len(set(short)) == len(short) else written, written, strict=True))
 
 
 def _gold(written: str) -> Any:
@@ -209,9 +218,8 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
 
 
 def _folders(actual: Path, expected: Path) -> Sides:
-    names = names_in(expected, (".json",))
-    if not names:
-        raise CommandError(f"{expected} has no JSON files (*.json)")
+    golds = _Folder(expected)
+    names = list(golds)
     there = set(names_in(actual, (".json", ".txt")))
     # A model's output is not always JSON.
     found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in names]
@@ -220,7 +228,7 @@ def _folders(actual: Path, expected: Path) -> Sides:
         raise CommandError(f"no file of {expected} has one of the same name in {actual}")
     return Sides(
         actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
-        expected=(_as_text(value_of(str(expected / name))) for name in names),
+        expected=golds.values(),
         names=names,
         number=len(names),
         alone=tuple(sorted(there.difference(filter(None, matched)))),

@@ -63,7 +63,10 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
     """Yield for each record, the most suspicious first, the request to write what the systems say."""
     by_record: dict[int, list[Suspect]] = {}
     for suspect in suspects:
-        by_record.setdefault(suspect.position, []).append(suspect)
+        places = by_record.setdefault(suspect.position, [])
+        # Of what is said of one place, the most suspicious is offered.
+        if suspect.kind == "add" or all(each.trail != suspect.trail for each in places):
+            places.append(suspect)
     records = {} if gold.is_dir() else _records(gold, by_record)
     digest = "" if gold.is_dir() else digest_of(gold.read_bytes())
     for position, places in by_record.items():

@@ -22,17 +22,16 @@ from pytest_jsonmatch.study.gates import check_study_gate
 
 
 class Study(Protocol):
-    """What a question's function returns: a dataclass of plain values, with the figures for gates."""
+    """What a question's function returns: a dataclass of plain values, with the figures for gates.
+
+    It may have them by field, too: in `by_field`, by path and name.
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def figures(self) -> Mapping[str, float | None]:
         """Figures in total, by name; None where there is none."""
-
-    @property
-    def by_field(self) -> Mapping[str, Mapping[str, float | None]]:
-        """The same figures of each field, by its path."""
 
 
 def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
@@ -63,7 +62,7 @@ def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate]
         gates: as `study_gates` returns them.
         on: what the gates are held against, such as "1,200 answers".
     """
-    checks = [check_study_gate(gate, study.figures, study.by_field) for gate in gates]
+    checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
         found = {"study": sheet.command.removeprefix("jsonmatch "), "version": 1, **asdict(study)}
         # (A number that no double holds is text.)

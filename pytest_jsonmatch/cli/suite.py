@@ -16,12 +16,12 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.mutate import add_tallies, summed_up, try_case
+from pytest_jsonmatch.study.mutate import Tried
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.study.mutate import SuiteAudit, Tallies
+    from pytest_jsonmatch.study.mutate import SuiteAudit
 
 # This process has imported the package, and so pytest can't rewrite its assertions: it has none.
 _ARGUMENTS: Final = (
@@ -36,7 +36,7 @@ _LEFT_OUT: Final = ("skip", "skipif", "xfail")
 _BROKEN: Final = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.INTERRUPTED}
 
 
-def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> SuiteAudit:
+def audit_suite(paths: Sequence[str], *, workers: int = 1) -> SuiteAudit:
     """Break the right answers of a suite's golden cases, and see which cases notice.
 
     pytest collects the suite in processes of their own, so that its settings, marks, comparators and metrics
@@ -45,32 +45,29 @@ def audit_suite(paths: Sequence[str], *, workers: int = 1, most: int = 200) -> S
     Args:
         paths: files and folders, as pytest takes them.
         workers: the number of processes.
-        most: the number of mutations of each case.
 
     Raises:
         CommandError: pytest can't collect the suite, or there is no golden case in it.
     """
-    tallies: Tallies = {}
-    notes: list[str] = []
-    cases = others = 0
+    tried = Tried()
+    others = 0
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for share in pool.map(partial(_share, list(paths), workers, most), range(workers)):
+        for share in pool.map(partial(_share, list(paths), workers), range(workers)):
             if share.problem:
                 raise CommandError(share.problem)
-            cases += share.cases
             others = share.others
-            notes += share.notes
-            add_tallies(tallies, share.tallies)
-    if not cases:
+            tried.merge(share.tried)
+    if not tried.cases:
         raise CommandError(f"there are no golden cases to audit in {', '.join(paths)}")
     if others:
-        notes.append(f"{count(others, 'test')}: no golden case")
-    return summed_up(cases, dict(sorted(tallies.items())), sorted(set(notes)))
+        tried.notes[f"{count(others, 'test')}: no golden case"] = None
+    tried.notes = dict.fromkeys(sorted(tried.notes))
+    return tried.summed_up()
 
 
-def _share(paths: list[str], workers: int, most: int, number: int) -> Share:
+def _share(paths: list[str], workers: int, number: int) -> Share:
     """Audit the share of one process."""
-    share = Share(workers, number, most)
+    share = Share(workers, number)
     told = StringIO()
     with redirect_stdout(told), redirect_stderr(told):
         code = pytest.main([*_ARGUMENTS, *paths], plugins=[share])
@@ -86,17 +83,14 @@ def _share(paths: list[str], workers: int, most: int, number: int) -> Share:
 class Share:
     """What one process finds in its share of the cases: a plugin of pytest, and what comes back from it."""
 
-    def __init__(self, workers: int, number: int, most: int) -> None:
-        self.tallies: Tallies = {}
-        self.notes: list[str] = []
-        self.cases = 0
+    def __init__(self, workers: int, number: int) -> None:
+        self.tried = Tried()
         self.others = 0
         """Collected tests that are no golden cases."""
         self.problem = ""
         """Why nothing could be collected."""
         self._workers = workers
         self._number = number
-        self._most = most
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -125,13 +119,13 @@ class Share:
             return True
         name = f"{case.name_of_file}::{case.base_id}"
         if mark := next(filter(item.get_closest_marker, _LEFT_OUT), None):
-            self.notes.append(f"{name}: it has the mark {mark}")
+            self.tried.notes[f"{name}: it has the mark {mark}"] = None
             return True
         try:
-            tallies, notes = try_case(name, case.expected, trial_of(case), self._most)
+            compare = trial_of(case)
         except JsonMatchError as error:
-            tallies, notes = {}, [f"{name}: {str(error).splitlines()[0]}"]
-        self.cases += 1
-        self.notes += notes
-        add_tallies(self.tallies, tallies)
+            self.tried.cases += 1
+            self.tried.notes[f"{name}: {str(error).splitlines()[0]}"] = None
+        else:
+            self.tried.add(name, case.expected, compare)
         return True

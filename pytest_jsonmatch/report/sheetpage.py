@@ -11,6 +11,7 @@ from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
+    AnyCell,
     Block,
     Cell,
     Chart,
@@ -19,6 +20,7 @@ from pytest_jsonmatch.report.sheets import (
     Figures,
     Gates,
     Heading,
+    Pairs,
     Rows,
     Said,
     Series,
@@ -29,8 +31,9 @@ from pytest_jsonmatch.report.sheets import (
 )
 
 _WIDTH, _HEIGHT = 720, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 16, 34, _HEIGHT - 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 20, 34, _HEIGHT - 44
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
+_WIDEST_BAR: Final = 12
 _COLOURS: Final = 6
 _MOST_DOTS: Final = 24
 _TICKS: Final = 5
@@ -101,30 +104,42 @@ def _table(block: Rows) -> dict[str, object]:
     }
 
 
-def _cell(cell: str | Cell | Spark, column: Column) -> dict[str, object]:
-    if isinstance(cell, Spark):
-        return {"text": "", "tone": "", "is_text": True, "spark": _spark(cell)}
-    told = cell if isinstance(cell, Cell) else Cell(cell)
-    return {"text": printable(told.text), "tone": told.tone, "is_text": column.text, "spark": None}
+def _cell(cell: AnyCell, column: Column) -> dict[str, object]:
+    drawn = _spark(cell) if isinstance(cell, Spark) else _bars(cell) if isinstance(cell, Pairs) else None
+    if drawn is not None:
+        return {"text": "", "tone": "", "is_text": True, "drawn": drawn}
+    told = cell if isinstance(cell, Cell) else Cell(str(cell))
+    return {"text": printable(told.text), "tone": told.tone, "is_text": column.text, "drawn": None}
 
 
 def _spark(spark: Spark) -> dict[str, object]:
     known = [value for value in spark.values if value is not None]
     least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
     last = max(len(spark.values) - 1, 1)
+
+    def up(value: float) -> float:
+        return _SPARK_HEIGHT - 4 - (_SPARK_HEIGHT - 8) * ((value - least) / span if span else 0.5)
+
     places = [
-        (
-            round(3 + (_SPARK_WIDTH - 6) * at / last, 1),
-            None
-            if value is None
-            else round(
-                _SPARK_HEIGHT - 4 - (_SPARK_HEIGHT - 8) * ((value - least) / span if span else 0.5), 1
-            ),
-        )
+        (round(3 + (_SPARK_WIDTH - 6) * at / last, 1), None if value is None else round(up(value), 1))
         for at, value in enumerate(spark.values)
     ]
-    dots = [(x, y) for at, (x, y) in enumerate(places) if at in set(spark.marked) and y is not None]
-    return {"lines": list(_polylines(places)), "dots": dots}
+    dots = [places[at] for at in spark.marked if at < len(places) and places[at][1] is not None]
+    return {"lines": list(_polylines(places)), "dots": dots, "bars": []}
+
+
+def _bars(cell: Pairs) -> dict[str, object]:
+    """Return two bars for each pair, the greatest of all as high as the cell."""
+    most = max((max(before, after) for _, before, after in cell.pairs), default=0.0) or 1.0
+    wide = min(_SPARK_WIDTH / (3 * len(cell.pairs) or 1), _WIDEST_BAR)
+    bars = []
+    for at, (name, *amounts) in enumerate(cell.pairs):
+        told = printable(f"{name}: {' → '.join(f'{amount:.3g}' for amount in amounts)}")
+        for kind, amount in zip(("old", "new"), amounts, strict=True):
+            high = round(max(_SPARK_HEIGHT * amount / most, 0.5), 1)
+            x = round((3 * at + (kind == "new")) * wide, 1)
+            bars.append((kind, x, round(_SPARK_HEIGHT - high, 1), round(wide, 1), high, told))
+    return {"lines": [], "dots": [], "bars": bars}
 
 
 # -- charts ------------------------------------------------------------------------------------------------
@@ -134,6 +149,8 @@ def _chart(chart: Chart) -> dict[str, object]:
     every = [x for series in chart.series for x, y in series.points if y is not None]
     first, last = min(every), max(every)
     span = last - first or 1.0
+    # There is no run between the first and the second.
+    least = float(all(x == int(x) for x in every))
     top = highest(chart)
 
     def across(x: float) -> float:
@@ -144,7 +161,6 @@ def _chart(chart: Chart) -> dict[str, object]:
 
     coloured = [series for series in chart.series if not series.is_guide]
     kinds = ["guide" if each.is_guide else f"s{coloured.index(each) % _COLOURS}" for each in chart.series]
-    ticks = chart.ticks or [(x, place_text(x)) for x in _round_numbers(first, last)]
     return {
         "title": printable(chart.title),
         "x": printable(chart.x),
@@ -158,7 +174,7 @@ def _chart(chart: Chart) -> dict[str, object]:
         "legend": [
             (kind, printable(each.name)) for kind, each in zip(kinds, chart.series, strict=True) if each.name
         ],
-        "x_ticks": list(_labels(ticks, across)),
+        "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, least)],
         "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top)],
         "marks": [(across(x), printable(text)) for x, text in chart.marks],
         "lines": [_series(each, kind, across, up) for kind, each in zip(kinds, chart.series, strict=True)],
@@ -188,25 +204,13 @@ def _polylines(places: Sequence[tuple[float, float | None]]) -> Iterator[str]:
             run = []
 
 
-def _labels(ticks: Sequence[tuple[float, str]], across: Any) -> Iterator[tuple[float, str, str]]:
-    """Yield labels of the axis, of each its place and which end of it stands there; none over another."""
-    taken = float("-inf")
-    for x, text in ticks:
-        place, half = across(x), 3.5 * len(text)
-        if place - half < taken + 6:
-            continue
-        anchor = "end" if place + half > _WIDTH else "middle"
-        taken = place if anchor == "end" else place + half
-        yield place, printable(text), anchor
+def _round_numbers(first: float, last: float, least: float = 0.0) -> list[float]:
+    """Return about five round numbers from first to last, not less than so far from each other.
 
-
-def _round_numbers(first: float, last: float) -> list[float]:
-    """Return about five round numbers from first to last.
-
-    >>> _round_numbers(0.0, 1.0), _round_numbers(3, 48)
-    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [10.0, 20.0, 30.0, 40.0])
+    >>> _round_numbers(0.0, 1.0), _round_numbers(3, 48), _round_numbers(1, 3, least=1)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [10.0, 20.0, 30.0, 40.0], [1.0, 2.0, 3.0])
     """
-    rough = (last - first) / _TICKS or 1.0
+    rough = max((last - first) / _TICKS, least) or 1.0
     unit = 10.0 ** floor(log10(rough))
     step = next(each * unit for each in (1, 2, 5, 10) if each * unit >= rough * 0.999)
     return [round(at * step, 12) for at in range(ceil(first / step - 1e-9), floor(last / step + 1e-9) + 1)]

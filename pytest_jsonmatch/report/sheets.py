@@ -68,11 +68,20 @@ class Spark(NamedTuple):
     marked: Sequence[int] = ()
 
 
+class Pairs(NamedTuple):
+    """A cell that shows amounts before and after, each with its name, as bars; for pages only."""
+
+    pairs: Sequence[tuple[str, float, float]]
+
+
 class Cell(NamedTuple):
     """A cell of text with a tone."""
 
     text: str
     tone: str = ""
+
+
+AnyCell: TypeAlias = "str | Cell | Spark | Pairs"
 
 
 class Column(NamedTuple):
@@ -82,11 +91,13 @@ class Column(NamedTuple):
         title: above its cells.
         text: whether it holds text, which is set to the left and cut where room is short, and no figures.
         spare: whether a narrow terminal may leave it out: the greatest number goes first, 0 never.
+        only_on_page: whether terminals leave it out.
     """
 
     title: str
     text: bool = False
     spare: int = 0
+    only_on_page: bool = False
 
 
 @final
@@ -103,7 +114,7 @@ class Rows:
     """
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[str | Cell | Spark]]
+    rows: Sequence[Sequence[AnyCell]]
     title: str = ""
     noun: str = "field"
     most: int = _MOST_ROWS
@@ -133,7 +144,6 @@ class Chart:
         x: what goes from left to right.
         y: what goes up.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
-        ticks: places at the bottom with their labels; none for round numbers.
         marks: places at which a vertical line stands, with what it says.
         only_on_page: whether terminals leave it out.
     """
@@ -142,7 +152,6 @@ class Chart:
     x: str
     y: str
     series: Sequence[Series]
-    ticks: Sequence[tuple[float, str]] = ()
     marks: Sequence[tuple[float, str]] = ()
     only_on_page: bool = False
 
@@ -226,7 +235,7 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
     shown, more = look.cut(block.rows, block.most, block.noun)
-    kept = list(range(len(block.columns)))
+    kept = [at for at, column in enumerate(block.columns) if not column.only_on_page]
     while True:
         drawn = _drawn([block.columns[at] for at in kept], [[row[at] for at in kept] for row in shown], look)
         least_wanted = max(kept[1:], key=lambda at: block.columns[at].spare, default=0)
@@ -237,7 +246,7 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     return [*title, *(look.fitting(line) for line in drawn.lines), *more]
 
 
-def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark]], look: Look) -> Table:
+def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[AnyCell]], look: Look) -> Table:
     cells = [[_cell(cell, look) for cell in column] for column in zip(*rows, strict=True)]
     first, *others = cells
     texts = [at for at, column in enumerate(columns[1:]) if column.text]
@@ -269,12 +278,12 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell | Spark
     return table._replace(fits=table.fits and not is_cut)
 
 
-def _cell(cell: str | Cell | Spark, look: Look) -> tuple[str, Markup]:
+def _cell(cell: AnyCell, look: Look) -> tuple[str, Markup]:
     if isinstance(cell, Spark):
         return spark_text(cell.values, unicode=look.unicode), PLAIN
     if isinstance(cell, Cell):
         return look.printable(cell.text), TONES[cell.tone]
-    return look.printable(cell), PLAIN
+    return look.printable(cell) if isinstance(cell, str) else "", PLAIN
 
 
 def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
@@ -302,8 +311,7 @@ def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
     points = [] if first is None else [(x, y) for x, y in first.points if y is not None]
     if not points:
         return []
-    named = dict(chart.ticks)
-    places = [(look.printable(named.get(x, place_text(x))), y) for x, y in _some(points)]
+    places = [(place_text(x), y) for x, y in _some(points)]
     width = max(display_width(text) for text in (chart.x, *(text for text, _ in places)))
     top = highest(chart)
     lines.append([(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)])

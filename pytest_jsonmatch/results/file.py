@@ -29,7 +29,7 @@ from pytest_jsonmatch.results.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 FORMAT: Final = "jsonmatch-results"
@@ -40,6 +40,9 @@ SCHEMA: Final = "results.schema.json"
 """The file beside this one that is the JSON Schema of the format."""
 
 _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
+_CASE: Final = "    {"
+"""How the first line of a case begins, and no other line does."""
+_CASES_OF_A_PART: Final = 1_000
 _LONGEST: Final = 200
 """What is wrong with a file is cut after this many characters."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
@@ -205,6 +208,49 @@ def read_results(path: Path) -> ResultSet:
     except UnicodeDecodeError:
         raise _none(str(path), "it is not UTF-8 text") from None
     return from_text(text, str(path))
+
+
+def read_in_parts(path: Path) -> Iterator[ResultSet]:
+    """Read a result file of any size: yield its run again and again, each time with other cases, up to 1,000.
+
+    A file that is not laid out as `to_text` does it comes as a whole.
+
+    Raises:
+        ConfigurationError: as `read_results`.
+    """
+    part: ResultSet | None = None
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for text in _parts(lines):
+                part = from_text(text, str(path))
+                yield part
+    except (OSError, UnicodeDecodeError, ConfigurationError):
+        # Read as a whole, it may be fine; if not, this says where in the file it is not.
+        whole = read_results(path)
+        if part is not None:
+            raise
+        yield whole
+
+
+def number_of_cases(path: Path) -> int:
+    """Return how many cases a file has that is laid out as `to_text` does it, and for any other a guess."""
+    with path.open("rb") as lines:
+        return sum(line.startswith(_CASE.encode()) for line in lines)
+
+
+def _parts(lines: Iterable[str]) -> Iterator[str]:
+    """Yield texts of result files that together have all cases of one."""
+    head, part, number = "", "", 0
+    for line in lines:
+        if line.startswith(_CASE):
+            if not number:
+                head = part
+            elif number % _CASES_OF_A_PART == 0:
+                yield f"{part.rstrip().removesuffix(',')}]}}"
+                part = head
+            number += 1
+        part += line
+    yield part
 
 
 def from_text(text: str, name: str) -> ResultSet:

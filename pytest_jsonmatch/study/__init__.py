@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
     from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy, measure_history
     from pytest_jsonmatch.study.mutate import Hole, Mutation, SuiteAudit, find_holes, mutations
-    from pytest_jsonmatch.study.overlap import Contaminated, FieldOverlap, OverlapStudy, measure_overlap
+    from pytest_jsonmatch.study.overlap import Contaminated, OverlapStudy, measure_overlap
     from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
     from pytest_jsonmatch.study.suspects import GoldAudit, Suspect, audit_gold
     from pytest_jsonmatch.study.twins import Duplicate
@@ -38,7 +38,6 @@ __all__ = [
     "Estimate",
     "FieldAgreement",
     "FieldConfidence",
-    "FieldOverlap",
     "GoldAudit",
     "HistoryChange",
     "HistoryRun",
@@ -67,7 +66,7 @@ _HOMES = {
     "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
     "history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
-    "overlap": ("Contaminated", "FieldOverlap", "OverlapStudy", "measure_overlap"),
+    "overlap": ("Contaminated", "OverlapStudy", "measure_overlap"),
     "shift": ("Change", "ShiftStudy", "measure_shift"),
     "suspects": ("GoldAudit", "Suspect", "audit_gold"),
     "twins": ("Duplicate",),

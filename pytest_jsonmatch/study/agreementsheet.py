@@ -12,59 +12,53 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.agreement import AgreementStudy, FieldAgreement
     from pytest_jsonmatch.study.calibration import Estimate
 
-_NAMES: Final = {
-    "agreement": "agreement",
-    "cohen": "Cohen's kappa",
-    "fleiss": "Fleiss' kappa",
-    "alpha": "alpha, nominal",
-    "alpha_interval": "alpha, interval",
+_FIGURES: Final = {
+    "agreement": ("agreement", "agreement"),
+    "cohen": ("Cohen's kappa", "Cohen"),
+    "fleiss": ("Fleiss' kappa", "Fleiss"),
+    "alpha": ("alpha, nominal", "alpha"),
+    "alpha_interval": ("alpha, interval", "alpha of numbers"),
 }
+"""What figures are called by themselves, and above columns."""
+_TENTATIVE: Final = 0.667
+"""Below this alpha Krippendorff draws no conclusions, not even tentative ones."""
 
 
 def agreement_sheet(found: AgreementStudy) -> Sheet:
     """Return what was found, for people."""
-    interval = f"its {found.confidence * 100:g} % interval"
-    titles = "agreement", "Cohen", "Fleiss", "alpha", interval, "alpha of numbers"
-    columns = [Column("field"), Column("places", spare=True)]
-    columns += [Column(title, spare=title == interval) for title in titles]
-    by_alpha = sorted(found.fields.items(), key=lambda item: (_rank(item[1]), item[0]))
     names = " and ".join(found.annotators) if len(found.annotators) < 3 else ", ".join(found.annotators)
     about = f"agreement of {names} on {count(found.documents, 'document')}"
+    interval = f"{found.confidence * 100:g} % interval"
+    totals = [
+        Figure(name, _text(each), f"{interval} {_ends(each)}")
+        for key, (name, _) in _FIGURES.items()
+        if (each := getattr(found.total, key)) is not None
+    ]
+    columns = [Column("field"), Column("places", spare=True)]
+    columns += [Column(title) for _, title in _FIGURES.values()]
+    columns.insert(-1, Column(f"its {interval}", spare=True))
+    # Where nothing varies there is no alpha: last.
+    by_alpha = sorted(
+        found.fields.items(),
+        key=lambda item: (2.0 if item[1].alpha is None else item[1].alpha.value, item[0]),
+    )
+    worst = [
+        [
+            str(each.id),
+            score_text(min(each.agreement, 0.9999)),
+            count(each.differing),
+            ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
+        ]
+        for each in found.worst
+    ]
+    of_worst = Column("document"), Column("agreement"), Column("places"), Column("that differ", text=True)
     blocks: list[Block] = [
-        Figures(
-            [
-                Figure(
-                    _NAMES[name],
-                    _text(each.value),
-                    f"{found.confidence * 100:g} % interval {_ends(each)}",
-                )
-                for name in _NAMES
-                if (each := getattr(found.total, name)) is not None
-            ]
-        ),
+        Figures(totals),
         Heading("By field, the least alpha first"),
         Rows(columns, [_row(path, each) for path, each in by_alpha]),
+        Heading("The documents with the least agreement" if worst else "All agree"),
+        Rows(of_worst, worst, noun="document"),
     ]
-    if len(found.pairs) > 1:
-        rows = [_row(names, each)[:4] for names, each in found.pairs.items()]
-        columns = [Column("annotators"), *columns[1:4]]
-        blocks += [Heading("Two by two"), Rows(columns, rows, noun="pair")]
-    blocks.append(Heading("The documents with the least agreement" if found.worst else "All agree"))
-    blocks.append(
-        Rows(
-            [Column("document"), Column("agreement"), Column("places"), Column("that differ", text=True)],
-            [
-                [
-                    str(each.id),
-                    _text(each.agreement),
-                    count(each.differing),
-                    ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
-                ]
-                for each in found.worst
-            ],
-            noun="document",
-        )
-    )
     if found.alone:
         only = count(found.alone, "document")
         blocks.append(Said(f"{only} described by one annotator only: not counted.", "open"))
@@ -74,30 +68,23 @@ def agreement_sheet(found: AgreementStudy) -> Sheet:
     return Sheet("jsonmatch agreement", about, blocks)
 
 
-def _rank(found: FieldAgreement) -> float:
-    """Return where a field stands: by alpha; without one, where nothing varies, last."""
-    return found.alpha.value if found.alpha is not None else 2.0
-
-
 def _row(path: str, found: FieldAgreement) -> list[str | Cell | Spark]:
-    texts: list[str | Cell | Spark] = [path, count(found.places)]
-    for name in _NAMES:
-        each: Estimate | None = getattr(found, name)
-        tone = "bad" if each is not None and name == "alpha" and each.value < _TENTATIVE else ""
-        texts.append(Cell(_text(None if each is None else each.value), tone))
-        if name == "alpha":
-            texts.append("–" if each is None else _ends(each))
-    return texts
+    row: list[str | Cell | Spark] = [
+        path,
+        count(found.places),
+        *(_text(getattr(found, key)) for key in _FIGURES),
+    ]
+    if found.alpha is not None and found.alpha.value < _TENTATIVE:
+        row[-2] = Cell(_text(found.alpha), "bad")
+    row.insert(-1, _ends(found.alpha))
+    return row
 
 
-_TENTATIVE: Final = 0.667
-"""Below this alpha Krippendorff draws no conclusions, not even tentative ones."""
+def _ends(found: Estimate | None) -> str:
+    return "–" if found is None else f"{found.low:.2f} to {found.high:.2f}"
 
 
-def _ends(found: Estimate) -> str:
-    return f"{found.low:.2f} to {found.high:.2f}"
-
-
-def _text(value: float | None) -> str:
+def _text(found: Estimate | None) -> str:
     """Return a figure with no more than four decimals, and less than 1 if it is."""
+    value = None if found is None else found.value
     return score_text(value if value is None or value == 1 else min(value, 0.9999))

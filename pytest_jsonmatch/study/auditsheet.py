@@ -6,8 +6,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Column, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.mutate import SuiteAudit
@@ -19,7 +19,9 @@ _CONTEXT: Final = 6
 
 def gold_sheet(found: GoldAudit, about: str) -> Sheet:
     """Return an audit for people."""
-    shown = [
+    columns = [Column("record"), *(Column(title, text=True) for title in ("place", "gold", "answers"))]
+    columns += [Column("votes"), Column("bits"), Column("who", text=True, spare=1)]
+    rows = [
         (
             Cell(each.record, "strong"),
             each.path,
@@ -30,31 +32,9 @@ def gold_sheet(found: GoldAudit, about: str) -> Sheet:
         )
         for each in found.found
     ]
-    titles = (
-        Column("record"),
-        Column("place", text=True),
-        Column("gold", text=True),
-        Column("answers", text=True),
-    )
-    figures = Column("votes"), Column("bits"), Column("who", text=True, spare=1)
-    fields = [
-        (path, str(each["suspects"]), score_text(each["agreement"], 2))
-        for path, each in found.by_field.items()
-        if each["suspects"]
-    ]
-    told = f"{count(len(found.found), 'place')} where the gold is likely wrong, the strongest evidence first."
-    if found.outvoted:
-        told += f" At {count(found.outvoted, 'more place')} answers agree, but the evidence is for the gold."
-    return Sheet(
-        "jsonmatch audit",
-        about,
-        [
-            Said(told),
-            Rows([*titles, *figures], shown, noun="place"),
-            Rows([Column("field"), Column("suspects"), Column("agreement")], fields, title="By field"),
-            *(Said(note, "faint") for note in found.notes),
-        ],
-    )
+    told = f"{count(len(rows), 'place')} where the gold is likely wrong, the strongest evidence first."
+    notes = [Said(note, "faint") for note in found.notes]
+    return Sheet("jsonmatch audit", about, [Said(told), Rows(columns, rows, noun="place"), *notes])
 
 
 def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
@@ -72,7 +52,9 @@ def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
 
 def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     """Return the audit of a suite for people."""
-    shares = [Figure(kind, score_text(share, 2)) for kind, share in found.by_kind.items()]
+    columns = [Column("field"), Column("broken by", text=True), Column("pass")]
+    columns += [Column("let pass by", text=True), Column("example", text=True, spare=1)]
+    columns.append(Column("in", text=True, spare=2))
     rows = [
         (
             Cell(each.field, "strong"),
@@ -84,24 +66,11 @@ def suite_sheet(found: SuiteAudit, about: str) -> Sheet:
         )
         for each in found.holes
     ]
-    examples = Column("example", text=True, spare=1), Column("in", text=True, spare=2)
-    columns = (
-        Column("field"),
-        Column("broken by", text=True),
-        Column("pass"),
-        Column("let pass by", text=True),
-    )
     told = "Nothing could be broken."
     if found.noticed is not None:
-        mutated = count(found.mutated, "mutation")
-        told = f"{mutated} of right answers: {found.noticed:.1%} of them are noticed. By kind:"
-    return Sheet(
-        "jsonmatch audit --mutate",
-        about,
-        [
-            Said(told),
-            Figures(shares),
-            Rows([*columns, *examples], rows, title="What passes", noun="hole"),
-            *([Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []),
-        ],
-    )
+        told = (
+            f"{count(found.mutated, 'mutation')} of right answers: {found.noticed:.1%} of them are noticed."
+        )
+    table = Rows(columns, rows, title="What passes", noun="hole")
+    notes = [Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
+    return Sheet("jsonmatch audit --mutate", about, [Said(told), table, *notes])

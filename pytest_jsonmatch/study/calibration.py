@@ -9,11 +9,11 @@ are checked: fixed-sequence testing, as in Learn then Test (Angelopoulos and oth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, log, sqrt
+from math import ceil, log, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
-from scipy.special import betainc
+from scipy.special import betainc, expit, logit
 from scipy.stats import beta, t
 
 from pytest_jsonmatch.study.tally import GROUPS, Tally
@@ -21,9 +21,13 @@ from pytest_jsonmatch.study.tally import GROUPS, Tally
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
+
 SURE: Final = 0.95
 """How sure intervals and promises are."""
 _BINS: Final = 10
+_NEAR: Final = 1e-9
+"""So near to 0 and 1 shares are cut, which have no logit there."""
 _REPLICATES: Final = 500
 _STEPS: Final = 10
 """So many thresholds are tried at most."""
@@ -111,23 +115,20 @@ class Outcomes:
         clusters: how many clusters the values come from.
     """
 
-    values: NDArray[np.float64]
-    means: NDArray[np.float64]
-    wrong: NDArray[np.float64]
-    right: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    values: Floats
+    means: Floats
+    wrong: Floats
+    right: Floats
+    squares: Floats
     clusters: int
 
     @classmethod
     def of(cls, tally: Tally) -> Outcomes:
         """Return what was counted."""
-        order = np.argsort(np.fromiter(tally.values, float))
-        places = np.fromiter(tally.values.values(), int)[order]
-        counts = np.array(tally.counts, float).reshape(-1, 2, GROUPS)[places]
-        wrong, right = counts[:, 0].T, counts[:, 1].T
-        means = np.array(tally.sums)[places] / (wrong + right).sum(0)
+        values = np.array(sorted(tally.counts))
+        table = np.array([tally.counts[value] for value in values]).T
+        wrong, right, means = table[:GROUPS], table[GROUPS:-1], table[-1] / table[:-1].sum(0)
         clusters = int.from_bytes(tally.seen, "little").bit_count()
-        values = np.fromiter(tally.values, float)[order]
         return cls(values, means, wrong, right, np.array(tally.squares), clusters)
 
     @property
@@ -157,68 +158,68 @@ class Outcomes:
 def auroc(of: Outcomes) -> Estimate | None:
     """Return how often a right value has a higher confidence than a wrong one, a tie counting as half.
 
-    None if all values are right, or all wrong. The interval: delete-one-group jackknife on the logit scale;
-    if right and wrong are perfectly apart, the exact bound for so many independent pairs.
+    None if all values are right, or all wrong. If right and wrong are perfectly apart, the interval is the
+    exact bound for so many independent pairs.
     """
     rights, wrongs = of.right.sum(), of.wrong.sum()
     if not rights or not wrongs:
         return None
 
-    def areas(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
+    def areas(right: Floats, wrong: Floats) -> Floats:
         below = np.cumsum(wrong, axis=-1) - wrong / 2
         with np.errstate(invalid="ignore", divide="ignore"):
-            found: NDArray[np.float64] = (right * below).sum(-1) / (right.sum(-1) * wrong.sum(-1))
+            found: Floats = (right * below).sum(-1) / (right.sum(-1) * wrong.sum(-1))
         return found
 
     value = float(areas(of.right.sum(0), of.wrong.sum(0)))
-    if of.used.sum() < 2:
-        return Estimate(value, None, None)
-    if value in {0.0, 1.0}:
+    if value in {0.0, 1.0} and of.used.sum() > 1:
         pairs = max(min(rights, wrongs) * of.clusters / of.number, 1.0)
         reach = ((1 - SURE) / 2) ** (1 / pairs)
         return Estimate(value, reach, 1.0) if value else Estimate(value, 0.0, 1 - reach)
-    left = areas(_without_each(of.right, of.used), _without_each(of.wrong, of.used))
-    left = np.clip(left[np.isfinite(left)], 1e-9, 1 - 1e-9)
-    spread = _jackknife(np.log(left / (1 - left)))
-    middle = log(value / (1 - value))
-    return Estimate(value, _logistic(middle - spread), _logistic(middle + spread))
-
-
-def _logistic(x: float) -> float:
-    return 1 / (1 + exp(-x))
+    return _jackknife(value, areas(of.right.sum(0) - of.right, of.wrong.sum(0) - of.wrong)[of.used])
 
 
 def brier(of: Outcomes) -> Estimate:
     """Return the mean squared difference between confidence and outcome, 1 for right and 0 for wrong."""
     number = (of.right + of.wrong).sum(1)
-    value = float(of.squares.sum() / number.sum())
-    if of.used.sum() < 2:
-        return Estimate(value, None, None)
-    left = (of.squares.sum() - of.squares[of.used]) / (number.sum() - number[of.used])
-    reach = _jackknife(left)
-    return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = (of.squares.sum() - of.squares) / (number.sum() - number)
+    found = _jackknife(float(of.squares.sum() / number.sum()), left[of.used])
+    if found.high is None:
+        return found
+    return found._replace(high=max(found.high, min(found.value + _unseen(of), 1.0)))
 
 
-def _without_each(counts: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the sums over all groups but one, a row for each one that is left out."""
-    left: NDArray[np.float64] = counts.sum(0) - counts[used]
-    return left
+def _unseen(of: Outcomes) -> float:
+    """Return how many values might be wrong if all that were seen are right, or the other way round."""
+    if of.right.any() and of.wrong.any():
+        return 0.0
+    return float(1 - ((1 - SURE) / 2) ** (1 / of.clusters))
 
 
-def _jackknife(left: NDArray[np.float64]) -> float:
-    """Return how far an interval reaches to each side, from the figure without each of the groups."""
+def _jackknife(value: float, left: Floats) -> Estimate:
+    """Return a share with its interval, by the jackknife on the logit scale.
+
+    Args:
+        value: the share.
+        left: what it is without each of the groups; without some it may not be defined.
+    """
+    left = logit(np.clip(left[np.isfinite(left)], _NEAR, 1 - _NEAR))
     groups = len(left)
     if groups < 2:
-        return float("inf")
+        return Estimate(value, None, None)
     error = sqrt((groups - 1) / groups * float(((left - left.mean()) ** 2).sum()))
-    return float(t.ppf((1 + SURE) / 2, groups - 1)) * error
+    reach = float(t.ppf((1 + SURE) / 2, groups - 1)) * error
+    low, high = expit(logit(np.clip(value, _NEAR, 1 - _NEAR)) + np.array([-reach, reach]))
+    return Estimate(value, min(float(low), value), max(float(high), value))
 
 
 def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
     """Return the expected calibration error with bins of equal mass, and the bins.
 
     The interval holds the error of the bins with at least 95 % confidence: it reaches as far to both sides as
-    the gaps of all bins together differ from themselves when whole groups are drawn again.
+    the gaps of all bins together differ from themselves when whole groups are drawn again. A bin with values
+    of few groups differs too little then, and is corrected for it (Bessel).
     """
     right, number = of.right, of.right + of.wrong
     mass = np.cumsum(number.sum(0))
@@ -239,7 +240,9 @@ def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
         return Estimate(value, None, None), tuple(rows)
     draws = np.random.default_rng(0).multinomial(len(used), np.full(len(used), 1 / len(used)), _REPLICATES)
     again = draws @ (right_in_bin - sure_in_bin)[used] / (draws @ in_bin.sum(1)[used])[:, None]
-    reach = float(np.quantile(np.abs(again - gaps).sum(1), SURE)) * sqrt(len(used) / (len(used) - 1))
+    groups = (in_bin > 0).sum(0)
+    apart = np.abs(again - gaps) * np.sqrt(groups / np.maximum(groups - 1, 1))
+    reach = max(float(np.quantile(apart.sum(1), SURE)), _unseen(of))
     return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0)), tuple(rows)
 
 
@@ -255,9 +258,9 @@ def risks(of: Outcomes) -> tuple[Risk, ...]:
     )
 
 
-def _from_top(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _from_top(counts: Floats) -> Floats:
     """Return of each confidence how many values have it or a higher one."""
-    found: NDArray[np.float64] = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+    found: Floats = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
     return found
 
 
@@ -270,12 +273,12 @@ class _Half:
 
     def __init__(self, of: Outcomes) -> None:
         wrong, accepted = _from_top(of.wrong), _from_top(of.wrong + of.right)
-        self.accepted: NDArray[np.float64] = accepted.sum(0)
-        self.wrong: NDArray[np.float64] = wrong.sum(0)
+        self.accepted: Floats = accepted.sum(0)
+        self.wrong: Floats = wrong.sum(0)
         number = np.maximum(self.accepted, 1.0)
         if of.clusters >= of.number:
             # Each value stands alone: the bound is exact.
-            self.size: NDArray[np.float64] = self.accepted
+            self.size: Floats = self.accepted
         else:
             share = self.wrong / number
             groups = max(int(of.used.sum()), 2)
@@ -289,10 +292,10 @@ class _Half:
             self.size = self.accepted / effect * few
         self.hits = self.wrong / number * self.size
 
-    def p_values(self, most: float) -> NDArray[np.float64]:
+    def p_values(self, most: float) -> Floats:
         """Return, by confidence, how likely so few wrong values are if more than that share is wrong."""
         rest = np.maximum(self.size - self.hits, 1e-12)
-        found: NDArray[np.float64] = betainc(rest, self.hits + 1, 1 - most)
+        found: Floats = betainc(rest, self.hits + 1, 1 - most)
         found[self.accepted == 0] = 1.0
         return found
 
@@ -345,12 +348,12 @@ def needed(most: float) -> int:
 def cheapest(of: Outcomes, wrong: float, review: float) -> Cheapest:
     """Return the threshold with the least cost: of values that are wrong and not reviewed, and of reviews."""
 
-    def costs(part: Outcomes) -> NDArray[np.float64]:
+    def costs(part: Outcomes) -> Floats:
         """Return the cost of a value for each threshold, and at the end that of reviewing all."""
         number = (part.wrong + part.right).sum()
         accepted = np.append(_from_top(part.wrong + part.right).sum(0), 0.0)
         mistakes = np.append(_from_top(part.wrong).sum(0), 0.0)
-        found: NDArray[np.float64] = (mistakes * wrong + (number - accepted) * review) / max(number, 1)
+        found: Floats = (mistakes * wrong + (number - accepted) * review) / max(number, 1)
         return found
 
     every = costs(of)
@@ -368,6 +371,6 @@ def cheapest(of: Outcomes, wrong: float, review: float) -> Cheapest:
     )
 
 
-def _lowest(costs: NDArray[np.float64]) -> int:
+def _lowest(costs: Floats) -> int:
     """Return the place of the least cost; of equal ones the highest threshold."""
     return len(costs) - 1 - int(np.argmin(costs[::-1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MA
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
-from pytest_jsonmatch.study.scored import Scored
+from pytest_jsonmatch.study.scored import scored
 from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class FieldConfidence:
     def figures(self) -> dict[str, float | None]:
         """The figures that gates may name."""
         every = self.values + self.without
-        found = {name: getattr(self, name) for name in ("auroc", "brier", "ece")}
+        estimates = {"auroc": self.auroc, "brier": self.brier, "ece": self.ece}
         return {
-            **{name: None if each is None else each.value for name, each in found.items()},
+            **{name: each and each.value for name, each in estimates.items()},
             "accuracy": self.accuracy,
             "mean_confidence": self.mean_confidence,
             "without_confidence": self.without / every if every else None,
-            "coverage_at_error": None if self.at_error is None else self.at_error.coverage,
+            "coverage_at_error": self.at_error and self.at_error.coverage,
         }
 
 
@@ -131,8 +131,8 @@ def measure_confidence(
         actual: the answers, as for `compare_corpus`.
         expected: the gold records, as for `compare_corpus`.
         confidence: where confidences stand: "inline", as `{"value": ..., "confidence": ...}` in place of a
-            value; a path with `{path}` in it, such as "confidence_score.{path}" or "{path}_confidence"; or a
-            function of an answer and the instance path of a value that returns a number from 0 to 1, or None.
+            value; a path with `{path}` in it, such as "confidence_score.{path}"; or a function of an answer
+            and the instance path of a value that returns a number from 0 to 1, or None.
         max_error: find the lowest threshold above which no more than this share of the values is wrong.
         cost: {"wrong": 100, "review": 1}: find the threshold that costs least.
         correct: the score from which a value is right.
@@ -157,25 +157,21 @@ def measure_confidence(
     (1.0, 0.15, 80)
     """
     _check(max_error, cost, correct)
-    scored = Scored(actual, expected, split_by(confidence), metric, id_field, cluster, options)
-    counting = _Counting(correct)
-    for record, sure in scored:
+    counting, notes, records = _Counting(correct), list[str](), 0
+    names: dict[str, Any] = {"metric": metric, "id_field": id_field, "cluster": cluster}
+    for record, sure in scored(actual, expected, split_by(confidence), notes, **names, options=options):
+        records += 1
         counting.add(record, sure or {})
-    if not counting.total.values:
+    if not counting.total.counts:
+        where = f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(
-            f"no value of {count(scored.counts['records'], 'answer')} has a confidence, which was looked for "
-            + (f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}')
+            f"no value in the answers to {count(records, 'record')} has a confidence, which was looked for "
+            f"{where}"
         )
+    notes += _notes(counting)
     fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
-    return ConfidenceStudy(
-        _figures(counting.total, max_error, cost),
-        fields,
-        scored.counts["records"],
-        counting.clusters,
-        max_error,
-        cost,
-        tuple(_notes(scored, counting)),
-    )
+    total = _figures(counting.total, max_error, cost)
+    return ConfidenceStudy(total, fields, records, counting.clusters, max_error, cost, tuple(notes))
 
 
 def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: float) -> None:
@@ -212,14 +208,15 @@ class _Counting:
         return len(self._groups)
 
     def _cluster(self, name: str) -> int:
-        """Return the number of a record's cluster; the first ones have a group each, later ones any."""
+        """Return the number of a record's cluster."""
         known = self._named.get(name) if name else None
         if known is not None:
             return known
-        if not self._groups:
-            self._first = self._random.sample(range(GROUPS), GROUPS)
         number = len(self._groups)
-        self._groups.append(self._first[number] if number < GROUPS else self._random.randrange(GROUPS))
+        if not number % GROUPS:
+            # Forty clusters that follow each other have a group each.
+            self._dealt = self._random.sample(range(GROUPS), GROUPS)
+        self._groups.append(self._dealt[number % GROUPS])
         if name:
             self._named[name] = number
         return number
@@ -247,54 +244,34 @@ class _Counting:
 
 
 def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
-    if not of.values:
+    if not of.counts:
         return FieldConfidence(0, of.without)
-    from pytest_jsonmatch.study.calibration import (
-        Outcomes,
-        auroc,
-        brier,
-        calibration,
-        cheapest,
-        promise,
-        risks,
-    )
+    from pytest_jsonmatch.study import calibration
 
-    outcomes = Outcomes.of(of)
-    ece, bins = calibration(outcomes)
+    outcomes = calibration.Outcomes.of(of)
+    ece, bins = calibration.calibration(outcomes)
     return FieldConfidence(
         outcomes.number,
         of.without,
         accuracy=float(outcomes.right.sum()) / outcomes.number,
-        mean_confidence=sum(of.sums) / outcomes.number,
-        auroc=auroc(outcomes),
-        brier=brier(outcomes),
+        mean_confidence=sum(row[-1] for row in of.counts.values()) / outcomes.number,
+        auroc=calibration.auroc(outcomes),
+        brier=calibration.brier(outcomes),
         ece=ece,
         reliability=bins,
-        risks=risks(outcomes),
-        at_error=None if max_error is None else promise(outcomes, max_error),
-        cheapest=None if cost is None else cheapest(outcomes, cost["wrong"], cost["review"]),
+        risks=calibration.risks(outcomes),
+        at_error=None if max_error is None else calibration.promise(outcomes, max_error),
+        cheapest=None if cost is None else calibration.cheapest(outcomes, cost["wrong"], cost["review"]),
     )
 
 
-def _notes(scored: Scored, counting: _Counting) -> list[str]:
-    """Return what was left out, and what looks wrong."""
-    counts = scored.counts
-    named = (
-        (counts["unanswered"], "gold record has", "gold records have", "no answer"),
-        (counts["unreadable"], "answer has", "answers have", "no JSON that can be read, or no id"),
-        (counts["alone"], "answer has", "answers have", "no gold record"),
-        (counting.failed, "value was", "values were", "left out: a batch comparator failed on it"),
-    )
-    notes = [
-        f"{number:,} {one if number == 1 else many} {what}" for number, one, many, what in named if number
-    ]
-    without = [path for path, each in counting.fields.items() if not each.values]
-    if without:
-        more = f" and {len(without) - 3:,} more" if len(without) > 3 else ""
-        notes.append(
-            f"no confidence in {count(len(without), 'field')}: {', '.join(sorted(without)[:3])}{more}"
-        )
-    if counting.total.without:
-        notes.append(f"{count(counting.total.without, 'value')} without a confidence: not in the figures")
-    notes += [f"the rule {pattern!r} fits no field" for pattern in sorted(scored.unmatched_rules or ())]
-    return notes
+def _notes(counting: _Counting) -> Iterator[str]:
+    """Yield what is in no figure."""
+    fields = sorted(path for path, each in counting.fields.items() if not each.counts)
+    named = ", ".join(fields[:3]) + ", …" * (len(fields) > 3)
+    left_out = {
+        "values left out, since a batch comparator failed": counting.failed,
+        "values without a confidence, in no figure": counting.total.without,
+        f"fields without any confidence ({named})": len(fields),
+    }
+    yield from (f"{what}: {number:,}" for what, number in left_out.items() if number)

@@ -28,42 +28,28 @@ def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue,
     A confidence of an object or array is that of everything below it that has none of its own.
 
     Raises:
-        ConfigurationError: a path without `{path}`. What is returned raises it for a confidence that is no
-            number from 0 to 1.
+        ConfigurationError: a path without `{path}`, or with nothing before it. What is returned raises it for
+            a confidence that is no number from 0 to 1.
 
     >>> split_by("inline")({"total": {"value": 9, "confidence": 0.8}, "date": "1 May"})
     ({'total': 9, 'date': '1 May'}, {'total': 0.8})
     >>> split_by("sure.{path}")({"items": [{"price": 9}], "sure": {"items": [{"price": 0.7}]}})
     ({'items': [{'price': 9}]}, {'items[0].price': 0.7})
-    >>> split_by("{path}_sure")({"total": 9, "total_sure": 0.7})
-    ({'total': 9}, {'total': 0.7})
     """
     if callable(source):
         return lambda answer: _walked(answer, _asked(source, answer))
     if source == INLINE:
         return lambda answer: _walked(answer, _inline)
-    before, around, after = _parts(source)
+    before, after = _parts(source)
 
     def split(answer: JsonValue) -> tuple[JsonValue, dict[str, float]]:
-        used: set[_Segments] = set()
-
         def own(segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
-            place = _placed(segments, before, around, after)
-            found = None if place is None else _at(answer, place)
-            if place is not None and found is not None and type(found) not in {dict, list}:
-                used.add(place)
-                return value, found
-            return value, None
+            found = _at(answer, (*before, *segments, *after))
+            return value, None if type(found) in {dict, list} else found
 
-        if before:
-            # Confidences stand by themselves.
-            is_object = type(answer) is dict
-            bare = {key: value for key, value in answer.items() if key != before[0]} if is_object else answer
-            return _walked(bare, own)
-        plain, sure = _walked(answer, own)
-        for place in used:
-            _remove(plain, place)
-        return plain, sure
+        is_object = type(answer) is dict
+        bare = {key: value for key, value in answer.items() if key != before[0]} if is_object else answer
+        return _walked(bare, own)
 
     return split
 
@@ -94,14 +80,13 @@ def _walked(answer: JsonValue, own: _Own) -> tuple[JsonValue, dict[str, float]]:
         sure = above if given is None else _checked(given, segments)
         if sure is not None:
             found[format_path(segments)] = sure
+        holder[at] = value
         if type(value) is dict:
             holder[at] = copied = dict.fromkeys(value)
             waiting += [(each, (*segments, key), sure, copied, key) for key, each in value.items()]
         elif type(value) is list:
             holder[at] = elements = [None] * len(value)
             waiting += [(each, (*segments, place), sure, elements, place) for place, each in enumerate(value)]
-        else:
-            holder[at] = value
     return root[0], found
 
 
@@ -113,39 +98,17 @@ def _checked(given: object, segments: _Segments) -> float:
     )
 
 
-# -- paths with {path} -------------------------------------------------------------------------------------
-
-
-def _parts(template: str) -> tuple[_Segments, tuple[str, str], _Segments]:
-    """Return what stands before `{path}`, in the same key around it, and after it."""
-    if template.count(_PATH) != 1:
+def _parts(template: str) -> tuple[_Segments, _Segments]:
+    """Return what stands before `{path}`, and after it."""
+    placeholder = "PATH_OF_THE_VALUE"
+    segments = parse_path(template.replace(_PATH, placeholder)) if _PATH in template else ()
+    if segments.count(placeholder) != 1 or segments[0] == placeholder or template.count(_PATH) > 1:
         raise ConfigurationError(
             f"confidence is {template!r}; it is {INLINE!r}, a function, or a path with {{path}} in it once, "
-            "such as 'confidence_score.{path}' or '{path}_confidence'"
+            "as a part of its own below a member, such as 'confidence_score.{path}'"
         )
-    placeholder = "PATH_OF_THE_VALUE"
-    segments = parse_path(template.replace(_PATH, placeholder))
-    at = next(place for place, each in enumerate(segments) if placeholder in str(each))
-    first, _, last = str(segments[at]).partition(placeholder)
-    before, after = segments[:at], segments[at + 1 :]
-    if not (before or first or last):
-        raise ConfigurationError(
-            f"confidence is {template!r}, which is a part of the value itself; of values given as "
-            '{"value": ..., "confidence": ...} confidences are read without it'
-        )
-    return before, (first, last), after
-
-
-def _placed(
-    segments: _Segments, before: _Segments, around: tuple[str, str], after: _Segments
-) -> _Segments | None:
-    """Return where the confidence of a place stands; None if no key of it can be changed as wanted."""
-    if around != ("", ""):
-        at = next((at for at in reversed(range(len(segments))) if type(segments[at]) is str), None)
-        if at is None:
-            return None
-        segments = (*segments[:at], f"{around[0]}{segments[at]}{around[1]}", *segments[at + 1 :])
-    return (*before, *segments, *after)
+    at = segments.index(placeholder)
+    return segments[:at], segments[at + 1 :]
 
 
 def _at(value: Any, segments: _Segments) -> Any:
@@ -157,11 +120,3 @@ def _at(value: Any, segments: _Segments) -> Any:
         else:
             return None
     return value
-
-
-def _remove(answer: JsonValue, place: _Segments) -> None:
-    """Remove a member; an element of an array goes with its array."""
-    *way, key = place[:-1] if type(place[-1]) is int else place
-    holder = _at(answer, tuple(way))
-    if type(holder) is dict:
-        holder.pop(key, None)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import amount_text, count, score_text
 from pytest_jsonmatch.report.sheets import (
+    AnyCell,
     Block,
     Cell,
     Chart,
@@ -45,16 +46,10 @@ def confidence_sheet(study: ConfidenceStudy, about: str) -> Sheet:
 
 
 def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
-    yield Figures(
-        [
-            Figure("auroc", *_estimate(total.auroc)),
-            Figure("ece", *_estimate(total.ece)),
-            Figure("brier", *_estimate(total.brier)),
-            Figure(
-                "right", score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
-            ),
-        ]
-    )
+    right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
+    estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
+    figures = [Figure(name, *_estimate(each)) for name, each in estimates.items()]
+    yield Figures([*figures, Figure("right", right, sure)])
     if total.auroc is None:
         yield Said("No auroc: it takes values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
@@ -125,52 +120,38 @@ def _cheapest(found: Cheapest) -> Said:
 
 def _table(study: ConfidenceStudy) -> Rows:
     """Return the table of fields, those first whose confidences are most surely off."""
-    most, cost = study.max_error, study.cost
-    columns: list[tuple[Column, Callable[[FieldConfidence], str | Spark]]] = [
-        (Column("values"), lambda of: count(of.values)),
-        (Column("right"), lambda of: score_text(of.accuracy)),
-        (Column("confidence", spare=1), lambda of: score_text(of.mean_confidence)),
-        (Column("auroc"), lambda of: _estimate(of.auroc)[0]),
-        (Column("interval", spare=3), lambda of: _estimate(of.auroc)[1]),
-        (Column("ece"), lambda of: _estimate(of.ece)[0]),
-        (Column("interval", spare=3), lambda of: _estimate(of.ece)[1]),
-        (Column("brier", spare=2), lambda of: _estimate(of.brier)[0]),
-        (
+    columns = ["values", "right", "confidence", "auroc", "interval", "ece", "interval", "brier"]
+    spared = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1}
+    if study.max_error is not None:
+        columns += [f"{study.max_error:g} from", "coverage"]
+    if study.cost is not None:
+        columns += ["cheapest from", "cost"]
+    fields = [(path, each) for path, each in study.fields.items() if each.values]
+    fields.sort(key=lambda field: (-((field[1].ece and field[1].ece.low) or 0.0), field[0]))
+    rows: list[list[AnyCell]] = []
+    for path, of in fields:
+        tone = "faint" if of.values < _FEW else ""
+        cells = [path, count(of.values), score_text(of.accuracy), score_text(of.mean_confidence)]
+        cells += [*_estimate(of.auroc), *_estimate(of.ece), _estimate(of.brier)[0]]
+        if of.at_error is not None:
+            cells += [_threshold(of.at_error), _percent(of.at_error)]
+        if of.cheapest is not None:
+            cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost)]
+        sparks = [each.right for each in of.reliability], [each.error for each in of.risks]
+        rows.append([*(Cell(cell, tone) for cell in cells), *map(Spark, sparks)])
+    return Rows(
+        [
+            Column("field"),
+            *(Column(name, spare=spared.get(name, 0)) for name in columns),
             Column("right by bin", text=True, spare=4),
-            lambda of: Spark([each.right for each in of.reliability]),
-        ),
-    ]
-    if most is not None:
-        columns += [
-            (Column(f"{most:g} from"), lambda of: _threshold(of.at_error)),
-            (Column("coverage"), lambda of: "" if of.at_error is None else _percent(of.at_error)),
-        ]
-    if cost is not None:
-        columns += [
-            (Column("cheapest from"), lambda of: _threshold(of.cheapest)),
-            (
-                Column("cost", spare=1),
-                lambda of: "" if of.cheapest is None else amount_text(of.cheapest.cost),
-            ),
-        ]
-    ranked = sorted(
-        ((path, each) for path, each in study.fields.items() if each.values),
-        key=lambda one: (-((one[1].ece and one[1].ece.low) or 0.0), one[0]),
+            Column("wrong by coverage", text=True, only_on_page=True),
+        ],
+        rows,
+        title="Fields, the most surely miscalibrated first",
     )
-    rows = []
-    for path, each in ranked:
-        tone = "faint" if each.values < _FEW else ""
-        cells = (shown(each) for _, shown in columns)
-        rows.append(
-            [Cell(path, tone), *(Cell(cell, tone) if isinstance(cell, str) else cell for cell in cells)]
-        )
-    titles = [Column("field"), *(column for column, _ in columns)]
-    return Rows(titles, rows, title="Fields, the most surely miscalibrated first")
 
 
-def _threshold(found: Promise | Cheapest | None) -> str:
-    if found is None:
-        return ""
+def _threshold(found: Promise | Cheapest) -> str:
     return "none" if found.threshold is None else f"{found.threshold:g}"
 
 

@@ -6,11 +6,15 @@ Imported when it is asked for: it imports numpy.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
 
@@ -20,23 +24,31 @@ from pytest_jsonmatch.gate.headlines import OF_SCORE, scores_by_field
 from pytest_jsonmatch.gate.intervals import checked_confidence
 from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.results.file import number_of_cases, read_in_parts
 from pytest_jsonmatch.results.model import FIGURES as OF_CASES
-from pytest_jsonmatch.results.model import merged_fields
+from pytest_jsonmatch.results.model import ResultSet, comparisons_of
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.results.model import Case
 
     Floats = NDArray[np.float64]
     _Figure = tuple[str, bool]
     """The name of a figure, and whether it is that of a field."""
+    _Scores = dict[_Figure, tuple[array[int], array[float]]]
+    """Of a run by figure the places of cases, and their scores."""
 
 FIGURES: Final = ("drops", "gains")
 """What gates may look at: how many changes are shown, of all figures, or of a field."""
+_SHOWN: Final = (*OF_CASES, "pass_rate")
+"""What is shown of runs as a whole."""
+_SCORE: Final = ("score", False)
+_MOST_CASES: Final = 50_000
+_MOST_NUMBERS: Final = 10_000_000
+"""So many cases, and scores of all runs together, are kept for tests: of more cases a sample is tested."""
 _LEAST_Z: Final = 2.2
 """Sums of fewer standard deviations prove nothing at any level that is tried: no test is needed."""
 
@@ -92,11 +104,19 @@ class HistoryChange:
 @final
 @dataclass(frozen=True, slots=True)
 class HistoryStudy:
-    """Runs from the earliest to the latest, and the changes that are shown."""
+    """Runs from the earliest to the latest, and the changes that are shown.
+
+    Args:
+        runs: with their figures, which are of all cases.
+        changes: in order.
+        confidence: one minus the error rate.
+        tested: the share of the cases in which changes are looked for: less than 1 if there are very many.
+    """
 
     runs: tuple[HistoryRun, ...]
     changes: tuple[HistoryChange, ...]
     confidence: float = 0.95
+    tested: float = 1.0
 
     @property
     def figures(self) -> Mapping[str, float | None]:
@@ -145,87 +165,136 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
     checked_confidence(confidence)
     if len(paths) < 2:
         raise ConfigurationError(f"a history is of two runs or more; there is {len(paths)}")
-    read = _Read()
-    for path in paths:
-        read.add(Path(path).name, read_results(Path(path)))
-    return read.result(1 - confidence)
+    files = list(map(_looked_into, map(Path, paths)))
+    if all(each.created for each in files):
+        files.sort(key=attrgetter("created"))
+    numbers = len(files) * (2 + max(each.fields for each in files))
+    most = min(_MOST_CASES, _MOST_NUMBERS // numbers)
+    tested = _Tested(min(1.0, most / max(1, *(each.cases for each in files))))
+    runs: list[HistoryRun] = []
+    before: dict[str, str] = {}
+    for file in files:
+        run, signed = tested.read(file.path)
+        runs.append(replace(run, note=_note(before, signed)) if runs else run)
+        before = signed
+    # The mean score comes first, then the pass rate, then fields.
+    changes = sorted(
+        tested.changes(1 - confidence),
+        key=lambda each: (each.run, each.is_field, each.figure != "score", each.figure),
+    )
+    return HistoryStudy(tuple(runs), tuple(changes), confidence, tested.share)
 
 
-class _Series(NamedTuple):
-    """What is kept of a run for the tests: places of its cases, and scores there, by figure."""
+class _File(NamedTuple):
+    """A result file, before it is read."""
 
-    places: NDArray[np.int32]
-    scores: Mapping[_Figure, NDArray[np.float32]]
+    path: Path
+    created: str
+    fields: int
+    """How many its first cases have."""
+    cases: int
+
+
+def _looked_into(path: Path) -> _File:
+    if path.exists() and not path.is_file():
+        raise ConfigurationError(f"{path} is no file; a history reads each file more than once")
+    first = next(read_in_parts(path))
+    fields = {field for each in first.comparisons for field in each.fields}
+    return _File(path, first.created, len(fields), number_of_cases(path))
 
 
 @final
-class _Read:
-    """Runs as they are read: one file is in memory at a time."""
+class _Tested:
+    """Scores of cases by run: all that is kept of them.
 
-    def __init__(self) -> None:
-        self._runs: list[tuple[HistoryRun, _Series, dict[str, str]]] = []
+    Args:
+        share: of how many cases. Which they are depends on their names alone: in all runs they are the same.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self._runs: list[_Scores] = []
         self._places: dict[tuple[str, str], int] = {}
         """Of each case with what it is scored by: scored in another way, it is another one."""
-        self._clusters: list[str] = []
+        self._units: list[str] = []
 
-    def add(self, name: str, results: ResultSet) -> None:
-        """Add a run."""
-        fields = merged_fields(results.cases) if results.corpus is None else results.corpus.fields
-        means = {
-            path: each.mean_score for path, each in sorted(fields.items()) if each.mean_score is not None
-        }
-        figures = {str(figure): results.mean(figure) for figure in OF_CASES}
-        figures["pass_rate"] = results.pass_rate
-        run = HistoryRun(name, results.created, results.commit, results.number, figures, means)
-        # Of a corpus that keeps its worst records these are others each time: they prove nothing.
-        cases = () if results.is_partial else results.scored
-        signed = {case.id: _signature(case) for case in cases}
-        if results.is_partial and results.corpus is not None:
-            signed = {"": results.corpus.signature}
-        self._runs.append((run, self._series(cases, signed), signed))
+    def read(self, path: Path) -> tuple[HistoryRun, dict[str, str]]:
+        """Read a run; return what is shown of it, and what its cases are scored by."""
+        sums: dict[_Figure, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        signed: dict[str, str] = {}
+        scores: _Scores = defaultdict(lambda: (array("l"), array("f")))
+        number = 0
+        results = ResultSet()
+        for results in read_in_parts(path):
+            number += len(results.cases)
+            for case in results.cases:
+                _sum_up(case, sums)
+                if case.has_figures and self._has(case):
+                    signed[case.id] = _signature(case)
+                    self._add(case, signed[case.id], scores)
+        means = {figure: part / whole for figure, (part, whole) in sorted(sums.items()) if whole}
+        figures: dict[str, float | None] = {name: means.get((name, False)) for name in _SHOWN}
+        fields = {path: mean for (path, is_field), mean in means.items() if is_field}
+        corpus = results.corpus
+        if corpus is not None:
+            figures = {**dict.fromkeys(_SHOWN), **corpus.means, "pass_rate": results.pass_rate}
+            known = ((path, each.mean_score) for path, each in sorted(corpus.fields.items()))
+            fields = {path: mean for path, mean in known if mean is not None}
+            if corpus.records > number:
+                # Of a corpus that keeps its worst records these are others each time: they prove nothing.
+                signed, scores = {"": corpus.signature}, {}
+            number = corpus.records
+        self._runs.append(scores)
+        return HistoryRun(path.name, results.created, results.commit, number, figures, fields), signed
 
-    def _series(self, cases: Sequence[Case], signed: Mapping[str, str]) -> _Series:
-        scores: dict[_Figure, Any] = {
-            ("score", False): np.array([case.figure("score") for case in cases], dtype=np.float32),
-            ("pass_rate", False): np.array([case.pass_rate for case in cases], dtype=np.float32),
+    def _has(self, case: Case) -> bool:
+        name = case.unit.encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(name, digest_size=8).digest(), "big") < self.share * 2**64
+
+    def _add(self, case: Case, signature: str, scores: _Scores) -> None:
+        place = self._places.setdefault((case.id, signature), len(self._places))
+        if place == len(self._units):
+            self._units.append(case.unit)
+        found: dict[_Figure, float] = {
+            _SCORE: case.figure("score"),
+            ("pass_rate", False): case.pass_rate,
+            **{(path, True): fmean(of_runs) for path, of_runs in scores_by_field(case).items()},
         }
-        for at, case in enumerate(cases):
-            place = self._places.setdefault((case.id, signed[case.id]), len(self._places))
-            if place == len(self._clusters):
-                self._clusters.append(case.unit)
-            for path, of_field in scores_by_field(case).items():
-                if (path, True) not in scores:
+        for figure, score in found.items():
+            places, of_figure = scores[figure]
+            places.append(place)
+            of_figure.append(score)
+
+    def changes(self, alpha: float) -> Iterator[HistoryChange]:
+        """Yield all changes that are shown."""
+        figures = {figure for scores in self._runs for figure in scores}
+        clusters = np.unique(self._units, return_inverse=True)[1]
+        for figure in figures:
+            share = OF_SCORE if figure == _SCORE else (1 - OF_SCORE) / (len(figures) - 1)
+            table = np.full((len(self._runs), len(self._places)), np.nan)
+            for row, scores in zip(table, self._runs, strict=True):
+                if scores:
                     # A case that has nothing at a field has nothing wrong there.
-                    scores[path, True] = np.ones(len(cases), dtype=np.float32)
-                scores[path, True][at] = math.fsum(of_field) / len(of_field)
-        places = [self._places[case.id, signed[case.id]] for case in cases]
-        return _Series(np.array(places, dtype=np.int32), scores)
+                    row[scores[_SCORE][0]] = 1.0
+                    places, of_figure = scores[figure]
+                    row[places] = of_figure
+            yield from change_points(table, share * alpha, clusters, *figure)
 
-    def result(self, alpha: float) -> HistoryStudy:
-        """Return the history."""
-        if all(run.created for run, _, _ in self._runs):
-            self._runs.sort(key=lambda each: each[0].created)
-        runs: list[HistoryRun] = []
-        before: dict[str, str] | None = None
-        for run, _, signed in self._runs:
-            runs.append(run if before is None else replace(run, note=_note(before, signed)))
-            before = signed
-        figures = sorted({figure for _, series, _ in self._runs for figure in series.scores})
-        changes: list[HistoryChange] = []
-        for name, is_field in figures:
-            is_score = (name, is_field) == ("score", False)
-            share = OF_SCORE if is_score else (1 - OF_SCORE) / (len(figures) - 1)
-            found = self._changes((name, is_field), share * alpha)
-            changes += (HistoryChange(name, *each, is_field=is_field) for each in found)
-        # The mean score comes first, then the pass rate, then fields.
-        changes.sort(key=lambda each: (each.run, each.is_field, each.figure != "score", each.figure))
-        return HistoryStudy(tuple(runs), tuple(changes), round(1 - alpha, 12))
 
-    def _changes(self, figure: _Figure, alpha: float) -> Iterator[ChangePoint]:
-        table = np.full((len(self._runs), len(self._places)), np.nan)
-        for row, (_, series, _) in zip(table, self._runs, strict=True):
-            row[series.places] = series.scores.get(figure, 1.0)
-        return change_points(table, alpha, np.unique(self._clusters, return_inverse=True)[1])
+def _sum_up(case: Case, sums: dict[_Figure, list[float]]) -> None:
+    """Add to each figure's sum, and to the number that its mean is of."""
+    found = [(("pass_rate", False), float(case.passed), 1.0)]
+    if case.has_figures:
+        found += (((name, False), case.figure(name), 1.0) for name in OF_CASES)
+    for each in comparisons_of([case]):
+        # What ran several times counts as much as any other.
+        found += (
+            ((path, True), field.score_sum / len(case.runs), field.total / len(case.runs))
+            for path, field in each.fields.items()
+        )
+    for figure, part, whole in found:
+        sums[figure][0] += part
+        sums[figure][1] += whole
 
 
 def _signature(case: Case) -> str:
@@ -250,25 +319,21 @@ def _note(before: Mapping[str, str], now: Mapping[str, str]) -> str:
 # -- changes -----------------------------------------------------------------------------------------------
 
 
-class ChangePoint(NamedTuple):
-    """Where scores change: the fields that `HistoryChange` explains."""
-
-    run: int
-    shown_by: int
-    before: float
-    after: float
-    p: float
-
-
 def change_points(
-    scores: Floats, alpha: float, clusters: NDArray[np.intp] | None = None
-) -> Iterator[ChangePoint]:
+    scores: Floats,
+    alpha: float,
+    clusters: NDArray[np.intp] | None = None,
+    figure: str = "score",
+    is_field: bool = False,
+) -> Iterator[HistoryChange]:
     """Yield the points where the scores of runs change, as `measure_history` says.
 
     Args:
         scores: (runs, cases); NaN where a run does not have a case.
         alpha: how likely any change may be shown where there is none.
         clusters: the number of the cluster that each case belongs to; None: cases stand alone.
+        figure: what the scores are.
+        is_field: whether that is a field.
 
     >>> scores = np.ones((9, 40))
     >>> scores[5:, ::2] = 0.0
@@ -303,7 +368,8 @@ def change_points(
             means = scores[first:end, common].mean(axis=1)
             at = _split(means)
             start = first + at
-            yield ChangePoint(start, look, float(means[:at].mean()), float(means[at:].mean()), float(p))
+            before, after = float(means[:at].mean()), float(means[at:].mean())
+            yield HistoryChange(figure, start, look, before, after, float(p), is_field)
 
 
 def _split(means: Floats) -> int:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Cell, Chart, Column, Heading, Rows, Said, Series, Sheet, Spark
-from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.report.sheets import (
+    AnyCell,
+    Cell,
+    Chart,
+    Column,
+    Heading,
+    Rows,
+    Said,
+    Series,
+    Sheet,
+    Spark,
+)
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import Block
@@ -27,7 +38,7 @@ def history_sheet(found: HistoryStudy) -> Sheet:
     runs = found.runs
     days = [run.created[:10] for run in (runs[0], runs[-1]) if run.created]
     when = f", {' to '.join(dict.fromkeys(days))}" if days else ""
-    totals: list[_Line] = [(name, [run.figures[name] for run in runs]) for name in (*FIGURES, "pass_rate")]
+    totals: list[_Line] = [(name, [run.figures[name] for run in runs]) for name in found.runs[0].figures]
     paths = sorted({path for run in runs for path in run.fields})
     fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
     fields.sort(key=lambda line: -_spread(line[1]))
@@ -92,6 +103,11 @@ def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
         ],
         noun="change",
     )
+    if found.tested < 1:
+        yield Said(
+            f"note: Changes are looked for in {found.tested * 100:.2g} % of the cases, the same in all runs.",
+            "faint",
+        )
     for at, run in enumerate(found.runs, 1):
         if run.note:
             yield Said(f"run {at}, {run.name}: {run.note}", "open")
@@ -106,7 +122,7 @@ def _spread(values: Sequence[float | None]) -> float:
     return max(known) - min(known)
 
 
-def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[str | Cell | Spark]:
+def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[AnyCell]:
     name, values = line
     known = [value for value in values if value is not None]
     ends = (known[0], known[-1], min(known), max(known)) if known else [None] * 4
@@ -115,12 +131,9 @@ def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[str | Cell | Spa
     tone = "" if not own else "bad" if own[-1].after < own[-1].before else "good"
     step = -(-len(values) // _BARS)
     parts = [values[at : at + step] for at in range(0, len(values), step)]
-    bars = [_mean([each for each in part if each is not None]) for part in parts]
+    known_parts = ([each for each in part if each is not None] for part in parts)
+    bars = [fmean(part) if part else None for part in known_parts]
     return [name, Spark(bars, [each.run // step for each in own]), first, Cell(last, tone), *others]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _chart(
@@ -137,5 +150,4 @@ def _chart(
         if each.figure in names:
             told = marks.get(each.run + 0.5)
             marks[each.run + 0.5] = each.figure if told is None else f"{told}, {each.figure}"
-    ticks = [(at, str(at)) for at in range(1, len(runs) + 1)]
-    return Chart(title, "run", "mean", series, ticks=ticks, marks=[*marks.items()], only_on_page=True)
+    return Chart(title, "run", "mean", series, marks=[*marks.items()], only_on_page=True)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import operator
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.score.outcome import SKIPPED, instance_trail
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES, MATCH, SKIPPED, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.study.places import disagreements, field_of, results_of, value_at, with_value
+from pytest_jsonmatch.study.places import field_of, results_of, value_at, with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Try: TypeAlias = "Callable[[JsonValue], tuple[MatchResult, bool, Mapping[str, Any]]]"
     """Compares an answer as a case does: the result, whether it passes, and the limits it has to reach."""
 
+MOST: Final = 200
+"""So many mutations of each case are tried."""
 INVENTED: Final = "invented_by_audit"
 _WIDTH: Final = 60
 _MOST_ROWS: Final = 100
@@ -56,60 +59,40 @@ class Mutation(NamedTuple):
 # -- single values -----------------------------------------------------------------------------------------
 
 
-def _digit(value: JsonValue) -> JsonValue:
+def _digit(value: Any) -> Any:
     """Change the digit in the middle, so that neither the size nor only the last decimal changes."""
-    if type(value) not in {int, float, str}:
-        return value
-    text = repr(value) if type(value) is float else str(value)
+    text = str(value)
     mantissa = text.partition("e")[0] if type(value) is float else text
-    places = [at for at, character in enumerate(mantissa) if character in "0123456789"]
+    places = [found.start() for found in re.finditer("[0-9]", mantissa)]
     if not places:
         return value
     at = places[len(places) // 2]
-    broken = f"{text[:at]}{'1234567891'[int(text[at])]}{text[at + 1 :]}"
-    return broken if type(value) is str else type(value)(broken)
+    return type(value)(f"{text[:at]}{'1234567891'[int(text[at])]}{text[at + 1 :]}")
 
 
-def _sign(value: JsonValue) -> JsonValue:
-    return -value if type(value) in {int, float} else value
-
-
-def _date(value: JsonValue) -> JsonValue:
-    found = _DATE.search(value) if type(value) is str else None
+def _next_day(found: re.Match[str]) -> str:
     try:
-        day = None if found is None else dt.date.fromisoformat(found[0]) + dt.timedelta(days=1)
+        return (dt.date.fromisoformat(found[0]) + dt.timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
-        return value
-    return value if found is None or day is None else value.replace(found[0], day.isoformat(), 1)
+        return found[0]  # it only looks like a date
 
 
-def _unit(value: JsonValue) -> JsonValue:
-    if type(value) is str:
-        return _UNIT.sub(lambda found: _UNIT_OF[found[0]], value, count=1)
-    return value * 1000 if type(value) in {int, float} else value
-
-
-def _truncated(value: JsonValue) -> JsonValue:
-    return value[: len(value) // 2] if type(value) is str else value
-
-
-def _null(value: JsonValue) -> JsonValue:  # noqa: ARG001 - as the others
-    return None
-
-
-_OF_VALUES: Final[Mapping[str, Callable[[Any], Any]]] = {
+_NULL: Final[Mapping[str, Callable[[Any], Any]]] = {"null": lambda _: None}
+_OF_NUMBERS: Final = {"digit": _digit, "sign": operator.neg, "unit": lambda number: number * 1000, **_NULL}
+_OF_TEXTS: Final = {
     "digit": _digit,
-    "sign": _sign,
-    "date off by one": _date,
-    "unit": _unit,
-    "truncated": _truncated,
-    "null": _null,
+    "date off by one": lambda text: _DATE.sub(_next_day, text, count=1),
+    "unit": lambda text: _UNIT.sub(lambda found: _UNIT_OF[found[0]], text, count=1),
+    "truncated": lambda text: text[: len(text) // 2],
+    **_NULL,
 }
-KINDS: Final = (*_OF_VALUES, "swapped", "dropped field", "dropped row", "invented field", "invented row")
+_OF_TYPES: Final = {int: _OF_NUMBERS, float: _OF_NUMBERS, str: _OF_TEXTS}
+_OF_CONTAINERS: Final = ("swapped", "dropped field", "dropped row", "invented field", "invented row")
+KINDS: Final = (*dict.fromkeys((*_OF_NUMBERS, *_OF_TEXTS)), *_OF_CONTAINERS)
 """The kinds of mutations."""
 
 
-def mutations(expected: JsonValue, most: int = 200) -> list[Mutation]:
+def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
     """Return breaks of a right answer: of each field and kind one, then a second, up to a number.
 
     Where that is not enough for each field and kind, it is a sample of them.
@@ -135,14 +118,12 @@ def mutations(expected: JsonValue, most: int = 200) -> list[Mutation]:
         if len(alike := rounds.setdefault((each.field, each.kind), [])) < most:
             alike.append(each)
     chosen: list[Mutation] = []
-    for number in range(most):
-        fresh = [alike[number] for alike in rounds.values() if number < len(alike)]
-        if len(fresh) > most - len(chosen):
+    for fresh in zip_longest(*rounds.values()):
+        added = [each for each in fresh if each is not None]
+        if len(added) > most - len(chosen):
             # No kind and no part of the document goes short.
-            Random(0).shuffle(fresh)  # noqa: S311 - a sample, not a secret
-        chosen += fresh[: most - len(chosen)]
-        if not fresh or len(chosen) == most:
-            break
+            Random(0).shuffle(added)  # noqa: S311 - a sample, not a secret
+        chosen += added[: most - len(chosen)]
     return chosen
 
 
@@ -159,7 +140,7 @@ def _mutations(expected: JsonValue) -> Iterator[Mutation]:
                 new = {**value[-1], INVENTED: "invented"} if type(value[-1]) is dict else "invented"
                 yield _mutation("invented row", (*trail, len(value)), MISSING, new)
         else:
-            for kind, break_it in _OF_VALUES.items():
+            for kind, break_it in _OF_TYPES.get(type(value), _NULL).items():
                 if not json_equal(broken := break_it(value), value):
                     yield _mutation(kind, trail, value, broken)
             continue
@@ -199,114 +180,6 @@ def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
             yield Mutation("swapped", field_of((*trail, *two)), trail, swapped, told)
 
 
-# -- what a case says of them ------------------------------------------------------------------------------
-
-
-@final
-@dataclass(slots=True)
-class Tally:
-    """The mutations of one kind in one field, over all cases; it merges."""
-
-    mutated: int = 0
-    noticed: int = 0
-    rules: Counter[str] = field(default_factory=Counter)
-    """What lets mutations pass, with how often it does."""
-    example: str = ""
-    case: str = ""
-    """That of the example."""
-
-    def add(self, other: Tally) -> None:
-        """Add the mutations of other cases."""
-        self.mutated += other.mutated
-        self.noticed += other.noticed
-        for rule, number in other.rules.items():
-            self.rules[rule] += number
-        self.example, self.case = (self.example, self.case) if self.case else (other.example, other.case)
-
-
-Tallies: TypeAlias = "dict[tuple[str, str], Tally]"
-"""By field and kind."""
-
-
-def try_case(name: str, expected: JsonValue, compare: Try, most: int = 200) -> tuple[Tallies, list[str]]:
-    """Break what a case expects, and see what the case says of it.
-
-    Args:
-        name: of the case.
-        expected: the right answer.
-        compare: compares an answer as the case does.
-        most: so many mutations are tried.
-
-    Returns:
-        What was noticed, and notes: of a case that fails its own right answer, of fields left out.
-    """
-    tallies: Tallies = {}
-    try:
-        right, passes, _ = compare(expected)
-    except JsonMatchError as error:
-        return {}, [f"{name}: {str(error).splitlines()[0]}"]
-    if not passes:
-        return {}, [f"{name}: its own expected value does not pass"]
-    skipped = {
-        instance_trail(each.place, "expected"): each for each in results_of(right) if each.status == SKIPPED
-    }
-    notes = [f"{each.path}: a rule skips it" for each in skipped.values()]
-    for each in mutations(expected, most):
-        if any(each.trail[: len(trail)] == trail for trail in skipped):
-            continue
-        try:
-            result, passes, limits = compare(with_value(expected, each.trail, each.value))
-        except JsonMatchError:
-            result, passes, limits = right, False, {}  # the test would fail
-        if any(found.status == "batch_error" for found in results_of(result)):
-            notes.append(f"{each.field}: a judge compares it, and none is asked")
-            continue
-        tally = tallies.setdefault((each.field, each.kind), Tally())
-        tally.mutated += 1
-        tally.noticed += not passes
-        if passes:
-            tally.rules[_rule(each, result, limits)] += 1
-            if not tally.case:
-                tally.example, tally.case = each.told, name
-    return tallies, notes
-
-
-def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
-    """Return what lets a mutation pass."""
-    if disagreements(result):
-        least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
-        return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
-    for each in results_of(result):
-        if instance_trail(each.place, "expected") == mutation.trail:
-            if each.actual is MISSING or (each.reason or "").startswith("accepted"):
-                return "`accept`"
-            one, other = each.expected_compared, each.actual_compared
-            if json_equal(one, other):
-                return "`transform`"
-            comparator, params = each.node.comparator_for(one, other)
-            return f"`{comparator}` {_params(params)}".rstrip()
-    if mutation.kind.startswith("invented"):
-        return "`extra: ignore`"
-    if value_at(result.documents[0], mutation.trail) is None or mutation.kind == "null":
-        return "`nulls: absent`"
-    return "unordered arrays" if mutation.kind == "swapped" else "`accept`"
-
-
-def _params(params: Mapping[str, Any]) -> str:
-    """Return parameters as they are said.
-
-    >>> _params({"tolerance": {"rel": 0.1}, "strict": True})
-    'rel 0.1, strict true'
-    """
-    parts = []
-    for name, value in params.items():
-        parts += [_params(value)] if isinstance(value, dict) else [f"{name} {render(value, _WIDTH)}"]
-    return ", ".join(parts)
-
-
-# -- what is told ------------------------------------------------------------------------------------------
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Hole:
@@ -335,8 +208,6 @@ class SuiteAudit:
     """The share of the mutations that fail their case; None without any."""
     holes: tuple[Hole, ...]
     """By field and kind what passes, the most frequent first."""
-    by_kind: Mapping[str, float]
-    """By kind of mutation the share that is noticed."""
     by_field: Mapping[str, Mapping[str, float | None]]
     """By schema path, as `noticed`."""
     notes: tuple[str, ...] = ()
@@ -347,7 +218,7 @@ class SuiteAudit:
         return {"noticed": self.noticed}
 
 
-def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> SuiteAudit:
+def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = MOST) -> SuiteAudit:
     """Break what cases expect, and find what they do not notice.
 
     Args:
@@ -366,44 +237,128 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = 200) -> 
     >>> [(hole.kind, hole.rules) for hole in find_holes([("a", {"total": 1234.5}, compare)]).holes]
     [('digit', ('`numeric` rel 0.1',))]
     """
-    tallies: Tallies = {}
-    notes: list[str] = []
-    number = 0
+    tried = Tried()
     for name, expected, compare in cases:
-        number += 1
-        found, more = try_case(name, expected, compare, most)
-        add_tallies(tallies, found)
-        notes += more
-    return summed_up(number, tallies, notes)
+        tried.add(name, expected, compare, most)
+    return tried.summed_up()
 
 
-def add_tallies(tallies: Tallies, others: Tallies) -> None:
-    """Add what other cases have noticed."""
-    for place, tally in others.items():
-        tallies.setdefault(place, Tally()).add(tally)
+# -- what a case says of them ------------------------------------------------------------------------------
 
 
-def summed_up(cases: int, tallies: Tallies, notes: Iterable[str]) -> SuiteAudit:
-    """Return what a suite notices."""
-    by_field: dict[str, Tally] = {}
-    by_kind: dict[str, Tally] = {}
-    for (path, kind), tally in tallies.items():
-        by_field.setdefault(path, Tally()).add(tally)
-        by_kind.setdefault(kind, Tally()).add(tally)
-    total = Tally()
-    for tally in by_kind.values():
-        total.add(tally)
-    holes = []
-    for place, tally in tallies.items():
-        if tally.noticed < tally.mutated:
-            rules = tuple(rule for rule, _ in tally.rules.most_common())
-            holes.append(Hole(*place, tally.mutated, tally.noticed, rules, tally.example, tally.case))
-    return SuiteAudit(
-        cases,
-        total.mutated,
-        total.noticed / total.mutated if total.mutated else None,
-        tuple(sorted(holes, key=lambda each: (each.noticed - each.mutated, each.field))),
-        {kind: by_kind[kind].noticed / by_kind[kind].mutated for kind in KINDS if kind in by_kind},
-        {path: {"noticed": tally.noticed / tally.mutated} for path, tally in by_field.items()},
-        tuple(dict.fromkeys(notes)),
-    )
+@final
+@dataclass(slots=True)
+class Tried:
+    """What became of mutations, over some cases; it merges."""
+
+    cases: int = 0
+    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """How many there were by field, kind, and the rule that let them pass: "" for those that were noticed."""
+    examples: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    """By field and kind one that passes, and its case."""
+    notes: dict[str, None] = field(default_factory=dict)
+    """What is left out."""
+
+    def merge(self, other: Tried) -> None:
+        """Add what became of mutations of other cases."""
+        self.cases += other.cases
+        self.counts.update(other.counts)
+        self.examples = {**other.examples, **self.examples}
+        self.notes |= other.notes
+
+    def add(self, name: str, expected: JsonValue, compare: Try, most: int = MOST) -> None:
+        """Break what a case expects, and see what the case says of it.
+
+        Args:
+            name: of the case.
+            expected: the right answer.
+            compare: compares an answer as the case does.
+            most: so many mutations are tried.
+        """
+        self.cases += 1
+        try:
+            right, passes, _ = compare(expected)
+        except JsonMatchError as error:
+            self.notes[f"{name}: {str(error).splitlines()[0]}"] = None
+            return
+        if not passes:
+            self.notes[f"{name}: its own expected value does not pass"] = None
+            return
+        skipped = [each for each in results_of(right) if each.status == SKIPPED]
+        self.notes |= {f"{each.path}: a rule skips it": None for each in skipped}
+        trails = [instance_trail(each.place, "expected") for each in skipped]
+        for each in mutations(expected, most):
+            if any(each.trail[: len(trail)] == trail for trail in trails):
+                continue
+            rule = ""
+            try:
+                result, passes, limits = compare(with_value(expected, each.trail, each.value))
+            except JsonMatchError:
+                pass  # the test would fail
+            else:
+                if any(found.status == BATCH_ERROR for found in results_of(result)):
+                    self.notes[f"{each.field}: a judge compares it, and none is asked"] = None
+                    continue
+                rule = _rule(each, result, limits) if passes else ""
+            self.counts[each.field, each.kind, rule] += 1
+            if rule:
+                self.examples.setdefault((each.field, each.kind), (each.told, name))
+
+    def summed_up(self) -> SuiteAudit:
+        """Return what a suite notices."""
+        fields: dict[str, Counter[str]] = {}
+        kinds: dict[tuple[str, str], Counter[str]] = {}
+        for (path, kind, rule), number in sorted(self.counts.items()):
+            fields.setdefault(path, Counter())[rule] += number
+            kinds.setdefault((path, kind), Counter())[rule] += number
+        holes = []
+        for place, rules in kinds.items():
+            mutated, noticed = sum(rules.values()), rules.pop("", 0)
+            if rules:
+                let_by = tuple(rule for rule, _ in rules.most_common())
+                holes.append(Hole(*place, mutated, noticed, let_by, *self.examples[place]))
+        mutated, noticed = sum(self.counts.values()), sum(rules[""] for rules in fields.values())
+        return SuiteAudit(
+            self.cases,
+            mutated,
+            noticed / mutated if mutated else None,
+            tuple(sorted(holes, key=lambda each: (each.noticed - each.mutated, each.field))),
+            {path: {"noticed": rules[""] / sum(rules.values())} for path, rules in fields.items()},
+            tuple(self.notes),
+        )
+
+
+def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
+    """Return what lets a mutation pass."""
+    weights = [each.weight for each in results_of(result) if each.status in LEAVES and each.status != MATCH]
+    if weights and not any(weights):
+        return "`weight` 0"
+    if weights:
+        least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
+        return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
+    for each in results_of(result):
+        if instance_trail(each.place, "expected") == mutation.trail:
+            if each.actual is MISSING or (each.reason or "").startswith("accepted"):
+                return "`accept`"
+            one, other = each.expected_compared, each.actual_compared
+            if json_equal(one, other):
+                return "`transform`"
+            comparator, params = each.node.comparator_for(one, other)
+            return f"`{comparator}` {_params(params)}".rstrip()
+    if mutation.kind.startswith("invented"):
+        return "`extra: ignore`"
+    if value_at(result.documents[0], mutation.trail) is None or mutation.kind == "null":
+        return "`nulls: absent`"
+    return "unordered arrays" if mutation.kind == "swapped" else "`accept`"
+
+
+def _params(params: Mapping[str, Any]) -> str:
+    """Return parameters as they are said.
+
+    >>> _params({"tolerance": {"rel": 0.1}, "strict": True})
+    'rel 0.1, strict true'
+    """
+    parts = []
+    for name, value in params.items():
+        parts += [_params(value)] if isinstance(value, dict) else [f"{name} {render(value, _WIDTH)}"]
+    return ", ".join(parts)

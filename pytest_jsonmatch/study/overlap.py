@@ -5,20 +5,22 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-import random
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.study.places import as_answer, comparing
 from pytest_jsonmatch.study.records import opened, record_at
+from pytest_jsonmatch.study.sample import Sample
 from pytest_jsonmatch.study.twins import Duplicate, Twins
 from pytest_jsonmatch.study.words import (
     GRAM,
@@ -29,6 +31,7 @@ from pytest_jsonmatch.study.words import (
     is_telling,
     keys_of,
     leaves_of,
+    text_of,
     words_of,
 )
 
@@ -38,32 +41,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.records import Record, Side
     from pytest_jsonmatch.study.words import Keys
 
-FIGURES: Final = ("contaminated", "contaminated_share", "duplicates", "leaks")
+FIGURES: Final = ("contaminated", "duplicates", "leaks")
 """What gates may look at."""
 _RARE: Final = 3
 """A value that more gold records have says nothing of one of them."""
+_LEAST: Final = 3
+"""Records with fewer values, and none that is looked for, are like others by chance: no near duplicates."""
 _SAMPLE: Final = 500
 """Decoys are made of so many values of a field."""
 _LISTED: Final = 100
 _NAMED: Final = 5
 _SHOWN: Final = 40
-_SEED: Final = 20_240_602
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FieldOverlap:
-    """The rare values of a field: how many there are, and stand in the texts, and would by chance.
-
-    Args:
-        values: how many were looked for.
-        found: how many stand in some text.
-        chance: the share of made-up values of the same form that do: an upper estimate.
-    """
-
-    values: int
-    found: int
-    chance: float
 
 
 @final
@@ -78,6 +66,7 @@ class Contaminated:
         found: how many of them stand in the texts.
         text: the text that has most of them.
         in_text: how many these are.
+        is_whole: whether it has all of them, or the whole record word by word.
         p: how likely chance alone finds as many; corrected for the number of records.
         fields: the paths of those found, and a few of their values.
     """
@@ -88,13 +77,9 @@ class Contaminated:
     found: int
     text: str
     in_text: int
+    is_whole: bool
     p: float
     fields: tuple[str, ...]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all its rare values stand in one text."""
-        return self.in_text == self.values > 1
 
 
 @final
@@ -106,7 +91,6 @@ class OverlapStudy:
         records: how many gold records there are.
         texts: how many texts were read.
         words: how many words they have.
-        fields: by path the values that were looked for.
         contaminated: how many records stand in the texts, beyond chance.
         worst: the first hundred of them, the least likely first.
         duplicates: how many records are nearly the same as an earlier one.
@@ -118,7 +102,6 @@ class OverlapStudy:
     records: int
     texts: int
     words: int
-    fields: Mapping[str, FieldOverlap]
     contaminated: int
     worst: tuple[Contaminated, ...]
     duplicates: int
@@ -129,13 +112,7 @@ class OverlapStudy:
     @property
     def figures(self) -> Mapping[str, float | None]:
         """The figures for gates."""
-        share = self.contaminated / self.records
-        return dict(zip(FIGURES, (self.contaminated, share, self.duplicates, self.leaks), strict=True))
-
-    @property
-    def by_field(self) -> Mapping[str, Mapping[str, float | None]]:
-        """No figure is of a field."""
-        return {}
+        return {name: getattr(self, name) for name in FIGURES}
 
 
 def measure_overlap(
@@ -184,28 +161,27 @@ def measure_overlap(
     """
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
-    twins, index = Twins(), _Index()
+    twins, search, compare = Twins(), _Search(), comparing(metric, options)
     with opened(gold, id_field) as golds:
         for record in chain.from_iterable(golds):
-            twins.add(index.add(record))
-        if not index.number:
+            twins.add(search.add(record))
+        if not search.number:
             raise ConfigurationError("there is no gold record")
-        found = _Found(index)
-        found.look(texts)
-        fields = found.by_field()
-        suspects = sorted(each for each in found.suspects(fields) if each[0] <= 1 - confidence)
-        worst = [found.told(record_at(golds, at), at, p) for p, at in suspects[:_LISTED]]
+        search.close()
+        search.look(texts)
+        record_of = partial(record_at, golds)
+        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= 1 - confidence)
+        worst = [search.told(record_of(at), at, p) for p, at in suspects[:_LISTED]]
 
         def score(one: Record, other: Record) -> float:
-            return compare_values(other.value, one.value, metric, options).score or 0.0
+            return compare(as_answer(other.value), one.value).score or 0.0
 
-        twins.link(lambda number: record_at(golds, number), score, near)
-        duplicates, leaks = twins.counts(lambda number: record_at(golds, number).gold)
+        twins.link(record_of, score, near)
+        duplicates, leaks = twins.counts(lambda number: record_of(number).gold)
     return OverlapStudy(
-        index.number,
-        found.texts,
-        found.words,
-        fields,
+        search.number,
+        search.texts,
+        search.words,
         len(suspects),
         tuple(worst),
         duplicates,
@@ -215,96 +191,95 @@ def measure_overlap(
     )
 
 
-# -- the index ---------------------------------------------------------------------------------------------
+# -- the search --------------------------------------------------------------------------------------------
+
+_WHOLE: Final = -1
+"""In place of a field: the whole record, of which all keys have to stand in one text."""
+_NOBODY: Final = -1
+"""In place of a record: a decoy."""
 
 
 @final
-class _Index:
-    """The values of all gold records that may be rare, as numbers."""
+class _Search:
+    """The rare values of all gold records, with decoys that look like them, and what texts have of them.
+
+    What is looked for of a value are keys: numbers for all its words, or for eight of them in a row.
+    """
 
     def __init__(self) -> None:
-        self.number = 0
-        """Of records."""
-        self.paths: dict[str, int] = {}
-        self.keys, self.owners = array("Q"), array("i")
+        self.number = self.texts = self.words = 0
+        """How many records, texts and words of texts there are."""
+        self._paths: dict[str, int] = {}
+        """The number of each field."""
+        self._keys, self._owners = array("Q"), array("i")
         """What is looked for, and of which value."""
-        self.records, self.fields = array("i"), array("i")
+        self._records, self._fields = array("i"), array("i")
         """Of each value."""
-        self._samples: list[list[Sequence[str]]] = []
-        self._seen: list[int] = []
-        self._chooser = random.Random(_SEED)  # noqa: S311 - no secret: the same sample each time
+        self._samples: list[Sample[tuple[str, ...]]] = []
+        """Of each field, the first words of some values."""
 
     def add(self, record: Record) -> set[int]:
-        """Add a record; return all its values as numbers."""
+        """Add a record; return its values as numbers, if there is enough in them to tell it from others."""
         features: set[int] = set()
+        before = len(self._records)
         for path, text in dict.fromkeys(leaves_of(record.value)):
-            words = words_of(text)
-            if not words:
-                continue
-            keys = keys_of(words).tolist()
-            features.update(key ^ hash_of(path) for key in keys)
-            if is_telling(words):
-                self._sample(self.paths.setdefault(path, len(self.paths)), words[:GRAM])
-                self.keys.extend(keys)
-                self.owners.extend([len(self.records)] * len(keys))
-                self.records.append(self.number)
-                self.fields.append(self.paths[path])
+            if words := words_of(text):
+                field = self._paths.setdefault(path, len(self._paths))
+                if field == len(self._samples):
+                    self._samples.append(Sample(_SAMPLE))
+                self._samples[field].add(tuple(words[:GRAM]))
+                keys = keys_of(words).tolist()
+                features.update(key ^ hash_of(path) for key in keys)
+                if is_telling(words):
+                    self._add(keys, self.number, field)
+        is_small = len(features) < _LEAST and len(self._records) == before
+        # Keys that follow each other, and the last one.
+        whole = keys_of(words_of(text_of(record.value)))
+        self._add({*whole[::GRAM].tolist(), *whole[-1:].tolist()}, self.number, _WHOLE)
         self.number += 1
-        return features
+        return set() if is_small else features
 
-    def _sample(self, field: int, words: Sequence[str]) -> None:
-        """Keep a fair sample of the values of a field (Vitter 1985)."""
-        if field == len(self._seen):
-            self._seen.append(0)
-            self._samples.append([])
-        self._seen[field] += 1
-        held = self._samples[field]
-        if len(held) < _SAMPLE:
-            held.append(words)
-        elif (place := self._chooser.randrange(self._seen[field])) < _SAMPLE:
-            held[place] = words
+    def _add(self, keys: Collection[int], record: int, field: int) -> None:
+        self._keys.extend(keys)
+        self._owners.extend([len(self._records)] * len(keys))
+        self._records.append(record)
+        self._fields.append(field)
 
-    def decoys(self) -> Iterator[tuple[int, int]]:
-        """Yield keys of values that look like those of a field, each with the field."""
-        for field, sample in enumerate(self._samples):
-            for words in decoys_of(sample, self._chooser):
-                yield int(keys_of(words)[0]), field
-
-
-@final
-class _Found:
-    """What of the index, and of the decoys, stands in texts."""
-
-    def __init__(self, index: _Index) -> None:
-        self.texts = self.words = 0
-        self._index = index
+    def close(self) -> None:
+        """Add decoys when all records are there, and make ready to look for them and for what is rare."""
+        self._values = len(self._records)
+        decoys = {
+            int(keys_of(words)[0]): field
+            for field, sample in enumerate(self._samples)
+            for words in decoys_of([words for words in sample.values if is_telling(words)])
+        }
+        made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.array(self._keys))
+        ends = [np.searchsorted(taken, made, side) for side in ("left", "right")]
+        for key in made[ends[0] == ends[1]].tolist():
+            self._add([key], _NOBODY, decoys[key])
+        del taken
         # (Arrays of numpy share the memory of those that have been filled.)
-        order = np.argsort(np.asarray(index.keys), kind="stable")
-        keys = np.asarray(index.keys)[order]
-        self._owners = np.asarray(index.owners)[order]
+        self._record_of, self._field_of = np.asarray(self._records), np.asarray(self._fields)
+        order = np.argsort(np.asarray(self._keys), kind="stable")
+        keys, owners = np.asarray(self._keys)[order], np.asarray(self._owners)[order]
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        self._keys, self._ends = keys[starts], np.append(starts, len(keys))
-        numbers = np.diff(self._ends)
-        self._is_rare = numbers <= _RARE
-        self._records = np.asarray(index.records)
-        self._fields = np.asarray(index.fields)
-        rare = self._owners[np.repeat(self._is_rare, numbers)]
-        self._grams = np.bincount(rare, minlength=len(self._records))
+        numbers = np.diff(np.append(starts, len(keys)))
+        is_rare = np.repeat(numbers <= _RARE, numbers)
+        self._rare, self._owner_of = keys[is_rare], owners[is_rare]
+        self._grams = np.bincount(self._owner_of, minlength=len(self._record_of))
         """Of each value, how many of its keys are rare."""
-        self._is_found = np.zeros(len(self._records), dtype=bool)
+        self._is_found = np.zeros(len(self._record_of), dtype=bool)
         self._best: dict[int, tuple[int, str]] = {}
         """Of each record that has any value in a text, the most that one text has, and its name."""
-        made = {key: field for key, field in index.decoys() if not len(_places(self._keys, _one(key)))}
-        self._decoys = np.array(sorted(made), dtype=np.uint64)
-        self._decoy_fields = np.array([made[key] for key in self._decoys.tolist()], dtype=np.int64)
-        self._is_decoy_found = np.zeros(len(made), dtype=bool)
+        self._wholes: dict[int, str] = {}
+        """Of each record that stands in a text as a whole, the name of the text."""
 
     def look(self, texts: Iterable[tuple[str, str]]) -> None:
         """Read all texts."""
-        last, tail, here = "", hashes_of(()), set[int]()
+        last, tail, here = None, hashes_of(()), set[int]()
         for name, text in texts:
-            if name != last or not self.texts:
-                self._end(last, here)
+            if name != last:
+                self._end(last or "", here)
                 last, tail, here = name, hashes_of(()), set()
                 self.texts += 1
             words = hashes_of(words_of(text))
@@ -312,90 +287,80 @@ class _Found:
             hashes = np.concatenate((tail, words))
             tail = hashes[-GRAM + 1 :]
             grams = np.concatenate([grams_of(hashes, size) for size in range(1, GRAM + 1)])
-            places = _places(self._keys, grams)
-            here.update(places[self._is_rare[places]].tolist())
-            self._is_decoy_found[_places(self._decoys, grams)] = True
-        self._end(last, here)
+            here.update(self._places(grams).tolist())
+        self._end(last or "", here)
+
+    def _places(self, keys: Keys) -> NDArray[np.intp]:
+        """Return where those keys stand that are looked for; each of them up to three times."""
+        first, end = (np.searchsorted(self._rare, keys, side) for side in ("left", "right"))
+        return np.concatenate([first[first + at < end] + at for at in range(_RARE)])
 
     def _end(self, name: str, here: set[int]) -> None:
-        """Take note of the values that one text has."""
-        values = np.array(sorted(self._owners_of(here)), dtype=np.int64)
+        """Take note of what one text has."""
+        places = np.fromiter(here, dtype=np.intp, count=len(here))
+        owners, numbers = np.unique(self._owner_of[places], return_counts=True)
+        is_whole = self._field_of[owners] == _WHOLE
+        all_of = owners[is_whole & (numbers == self._grams[owners])]
+        self._wholes |= dict.fromkeys(self._record_of[all_of].tolist(), name)
+        values = owners[~is_whole]
         self._is_found[values] = True
-        for record, number in Counter(self._records[values].tolist()).items():
-            if number > self._best.get(record, (0, ""))[0]:
+        for record, number in Counter(self._record_of[values].tolist()).items():
+            if record != _NOBODY and number > self._best.get(record, (0, ""))[0]:
                 self._best[record] = number, name
 
-    def _owners_of(self, places: Iterable[int]) -> set[int]:
-        """Return the values that have a key, by the places of keys."""
-        slices = (slice(self._ends[at], self._ends[at + 1]) for at in places)
-        return {owner for each in slices for owner in self._owners[each].tolist()}
+    def _chances(self) -> NDArray[np.float64]:
+        """Return of each field the share of its decoys that stand in the texts: an upper estimate."""
+        is_decoy = self._record_of == _NOBODY
+        made, found = (
+            np.bincount(self._field_of[which], minlength=len(self._paths))
+            for which in (is_decoy, is_decoy & self._is_found)
+        )
+        chances: NDArray[np.float64] = (found + 1) / (made + 1)
+        return chances
 
-    def by_field(self) -> dict[str, FieldOverlap]:
-        """Return how many rare values fields have, how many were found, and how many decoys."""
-        fields = len(self._index.paths)
-        values = np.bincount(self._fields[self._grams > 0], minlength=fields)
-        found = np.bincount(self._fields[self._is_found], minlength=fields)
-        decoys = np.bincount(self._decoy_fields, minlength=fields)
-        wrongly = np.bincount(self._decoy_fields[self._is_decoy_found], minlength=fields)
-        return {
-            path: FieldOverlap(int(values[at]), int(found[at]), float((wrongly[at] + 1) / (decoys[at] + 1)))
-            for path, at in sorted(self._index.paths.items())
-            if values[at]
-        }
-
-    def suspects(self, fields: Mapping[str, FieldOverlap]) -> Iterator[tuple[float, int]]:
+    def suspects(self, record_of: Callable[[int], Record]) -> Iterator[tuple[float, int]]:
         """Yield how likely chance finds as much of a record, if any is found, and the record's number."""
-        chances = np.array([fields[path].chance if path in fields else 1.0 for path in self._index.paths])
-        for record in self._best:
+        chances = self._chances()
+        alike = {path: self._samples[at].alike for path, at in self._paths.items()}
+        for record in self._best.keys() | self._wholes.keys():
             own = self._values_of(record)
-            by_chance = np.minimum(chances[self._fields[own]] * self._grams[own], 1.0)
+            by_chance = np.minimum(chances[self._field_of[own]] * self._grams[own], 1.0)
             p = _as_many(by_chance.tolist(), int(self._is_found[own].sum()))
-            yield min(1.0, p * self._index.number), record
+            if record in self._wholes:
+                # No text has it more often than other records have its values in all fields.
+                paths = {path for path, text in leaves_of(record_of(record).value) if words_of(text)}
+                p = min(p, self.words * prod(alike[path] for path in paths))
+            yield min(1.0, p * self.number), record
 
-    def _values_of(self, record: int) -> NDArray[np.int64]:
+    def _values_of(self, record: int) -> NDArray[np.intp]:
         """Return the numbers of a record's rare values."""
-        own = np.arange(*np.searchsorted(self._records, (record, record + 1)))
-        rare: NDArray[np.int64] = own[self._grams[own] > 0]
+        own = np.arange(*np.searchsorted(self._record_of[: self._values], (record, record + 1)))
+        rare: NDArray[np.intp] = own[(self._grams[own] > 0) & (self._field_of[own] != _WHOLE)]
         return rare
 
     def told(self, record: Record, at: int, p: float) -> Contaminated:
         """Return a suspect with what was found of it."""
-        fields = []
         own = self._values_of(at)
-        found = set(own[self._is_found[own]].tolist())
+        found = own[self._is_found[own]]
+        fields: dict[str, None] = {}
         for path, text in leaves_of(record.value):
             words = words_of(text)
-            if is_telling(words) and found & self._owners_of(_places(self._keys, keys_of(words)).tolist()):
-                fields.append(f"{path}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}")
-        number, text = self._best[at]
-        named = tuple(dict.fromkeys(fields))[:_NAMED]
-        return Contaminated(record.gold, record.id, len(own), len(found), text, number, p, named)
+            if is_telling(words) and np.isin(found, self._owner_of[self._places(keys_of(words))]).any():
+                fields[f"{path}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"] = None
+        number, text = self._best.get(at, (0, ""))
+        is_whole = at in self._wholes or number == len(own) > 1
+        text = self._wholes.get(at, text)
+        named = tuple(fields)[:_NAMED]
+        return Contaminated(record.gold, record.id, len(own), len(found), text, number, is_whole, p, named)
 
 
-def _one(key: int) -> Keys:
-    return np.array([key], dtype=np.uint64)
-
-
-def _places(keys: Keys, wanted: Keys) -> NDArray[np.intp]:
-    """Return where in sorted keys those stand that are wanted, of those that do."""
-    if not len(keys):
-        return np.zeros(0, dtype=np.intp)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    held: NDArray[np.intp] = places[keys[places] == wanted]
-    return held
-
-
-def _as_many(chances: Sequence[float], number: int) -> float:
+def _as_many(chances: Iterable[float], number: int) -> float:
     """Return how likely so many of independent events are, or more.
 
-    >>> _as_many([0.5, 0.5], 1), _as_many([0.1, 0.2, 0.5], 3)
-    (0.75, 0.010000000000000002)
+    >>> _as_many([0.5, 0.5], 1), round(_as_many([0.1, 0.2, 0.5], 3), 12)
+    (0.75, 0.01)
     """
-    # From the end, so that small results keep their digits: exactly this many so far, and this many or more.
-    exactly = [1.0] + [0.0] * number
+    exactly = np.ones(1)
     for chance in chances:
-        exactly[number] += chance * exactly[number - 1]
-        for at in range(number - 1, 0, -1):
-            exactly[at] += chance * (exactly[at - 1] - exactly[at])
-        exactly[0] *= 1 - chance
-    return exactly[number]
+        exactly = np.convolve(exactly, (1 - chance, chance))
+    return float(exactly[number:].sum())

@@ -25,7 +25,6 @@ def overlap_sheet(found: OverlapStudy) -> Sheet:
         share = f"{score_text(found.contaminated / found.records)} of the records"
         figures.insert(0, Figure("contaminated", count(found.contaminated), share))
         blocks += [Heading("Records that stand in the texts"), _contaminated(found)]
-        blocks += [Heading("Rare values by field"), _by_field(found)]
     if found.pairs:
         rows = [
             [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
@@ -55,17 +54,3 @@ def _contaminated(found: OverlapStudy) -> Block:
         for each in found.worst
     ]
     return Rows(columns, rows, noun="record")
-
-
-def _by_field(found: OverlapStudy) -> Rows:
-    rows = [
-        [
-            path,
-            *map(count, (each.values, each.found)),
-            score_text(each.found / each.values, 3),
-            # Where nothing else can be made up, it is not known.
-            "not known" if each.chance == 1.0 else score_text(each.chance, 3),
-        ]
-        for path, each in found.fields.items()
-    ]
-    return Rows([Column("field"), *map(Column, ("values", "found", "share", "by chance, up to"))], rows)

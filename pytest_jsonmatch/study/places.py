@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
     Trail: TypeAlias = tuple[str | int, ...]
     """Keys and indices that lead to a place."""
+    Compare: TypeAlias = Callable[[object, JsonValue], MatchResult]
+    """Compares an answer with what is expected."""
 
 
 def field_of(trail: Sequence[Any]) -> str:
@@ -27,6 +32,22 @@ def field_of(trail: Sequence[Any]) -> str:
     ('items[].price', 'items[]')
     """
     return format_path(tuple(ELEMENT if type(step) is int else step for step in trail))
+
+
+def comparing(metric: str, options: Mapping[str, Any]) -> Compare:
+    """Return what compares an answer, also one that is text, with a JSON value."""
+    rules = dict(options)
+    schema = rules.pop("schema", None)
+    if schema is not None:
+        from pytest_jsonmatch.schema.parsing import load_schema
+
+        rules["schema"] = load_schema(schema)  # once
+    return lambda actual, expected: compare_values(actual, expected, metric, rules)
+
+
+def as_answer(value: JsonValue) -> JsonValue:
+    """Return a JSON value as an answer that says it: a string would be taken for a model's output."""
+    return json.dumps(value) if type(value) is str else value
 
 
 def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
@@ -104,14 +125,16 @@ def with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
     return copy
 
 
-def leaves_of(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the scalars of a value, each with its schema path."""
+def nodes_of(value: JsonValue) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
+    """Yield a value and all that is in it, from top to bottom, each with the segments of its schema path."""
     waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
     while waiting:
         path, each = waiting.pop()
+        yield path, each
         if type(each) is dict:
-            waiting += [((*path, key), inner) for key, inner in each.items()]
+            waiting += reversed([((*path, key), inner) for key, inner in each.items()])
         elif type(each) is list:
-            waiting += [((*path, ELEMENT), inner) for inner in each]
-        else:
-            yield format_path(path), each
+            waiting += [((*path, ELEMENT), inner) for inner in reversed(each)]
+
+
+path_of: Final = lru_cache(maxsize=1 << 12)(format_path)

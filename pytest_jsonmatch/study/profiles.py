@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.value.paths import ELEMENT, Segment, format_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _RESERVOIR: Final = 10_000
@@ -50,22 +52,12 @@ class Reservoir:
             self.kept[place] = value
 
 
-@final
-@dataclass(slots=True)
-class Kinds:
-    """How often each of some values came; nothing more once there are too many of them."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    is_full: bool = False
-
-    def add(self, value: str) -> None:
-        """Let a value come."""
-        if self.is_full:
-            return
-        self.counts[value[:_LONGEST]] += 1
-        if len(self.counts) > _MOST_KINDS:
-            self.is_full = True
-            self.counts.clear()
+def _counted(kinds: Counter[str] | None, value: str) -> Counter[str] | None:
+    """Return how often each of some values came, with one more; None once there are too many of them."""
+    if kinds is None:
+        return None
+    kinds[value[:_LONGEST]] += 1
+    return kinds if len(kinds) <= _MOST_KINDS else None
 
 
 @final
@@ -76,14 +68,21 @@ class FieldProfile:
     All but `places` is of one place in each record: where arrays have many elements, of one taken at random.
     """
 
+    path: str = ""
+    holder: str = ""
+    """The path of the objects or arrays that it stands in."""
+    below: dict[Segment, FieldProfile] = field(default_factory=dict)
+    """The fields of these."""
     places: int = 0
     """At how many places of all records it stands."""
+    objects: int = 0
+    """How many objects stand here."""
     present: int = 0
-    """How many of the objects that might have it do."""
+    """In how many objects of its holder it is a member."""
     types: Counter[str] = field(default_factory=Counter)
-    values: Kinds = field(default_factory=Kinds)
-    """Of strings and booleans."""
-    formats: Kinds = field(default_factory=Kinds)
+    values: Counter[str] | None = field(default_factory=Counter)
+    """Of strings and booleans; None if there are too many to be compared, as for `formats`."""
+    formats: Counter[str] | None = field(default_factory=Counter)
     """Of strings: digits as 9, letters as A and a, runs of letters as one."""
     numbers: Reservoir = field(default_factory=Reservoir)
     lengths: Reservoir = field(default_factory=Reservoir)
@@ -96,10 +95,10 @@ class FieldProfile:
         if kind == "number":
             self.numbers.add(_as_double(value), random)
         elif kind == "boolean":
-            self.values.add("true" if value else "false")
+            self.values = _counted(self.values, "true" if value else "false")
         elif type(value) is str:
-            self.values.add(value)
-            self.formats.add(format_of(value[:_LONGEST]))
+            self.values = _counted(self.values, value)
+            self.formats = _counted(self.formats, format_of(value[:_LONGEST]))
             self.lengths.add(len(value), random)
         elif type(value) is list:
             self.lengths.add(len(value), random)
@@ -128,59 +127,44 @@ class Profile:
 
     def __init__(self, seed: int) -> None:
         self.records = 0
-        self.fields: dict[str, FieldProfile] = {}
-        self.objects: Counter[str] = Counter()
-        """By path how many objects were looked into."""
-        self.parents: dict[str, str] = {}
-        """By path that of the objects or arrays that it stands in."""
+        self.fields = {"": FieldProfile()}
+        """By path; the records themselves have an empty one."""
         self.left_out = 0
         """Places of fields beyond the first 5,000."""
         self._random = Random(seed)  # noqa: S311 - takes samples, and guards nothing
-        self._paths: dict[tuple[str, Segment], str] = {}
 
     def add(self, record: JsonValue) -> None:
         """Let a record come."""
         self.records += 1
         random = self._random
         # (An own stack: a record may be deeper than Python's.)
-        waiting: list[tuple[JsonValue, str, bool]] = [(record, "", True)]
+        waiting: list[tuple[JsonValue, FieldProfile, bool]] = [(record, self.fields[""], True)]
         while waiting:
-            value, path, is_sample = waiting.pop()
-            found = self._field(path)
-            if found is None:
-                self.left_out += 1
-                continue
+            value, found, is_sample = waiting.pop()
             found.places += 1
             if is_sample:
                 found.add(value, random)
+            inside: Iterable[tuple[Segment, JsonValue, bool]] = ()
             if type(value) is dict:
-                self.objects[path] += is_sample
-                for key, each in value.items():
-                    below = self._below(path, key)
-                    member = self._field(below)
-                    if member is not None:
-                        member.present += is_sample
-                    waiting.append((each, below, is_sample))
+                found.objects += is_sample
+                inside = ((key, each, is_sample) for key, each in value.items())
             elif type(value) is list and value:
                 # Elements of one array are not independent: one of them stands for all.
                 taken = random.randrange(len(value)) if is_sample else -1
-                below = self._below(path, ELEMENT)
-                waiting += [(each, below, at == taken) for at, each in enumerate(value)]
+                inside = ((ELEMENT, each, at == taken) for at, each in enumerate(value))
+            for segment, each, is_taken in inside:
+                below = self._below(found, segment)
+                if below is None:
+                    self.left_out += 1
+                    continue
+                below.present += is_taken and segment is not ELEMENT
+                waiting.append((each, below, is_taken))
 
-    def _field(self, path: str) -> FieldProfile | None:
-        found = self.fields.get(path)
-        if found is None:
-            if len(self.fields) >= _MOST_FIELDS:
-                return None
-            found = self.fields[path] = FieldProfile()
-        return found
-
-    def _below(self, path: str, segment: Segment) -> str:
-        below = self._paths.get((path, segment))
-        if below is None:
+    def _below(self, holder: FieldProfile, segment: Segment) -> FieldProfile | None:
+        found = holder.below.get(segment)
+        if found is None and len(self.fields) < _MOST_FIELDS:
             step = format_path((segment,))
-            below = step if not path else f"{path}{step}" if step.startswith("[") else f"{path}.{step}"
-            if len(self._paths) < _MOST_FIELDS:
-                self._paths[path, segment] = below
-                self.parents[below] = path
-        return below
+            dot = "." if holder.path and not step.startswith("[") else ""
+            path = f"{holder.path}{dot}{step}"
+            found = holder.below[segment] = self.fields[path] = FieldProfile(path, holder.path)
+        return found

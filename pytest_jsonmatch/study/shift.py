@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import comb
 from statistics import median
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.profiles import FieldProfile, Kinds, Profile, Reservoir
+from pytest_jsonmatch.gate.paired import holm
+from pytest_jsonmatch.report.figures import amount_text, count
+from pytest_jsonmatch.study.profiles import FieldProfile, Profile, Reservoir
 
 FIGURES: Final = ("shifted", "effect", "unseen")
 """What gates may name."""
 _ALARMS: Final = 0.05
 _FEW: Final = 100
 """With fewer numbers on a side Kolmogorov-Smirnov's test is exact: its formula for many does not hold."""
+_DRAWN: Final = 10
+"""So many classes or ranges are drawn."""
 _LEAST_EXPECTED: Final = 5.0
 """Classes with fewer expected values on a side are put together: chi-square does not hold for them."""
 
 
-class Change(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True)
+class Change:
     """How one property of a field differs between old and new records.
 
     Args:
@@ -38,6 +45,8 @@ class Change(NamedTuple):
         after: the same in the new ones.
         old: from how many old records.
         new: from how many new ones.
+        shares: what the old and the new records are like, to be drawn: the shares of the classes that have
+            moved most, or of up to ten ranges of numbers, from low to high.
     """
 
     path: str
@@ -49,6 +58,7 @@ class Change(NamedTuple):
     after: float
     old: int
     new: int
+    shares: tuple[tuple[str, float, float], ...] = ()
 
     @property
     def is_shown(self) -> bool:
@@ -159,76 +169,63 @@ def _one_each(records: Iterable[object], cluster: str | None, side: str) -> Iter
 
 
 def _compared(new: Profile, old: Profile) -> ShiftStudy:
-    changes = [
-        change for path in {**old.fields, **new.fields} for change in _changes(path or "$", path, new, old)
-    ]
+    found = [change for path in {**old.fields, **new.fields} for change in _changes(path, new, old)]
+    corrected = holm({str(at): change.p_value for at, change in enumerate(found)})
+    changes = [replace(change, p_value=p) for change, p in zip(found, corrected.values(), strict=True)]
+    changes.sort(key=lambda each: (not each.is_shown, -each.effect, each.path, each.kind))
     notes = [
         f"{count(side.left_out, 'place')} of {name} records left out: more than 5,000 fields"
         for name, side in (("new", new), ("old", old))
         if side.left_out
     ]
-    ranked = sorted(
-        _corrected(changes), key=lambda each: (not each.is_shown, -each.effect, each.path, each.kind)
-    )
     unseen = {
-        path: each.places
-        for path, each in sorted(new.fields.items())
-        if path not in old.fields and new.parents.get(path) in old.fields
+        path: field.places
+        for path, field in sorted(new.fields.items())
+        if path not in old.fields and field.holder in old.fields
     }
-    return ShiftStudy(tuple(ranked), unseen, new.records, old.records, tuple(notes))
+    return ShiftStudy(tuple(changes), unseen, new.records, old.records, tuple(notes))
 
 
-def _corrected(changes: list[Change]) -> Iterator[Change]:
-    """Yield changes with p-values that hold for all tests together, by Holm's method."""
-    least = 0.0
-    for rank, change in enumerate(sorted(changes, key=lambda each: each.p_value)):
-        least = max(least, min(1.0, change.p_value * (len(changes) - rank)))
-        yield change._replace(p_value=least)
-
-
-def _changes(name: str, path: str, new: Profile, old: Profile) -> Iterator[Change]:
+def _changes(path: str, new: Profile, old: Profile) -> Iterator[Change]:
     """Yield what was tested of a field."""
-    one, other = (side.fields.get(path, FieldProfile()) for side in (new, old))
-    parent = new.parents.get(path, old.parents.get(path))
-    if parent is not None:
-        yield from _of_shares(
-            name,
-            "presence",
-            *(
-                {"present": field.present, "": side.objects[parent] - field.present}
-                for field, side in ((one, new), (other, old))
-            ),
-        )
-    nulls = (
-        {"null": each.types["null"], "": each.types.total() - each.types["null"]} for each in (one, other)
+    nothing = FieldProfile()
+    one, other = new.fields.get(path, nothing), old.fields.get(path, nothing)
+    holder, name = one.holder or other.holder, path or "$"
+    here, there = (
+        _classes(each, side.fields.get(holder, nothing).objects) for each, side in ((one, new), (other, old))
     )
-    yield from _of_shares(name, "null", *nulls)
-    types = ({kind: number for kind, number in each.types.items() if kind != "null"} for each in (one, other))
-    yield from _of_shares(name, "type", *types)
-    yield from _of_kinds(name, "value", one.values, other.values)
-    yield from _of_kinds(name, "format", one.formats, other.formats)
+    for kind in here.keys() & there.keys():
+        yield from _of_shares(name, kind, here[kind], there[kind])
     yield from _of_numbers(name, "number", one.numbers, other.numbers)
     yield from _of_numbers(name, "length", one.lengths, other.lengths)
 
 
-def _of_kinds(path: str, kind: str, new: Kinds, old: Kinds) -> Iterator[Change]:
-    if not (new.is_full or old.is_full):
-        yield from _of_shares(path, kind, new.counts, old.counts)
+def _classes(field: FieldProfile, objects: int) -> dict[str, Counter[str]]:
+    """Return how often a field is of which class, by kind; free text has no values to compare."""
+    types = Counter(field.types)
+    nulls = types.pop("null", 0)
+    found = {"null": Counter({"null": nulls, "other": sum(types.values())}), "type": types}
+    found["presence"] = Counter(present=field.present, absent=objects - field.present)
+    found |= {
+        kind: each for kind, each in (("value", field.values), ("format", field.formats)) if each is not None
+    }
+    return found
 
 
-def _of_shares(path: str, kind: str, new: Mapping[str, int], old: Mapping[str, int]) -> Iterator[Change]:
+def _of_shares(path: str, kind: str, new: Counter[str], old: Counter[str]) -> Iterator[Change]:
     """Yield the change of a distribution over classes, if both sides have values, and not one class only."""
     after, before = sum(new.values()), sum(old.values())
-    every = {name: (new.get(name, 0), old.get(name, 0)) for name in {**old, **new}}
+    every = {name: (new[name], old[name]) for name in {**old, **new}}
     if _is_hopeless(after, before) or sum(any(pair) for pair in every.values()) < 2:
         return
     table = _pooled(list(every.values()), after, before)
     if len(table) < 2:
         return
-    shares = {name: (one / after, other / before) for name, (one, other) in every.items()}
-    of = max((name for name in shares if name), key=lambda name: abs(shares[name][0] - shares[name][1]))
+    shares = [(name, other / before, one / after) for name, (one, other) in every.items()]
+    shares.sort(key=lambda share: -round(abs(share[2] - share[1]), 12))
     effect = sum(abs(one / after - other / before) for one, other in table) / 2
-    yield Change(path, kind, effect, _p_value(table), of, shares[of][1], shares[of][0], before, after)
+    p_value = _p_value(table)
+    yield Change(path, kind, effect, p_value, *shares[0], before, after, tuple(shares[:_DRAWN]))
 
 
 def _is_hopeless(after: int, before: int) -> bool:
@@ -266,6 +263,7 @@ def _of_numbers(path: str, kind: str, new: Reservoir, old: Reservoir) -> Iterato
     """Yield the change of a distribution of numbers, if both sides have some and not all are the same."""
     if _is_hopeless(new.number, old.number) or len({*new.kept, *old.kept}) < 2:
         return
+    import numpy as np
     from scipy.stats import ks_2samp
 
     is_small = min(len(new.kept), len(old.kept)) < _FEW
@@ -274,6 +272,10 @@ def _of_numbers(path: str, kind: str, new: Reservoir, old: Reservoir) -> Iterato
         warnings.simplefilter("ignore", RuntimeWarning)
         found = ks_2samp(new.kept, old.kept, method="exact" if is_small else "asymp")
     middles = median(old.kept), median(new.kept)
-    yield Change(
-        path, kind, float(found.statistic), float(found.pvalue), "median", *middles, old.number, new.number
-    )
+    both = np.concatenate((old.kept, new.kept))
+    edges = np.unique(np.quantile(both, np.linspace(0, 1, _DRAWN + 1), method="inverted_cdf"))
+    before, after = (np.histogram(side.kept, edges)[0] / len(side.kept) for side in (old, new))
+    ranges = [f"{amount_text(low)} to {amount_text(high)}" for low, high in pairwise(edges.tolist())]
+    shares = tuple(zip(ranges, before.tolist(), after.tolist(), strict=True))
+    effect, p_value = float(found.statistic), float(found.pvalue)
+    yield Change(path, kind, effect, p_value, "median", *middles, old.number, new.number, shares)

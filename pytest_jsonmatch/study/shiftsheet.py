@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.figures import amount_text, count, score_text
 from pytest_jsonmatch.report.sheets import (
+    AnyCell,
     Block,
     Cell,
     Column,
     Figure,
     Figures,
+    Pairs,
     Rows,
     Said,
     Sheet,
-    Spark,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _blocks(study: ShiftStudy) -> Iterator[Block]:
     yield Said(
         f"p-values are corrected for {tests}: if nothing has moved, anything is shown in at most 5 % of runs."
         if study.changes
-        else "There are too few records to test anything.",
+        else "Nothing could be tested: there are too few records, or all are alike.",
         "faint",
     )
 
@@ -79,15 +80,17 @@ def _table(title: str, changes: Iterable[Change], most: int = 20) -> Rows:
         Column("field"),
         Column("what", text=True),
         Column("effect"),
+        Column("old (grey) and new", text=True, only_on_page=True),
         Column("from old to new", text=True),
         Column("p", spare=1),
         Column("records", spare=2),
     ]
-    rows: list[list[str | Cell | Spark]] = [
+    rows: list[list[AnyCell]] = [
         [
             change.path,
             change.kind,
             Cell(f"{change.effect:.2f}", "bad" if change.is_shown and change.effect >= _GREAT else ""),
+            Pairs(change.shares),
             _moved(change),
             "< 0.001" if change.p_value < 0.001 else f"{change.p_value:.3f}",
             f"{count(change.old)} → {count(change.new)}",

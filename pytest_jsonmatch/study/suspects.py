@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from math import log2
-from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
+from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.study.places import disagreements, field_of, leaves_of, value_at, with_value
+from pytest_jsonmatch.results.model import segments_of
+from pytest_jsonmatch.study.places import (
+    comparing,
+    disagreements,
+    field_of,
+    nodes_of,
+    path_of,
+    value_at,
+    with_value,
+)
+from pytest_jsonmatch.study.sample import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
     from typing import TypeAlias
 
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.places import Trail
+    from pytest_jsonmatch.study.places import Compare, Trail
 
     Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
-    Compare: TypeAlias = "Callable[[object, JsonValue], MatchResult]"
-    """Compares an answer with what is expected."""
 
 MOST: Final = 10_000
 """So many suspects are kept, those that rank first."""
+_AGREE: Final = 2
+"""So many systems have to agree with each other."""
 _SAMPLE: Final = 1_000
 """So many gold values of a field tell how often two of them are alike."""
 
@@ -60,8 +73,6 @@ class Suspect:
     """Those that agree with each other."""
     backing: tuple[str, ...]
     """Those that agree with the gold."""
-    others: tuple[str, ...]
-    """Those that say something else."""
     trail: Trail
     """The keys and indices that lead to the place in the gold."""
     evidence: float = 0.0
@@ -83,12 +94,7 @@ class GoldAudit:
     found: tuple[Suspect, ...]
     """Places at which the evidence is against the gold, the strongest first; at most 10,000."""
     figures: Mapping[str, float | None]
-    """`suspects`, the number of such places; `suspect_records`, the share of the records with any; and
-    `agreement`, how often systems say what the gold says."""
-    by_field: Mapping[str, Mapping[str, float | None]]
-    """By schema path `suspects` and `agreement`."""
-    outvoted: int
-    """Places at which systems agree against the gold, but the evidence is for it."""
+    """`suspects`, the number of such places, and `suspect_records`, the share of the records with any."""
     notes: tuple[str, ...] = ()
     """What is good to know, such as missing answers."""
 
@@ -97,10 +103,8 @@ def audit_gold(
     gold: Records,
     answers: Mapping[str, Records],
     *,
-    metric: str = "leaf_f1",
-    schema: Any = None,
+    metric: str = defaults.METRIC,
     id_field: str | None = None,
-    agree: int = 2,
     **options: Any,
 ) -> GoldAudit:
     """Find the places of gold records at which several systems agree with each other against them.
@@ -108,27 +112,22 @@ def audit_gold(
     Two systems agree at a place if the answer of one would match a gold record that said what the other says,
     under the same metric, schema and rules by which answers are scored.
 
-    The evidence at a place is a sum in bits. Each system that agrees with the others counts
-    log2(p / (1 - p)), p being the share of its answers to this field that are right elsewhere; each but the
-    first also log2(1 / c), c being how often two gold values of the field are alike (of nothing: how often a
-    wrong answer to the field is none). What the systems that side with the gold count is taken off. This is
-    the log-odds of a naive Bayes model of independent annotators (after Dawid and Skene 1979), in which each
-    wrong value comes as often as the gold has it. Systems do share mistakes: it ranks, and is no probability.
+    Places are ranked by the log-odds, in bits, of a naive Bayes model of independent annotators (after Dawid
+    and Skene 1979), in which each wrong value comes as often as the gold has it; docs/audit.md has the
+    formula. Systems do share mistakes: it ranks, and is no probability.
 
     Args:
-        gold: the gold records: a list, or the path of a JSON Lines file.
+        gold: the gold records, read once for each system: a list, or the path of a JSON Lines file.
         answers: the answers of each system by its name, as `compare_corpus` takes them.
         metric: a metric's name.
-        schema: an eval schema, in any form that `compare_corpus` takes.
         id_field: the member by which records and answers find each other; without one they go by position.
-        agree: so many systems have to agree with each other.
-        options: options of the metric, and `judge`, as for `compare_json`.
+        options: options of the metric, `schema` among them, and `judge`, as for `compare_json`.
 
     Returns:
         The suspects, the strongest evidence first.
 
     Raises:
-        ConfigurationError: fewer systems than have to agree, or what `compare_corpus` raises.
+        ConfigurationError: fewer than two systems, or what `compare_corpus` raises.
         GoldValidationError: a gold record is not valid.
 
     >>> gold = [{"id": "r1", "total": 11}, {"id": "r2", "total": 7}, {"id": "r3", "total": 9}]
@@ -137,61 +136,27 @@ def audit_gold(
     >>> [(each.record, each.path, each.gold, each.said, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
-    return audit_sides(
-        {name: (records, gold) for name, records in answers.items()},
-        comparing(metric, schema, options),
-        id_field=id_field,
-        agree=agree,
-    )
-
-
-def comparing(metric: str, schema: Any, options: Mapping[str, Any]) -> Compare:
-    """Return what compares an answer, also one that is text, with a JSON value."""
-    from pytest_jsonmatch.api import compare_values
-    from pytest_jsonmatch.schema.parsing import load_schema
-
-    rules = dict(options) if schema is None else {**options, "schema": load_schema(schema)}
-    return lambda actual, expected: compare_values(actual, expected, metric, rules)
-
-
-def audit_sides(
-    sides: Mapping[str, tuple[Any, Any]],
-    compare: Compare,
-    *,
-    id_field: str | None = None,
-    names: Sequence[str] = (),
-    agree: int = 2,
-) -> GoldAudit:
-    """Audit gold records that are given once for each system, beside its answers.
-
-    Args:
-        sides: answers and gold records by system.
-        compare: compares an answer with a gold record.
-        id_field: the member by which they find each other.
-        names: what records are called, by position; without any by their ids.
-        agree: so many systems have to agree with each other.
-    """
-    auditor = Auditor(tuple(sides), agree)
-    reading = Reading(id_field)
+    if isinstance(gold, Iterator):
+        raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
+    auditor, compare = Auditor(tuple(answers)), comparing(metric, options)
+    reading = Reading(id_field, repair=take_repair(options)[0])
     with ExitStack() as files:
-        pairings = [files.enter_context(open_pairing(*each, reading)) for each in sides.values()]
+        pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):
             first = pairs[0]
-            gold = read_gold(first.expected, first.record_id, first.where)
-            expected, *answers = (
+            record = read_gold(first.expected, first.record_id, first.where)
+            expected, *given = (
                 reading.without_id(each) if type(each) is dict else each
-                for each in (gold, *(pair.actual for pair in pairs))
+                for each in (record, *(pair.actual for pair in pairs))
             )
-            name = names[first.position] if names else str(first.record_id)
             try:
-                auditor.add((name, first.position), expected, answers, compare)
+                auditor.add((str(first.record_id), first.position), expected, given, compare)
             except GoldValidationError as error:
                 raise gold_error(first.record_id, first.where, error) from None
-    alone = {name: len(pairing.unmatched_actual) for name, pairing in zip(sides, pairings)}
     return auditor.result(
-        f"{name}: answers left out, as no gold record waits for them: {number:,}"
-        for name, number in alone.items()
-        if number
+        f"{name}: answers left out, as no gold record waits for them: {alone:,}"
+        for name, pairing in zip(answers, pairings)
+        if (alone := len(pairing.unmatched_actual))
     )
 
 
@@ -215,53 +180,49 @@ def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:
 @final
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of a field, or of several together."""
+    """What was seen of a field, with all that is in it."""
 
-    totals: list[int]
-    """By system: how often its answers were compared there."""
-    rights: list[int]
+    right: Counter[int] = field(default_factory=Counter)
+    """By system: how often its answers were right there."""
+    wrong: Counter[int] = field(default_factory=Counter)
     omitted: int = 0
     """How often a wrong answer was none."""
-    golds: int = 0
-    sample: list[int] = field(default_factory=list)
+    sample: Sample[int] = field(default_factory=partial(Sample, _SAMPLE))
     """Gold values, hashed."""
-
-    @property
-    def chance(self) -> float:
-        """How often two gold values are alike; in the beginning every other pair is."""
-        counts = Counter(self.sample).values()
-        alike = sum(number * (number - 1) for number in counts)
-        return (alike + 1) / (len(self.sample) * (len(self.sample) - 1) + 2)
-
-    @property
-    def agreement(self) -> float | None:
-        """How often systems say what the gold says."""
-        return sum(self.rights) / sum(self.totals) if any(self.totals) else None
 
     @property
     def nothing(self) -> float:
         """How often a wrong answer is none."""
-        return (self.omitted + 1) / (sum(self.totals) - sum(self.rights) + 2)
+        return (self.omitted + 1) / (self.wrong.total() + 2)
+
+
+@lru_cache(maxsize=1 << 12)
+def _around(path: str) -> tuple[str, ...]:
+    """Return the path of a field with those of all that is around it.
+
+    >>> _around("items[].price")
+    ('$', 'items', 'items[]', 'items[].price')
+    """
+    segments = segments_of(path)
+    return tuple(format_path(segments[:number]) for number in range(len(segments) + 1))
 
 
 @final
 class Auditor:
     """Takes records with their answers, one after another, and finds what is likely wrong in them."""
 
-    def __init__(self, systems: tuple[str, ...], agree: int = 2) -> None:
-        if agree < 2 or len(systems) < agree:
+    def __init__(self, systems: tuple[str, ...]) -> None:
+        if len(systems) < _AGREE:
             raise ConfigurationError(
-                f"{agree} of {len(systems)} systems are to agree: at least two have to agree, and no more "
-                "than there are"
+                f"{len(systems)} of at least {_AGREE} systems: gold is suspicious where systems agree with "
+                "each other against it"
             )
         self._systems = systems
-        self._agree = agree
         self._records = 0
         self._missing = [0] * len(systems)
-        self._seen: dict[str, _Seen] = {}
+        self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._suspects: list[Suspect] = []
-        self._outvoted = self._dropped = 0
-        self._random = Random(0)  # noqa: S311 - a sample, not a secret
+        self._dropped = 0
 
     def add(
         self, record: tuple[str, int], expected: JsonValue, answers: Sequence[object], compare: Compare
@@ -279,7 +240,8 @@ class Auditor:
         """
         self._records += 1
         self._compare = compare
-        self._sample(expected)
+        for segments, value in nodes_of(expected):
+            self._seen[path_of(segments)].sample.add(hash(render(value)))
         found: dict[int, dict[Trail, list[JsonValue]]] = {}
         for system, answer in enumerate(answers):
             result = None if answer is MISSING else self._compared(answer, expected)
@@ -289,7 +251,7 @@ class Auditor:
                 found[system] = self._count(system, result)
         votes = Counter(trail for wrong in found.values() for trail in wrong)
         for trail, number in votes.items():
-            if number >= self._agree:
+            if number >= _AGREE:
                 self._look_at(record, expected, answers, found, trail)
         if len(self._suspects) >= 2 * MOST:
             self._forget()
@@ -302,33 +264,15 @@ class Auditor:
         except JsonMatchError:  # it is no JSON, or the metric refuses it
             return None
 
-    def _sample(self, expected: JsonValue) -> None:
-        """Take note of the gold's values, of each field a sample of bounded size."""
-        for path, value in leaves_of(expected):
-            seen = self._of(path)
-            seen.golds += 1
-            if len(seen.sample) < _SAMPLE:
-                seen.sample.append(hash(render(value)))
-            elif (at := self._random.randrange(seen.golds)) < _SAMPLE:
-                seen.sample[at] = hash(render(value))
-
-    def _of(self, path: str) -> _Seen:
-        if path not in self._seen:
-            nothing = [0] * len(self._systems)
-            self._seen[path] = _Seen(nothing, list(nothing))
-        return self._seen[path]
-
     def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
         """Count what is right in an answer, and return what is not, by its place in the gold."""
-        is_right = True
-        for each in result.field_results:
-            if each.status not in LEAFLESS:
-                seen = self._of(each.path)
-                seen.totals[system] += 1
-                seen.rights[system] += each.status == MATCH
+        leaves = [each for each in result.field_results if each.status not in LEAFLESS]
+        for each in leaves:
+            for path in _around(each.path):
+                seen = self._seen[path]
+                (seen.right if each.status == MATCH else seen.wrong)[system] += 1
                 seen.omitted += each.status == OMISSION
-                is_right = is_right and each.status == MATCH
-        return {} if is_right else disagreements(result)
+        return {} if all(each.status == MATCH for each in leaves) else disagreements(result)
 
     def _look_at(
         self,
@@ -358,39 +302,22 @@ class Auditor:
                     leading.update(other)
                 else:
                     waiting.append(other)
-            if len(leading) >= self._agree:
-                self._suspect(record, expected, trail, said, leading, found)
-
-    def _suspect(
-        self,
-        record: tuple[str, int],
-        expected: JsonValue,
-        trail: Trail,
-        said: JsonValue,
-        leading: Collection[int],
-        found: Mapping[int, Iterable[Trail]],
-    ) -> None:
-        """Note a place with the sides that systems take."""
-        gold = value_at(expected, trail)
-        others = {at for at, wrong in found.items() if _says_else(wrong, trail, said)} - set(leading)
-
-        def names(side: Iterable[int]) -> tuple[str, ...]:
-            return tuple(self._systems[at] for at in sorted(side))
-
-        self._suspects.append(
-            Suspect(
-                *record,
-                format_path(trail),
-                field_of(trail),
-                "add" if gold is MISSING else "remove" if said is MISSING else "change",
-                None if gold is MISSING else gold,
-                None if said is MISSING else said,
-                names(leading),
-                names(found.keys() - leading - others),
-                names(others),
-                trail,
-            )
-        )
+            if len(leading) >= _AGREE:
+                others = [at for at, wrong in found.items() if _says_else(wrong, trail, said)]
+                backing = found.keys() - leading.keys() - set(others)
+                gold = value_at(expected, trail)
+                suspect = Suspect(
+                    *record,
+                    format_path(trail),
+                    field_of(trail),
+                    "add" if gold is MISSING else "remove" if said is MISSING else "change",
+                    None if gold is MISSING else gold,
+                    None if said is MISSING else said,
+                    tuple(self._systems[at] for at in sorted(leading)),
+                    tuple(self._systems[at] for at in sorted(backing)),
+                    trail,
+                )
+                self._suspects.append(suspect)
 
     def _agrees(self, answer: object, corrected: JsonValue, trail: Trail) -> bool:
         """Tell whether an answer would be right at a place if the gold were another."""
@@ -403,64 +330,36 @@ class Auditor:
     # -- ranking -------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        """Keep those suspects that rank first for now."""
-        ranked = self._ranked()
+        """Keep those places at which the evidence is against the gold, and of these those that rank first."""
+        chances = {path: self._seen[path].sample.alike for path in {each.field for each in self._suspects}}
+        weighed = [
+            replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
+        ]
+        ranked = sorted((each for each in weighed if each.evidence > 0), key=lambda each: -each.evidence)
         self._suspects = ranked[:MOST]
         self._dropped += len(ranked[MOST:])
 
-    def _ranked(self) -> list[Suspect]:
-        """Return the places at which the evidence is against the gold, and count the others."""
-        fields = {each.field: self._near(each.field) for each in self._suspects}
-        overall = self._together(self._seen)
-        ranked = [
-            replace(each, evidence=self._evidence(each, fields[each.field], overall))
-            for each in self._suspects
-        ]
-        against = [each for each in ranked if each.evidence > 0]
-        self._outvoted += len(ranked) - len(against)
-        return sorted(against, key=lambda each: -each.evidence)
-
-    def _evidence(self, suspect: Suspect, seen: _Seen, overall: _Seen) -> float:
+    def _evidence(self, suspect: Suspect, chance: float) -> float:
         """Return how strongly systems speak against the gold, in bits."""
+        seen, overall = self._seen[suspect.field], self._seen["$"]
 
-        def skill(system: str, *, was_right: bool) -> float:
+        def skill(name: str, *, was_right: bool) -> float:
             # Two imagined answers as good as its answers to all fields; what it says here is left out.
-            at = self._systems.index(system)
-            general = (overall.rights[at] + 1) / (overall.totals[at] + 2)
-            places = max(seen.totals[at] - 1, 0)
-            rights = min(max(seen.rights[at] - was_right, 0), places)
-            share = (rights + 2 * general) / (places + 2)
+            at = self._systems.index(name)
+            general = (overall.right[at] + 1) / (overall.right[at] + overall.wrong[at] + 2)
+            right = max(seen.right[at] - was_right, 0)
+            wrong = max(seen.wrong[at] - (not was_right), 0)
+            share = (right + 2 * general) / (right + wrong + 2)
             return log2(share / (1 - share))
 
-        alike = seen.nothing if suspect.kind == "remove" else seen.chance
-        against = sum(skill(system, was_right=False) for system in suspect.systems)
+        alike = seen.nothing if suspect.kind == "remove" else chance
+        against = sum(skill(each, was_right=False) for each in suspect.systems)
         against -= (len(suspect.systems) - 1) * log2(alike)
-        return against - sum(skill(each, was_right=True) - log2(seen.chance) for each in suspect.backing)
-
-    def _near(self, path: str) -> _Seen:
-        """Return what was seen of a field, or of all that is in it."""
-        return self._together(
-            each for each in self._seen if each == path or each.startswith((f"{path}.", f"{path}["))
-        )
-
-    def _together(self, paths: Iterable[str]) -> _Seen:
-        seen = [self._seen[path] for path in paths]
-        nobody = [0] * len(self._systems)
-        totals = [sum(each) for each in zip(nobody, *(each.totals for each in seen))]
-        rights = [sum(each) for each in zip(nobody, *(each.rights for each in seen))]
-        # Who agrees on an object agrees on the member in it that is least often alike.
-        rarest = min(seen, key=lambda each: each.chance, default=_Seen([], []))
-        return _Seen(totals, rights, sum(each.omitted for each in seen), 0, rarest.sample)
+        return against - sum(skill(each, was_right=True) - log2(chance) for each in suspect.backing)
 
     def result(self, notes: Iterable[str] = ()) -> GoldAudit:
         """Return what was found."""
         self._forget()
-        counts = Counter(each.field for each in self._suspects)
-        everything = self._together(self._seen)
-        by_field: dict[str, dict[str, float | None]] = {}
-        for path in dict.fromkeys([each for each, _ in counts.most_common()] + sorted(self._seen)):
-            seen = self._seen.get(path) or self._near(path)
-            by_field[path] = {"suspects": counts[path], "agreement": seen.agreement}
         with_any = len({each.position for each in self._suspects})
         silent = [
             f"{name}: {missing:,} of {self._records:,} answers are missing or can't be compared; "
@@ -477,10 +376,7 @@ class Auditor:
             {
                 "suspects": len(self._suspects) + self._dropped,
                 "suspect_records": with_any / self._records if self._records else None,
-                "agreement": everything.agreement,
             },
-            by_field,
-            self._outvoted,
             (*silent, *notes),
         )
 

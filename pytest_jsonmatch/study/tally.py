@@ -23,53 +23,43 @@ class Tally:
     is nearer: downwards, so that a threshold among them means the same for values before and after the cut.
     """
 
-    values: dict[float, int] = field(default_factory=dict)
-    """The place of each confidence in `counts`."""
-    counts: array[int] = field(default_factory=lambda: array("L"))
-    """Of each confidence how many values were wrong in each group, and then how many were right."""
-    sums: array[float] = field(default_factory=lambda: array("d"))
-    """Of each confidence the sum of what it was before the cut."""
+    counts: dict[float, array[float]] = field(default_factory=dict)
+    """Of each confidence how many values were wrong in each group, how many right, and at the end the sum of
+    what it was before the cut."""
     squares: array[float] = field(default_factory=lambda: array("d", bytes(8 * GROUPS)))
     """Of each group the sum of squared differences between confidence and outcome."""
     seen: bytearray = field(default_factory=bytearray)
     """A bit for each cluster that has a value here."""
     digits: int | None = None
-
     without: int = 0
     """How many values had no confidence."""
 
     def add(self, confidence: float, right: bool, group: int, cluster: int) -> None:
         """Count a value."""
-        place = self._place(confidence)
-        self.counts[(2 * place + right) * GROUPS + group] += 1
-        self.sums[place] += confidence
+        row = self._row(confidence)
+        row[right * GROUPS + group] += 1
+        row[-1] += confidence
         self.squares[group] += (confidence - right) ** 2
         byte, bit = divmod(cluster, 8)
         if byte >= len(self.seen):
             self.seen += bytes(byte + 1 - len(self.seen))
         self.seen[byte] |= 1 << bit
 
-    def _place(self, confidence: float) -> int:
+    def _row(self, confidence: float) -> array[float]:
         value = confidence if self.digits is None else _cut(confidence, self.digits)
-        place = self.values.get(value)
-        if place is not None:
-            return place
-        if len(self.values) >= _MOST_VALUES:
+        row = self.counts.get(value)
+        if row is None and len(self.counts) >= _MOST_VALUES:
             self._coarsen()
-            return self._place(confidence)
-        self.sums.append(0.0)
-        self.counts.extend([0] * (2 * GROUPS))
-        return self.values.setdefault(value, len(self.values))
+            return self._row(confidence)
+        return self.counts.setdefault(value, array("d", bytes(8 * (2 * GROUPS + 1)))) if row is None else row
 
     def _coarsen(self) -> None:
         self.digits = 2 if self.digits is None else 1
-        values, counts, sums = self.values, self.counts, self.sums
-        self.values, self.counts, self.sums = {}, array("L"), array("d")
-        for value, old in values.items():
-            new = self._place(value)
-            self.sums[new] += sums[old]
-            for at in range(2 * GROUPS):
-                self.counts[2 * GROUPS * new + at] += counts[2 * GROUPS * old + at]
+        counts, self.counts = self.counts, {}
+        for value, old in counts.items():
+            row = self._row(value)
+            for at, number in enumerate(old):
+                row[at] += number
 
 
 def _cut(confidence: float, digits: int) -> float:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.records import Record
 
 _BANDS, _ROWS = 16, 4
-_LEAST: Final = 3
-"""Records with fewer values are like others by chance: they are not looked at."""
 _MOST: Final = 200_000
 """So many candidates are compared."""
 _LISTED: Final = 100
@@ -53,8 +51,8 @@ class Twins:
         self._first: dict[int, int] = {}
 
     def add(self, features: set[int]) -> None:
-        """Add a record by the numbers of its values."""
-        if len(features) < _LEAST:
+        """Add a record by the numbers of its values; one without any is like no other."""
+        if not features:
             number = len(self._bands)
             self._bands.extend(hash_of(f"alone {number + band}") for band in range(_BANDS))
             return

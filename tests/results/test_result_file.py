@@ -16,7 +16,14 @@ from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.file import VERSION, from_text, read_results, to_text
+from pytest_jsonmatch.results.file import (
+    VERSION,
+    from_text,
+    number_of_cases,
+    read_in_parts,
+    read_results,
+    to_text,
+)
 from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 FIGURES_OF_NONE = {"score": 0, "precision": 0, "recall": 0, "f1": 0}
@@ -229,3 +236,42 @@ def test_keys_with_half_of_a_character_and_values_of_any_depth_are_read_back():
     assert text.isascii()
     assert '"expected": "\\u00fc\\ud83d\\ude00"' in text
     assert to_text(from_text(text, "x.json")) == text
+
+
+def run_of(number):
+    """A run of so many cases."""
+    runs = (CaseRun(1, passed=True, comparisons=(*result_of(a=(1, 1)).comparisons,)),)
+    return ResultSet(tuple(Case(f"c{at}", runs) for at in range(number)), commit="abc")
+
+
+@pytest.mark.parametrize(
+    ("number", "parts"), [(0, [0]), (1, [1]), (1_000, [1_000]), (2_001, [1_000, 1_000, 1])]
+)
+def test_a_file_is_read_in_parts(tmp_path, number, parts):
+    path, run = tmp_path / "r.json", run_of(number)
+    path.write_text(to_text(run))
+    found = list(read_in_parts(path))
+    assert [len(each.cases) for each in found] == parts
+    assert replace(found[0], cases=tuple(case for each in found for case in each.cases)) == run
+    assert number_of_cases(path) == number
+
+
+@pytest.mark.parametrize(
+    "other", [{}, {"indent": 1}, {"indent": 2}, {"indent": 4}, {"indent": 2, "sort_keys": True}], ids=str
+)
+def test_a_file_that_is_laid_out_in_another_way_has_the_same_cases(tmp_path, other):
+    path, run = tmp_path / "r.json", run_of(1_100)
+    path.write_text(json.dumps(json.loads(to_text(run)), **other))
+    assert [case for each in read_in_parts(path) for case in each.cases] == list(run.cases)
+
+
+def test_what_is_wrong_in_a_late_part_is_told_with_its_place_in_the_file(tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text(to_text(run_of(1_100)).replace('"id": "c1050"', '"id": 1050'))
+    with pytest.raises(
+        ConfigurationError, match=r"r.json is no result file: .* cases\[1050\].id: 1050 is not"
+    ):
+        list(read_in_parts(path))
+    path.write_bytes(b"\xff")
+    with pytest.raises(ConfigurationError, match=r"r.json is no result file: it is not UTF-8 text"):
+        list(read_in_parts(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tracemalloc
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -52,7 +53,6 @@ def test_fleiss_example():
             rater.append({"kind": value})
     found = measure_agreement({f"r{at}": records for at, records in enumerate(raters)})
     assert round(found.fields["kind"].fleiss.value, 3) == 0.210
-    assert len(found.pairs) == 14 * 13 / 2
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -110,13 +110,13 @@ def test_arrays_are_paired_and_what_one_leaves_out_is_disagreement():
     ]
 
 
-def test_adding_an_annotator_changes_nothing_between_the_others():
+def test_agreement_and_cohens_kappa_of_three_are_the_means_of_every_two():
     numbers = random.Random(0)
     sides = {name: [{"k": numbers.choice("ab")} for _ in range(30)] for name in ("ann", "bob", "cem")}
-    three = measure_agreement(sides)
-    two = measure_agreement({name: sides[name] for name in ("ann", "bob")})
-    assert three.pairs["ann, bob"].agreement == two.total.agreement
-    assert three.pairs["ann, bob"].cohen == two.total.cohen
+    three = measure_agreement(sides).total
+    pairs = [measure_agreement({name: sides[name] for name in pair}).total for pair in combinations(sides, 2)]
+    assert three.agreement.value == pytest.approx(sum(each.agreement.value for each in pairs) / 3)
+    assert three.cohen.value == pytest.approx(sum(each.cohen.value for each in pairs) / 3)
 
 
 def test_a_field_that_does_not_vary_has_no_kappa():
@@ -236,7 +236,6 @@ def test_the_command(golds, command, folder):
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert lines[0] == "agreement of ann, bob, cem on 40 documents"
-    assert next(line for line in lines if line.startswith("ann, cem")).split()[2:] == ["60", "1.00", "1.00"]
     assert [line.split()[0] for line in lines if line.startswith(("kind", "total"))] == ["kind", "total"]
     assert lines[-1].split()[:2] == ["PASSED", "alpha"]
     assert "By field, the least alpha first" in (folder / "a.html").read_text()

@@ -31,7 +31,7 @@ def counted(confidences, right, clusters=None):
 def drawn(confidences, wrong, clusters, random):
     """The same of many values at once, clusters dealt out to groups."""
     number = clusters.max() + 1
-    groups = np.concatenate([random.permutation(GROUPS), random.integers(0, GROUPS, number)])[:number]
+    groups = np.concatenate([random.permutation(GROUPS) for _ in range(0, number, GROUPS)])[:number]
     values, places = np.unique(confidences, return_inverse=True)
     counts = np.zeros((2, GROUPS, len(values)))
     np.add.at(counts, (wrong.astype(int), groups[clusters], places), 1)
@@ -90,6 +90,13 @@ def test_risk_and_coverage():
 def test_perfectly_apart_is_not_perfectly_sure():
     found = auroc(counted([0.9] * 20 + [0.1] * 5, [True] * 20 + [False] * 5))
     assert (found.value, found.low, found.high) == (1.0, pytest.approx(0.025 ** (1 / 5)), 1.0)
+
+
+def test_all_right_is_not_surely_right():
+    of = counted([0.9] * 50, [True] * 50)
+    most = 1 - 0.025 ** (1 / 50)
+    assert brier(of) == (pytest.approx(0.01), pytest.approx(0.01), pytest.approx(0.01 + most))
+    assert calibration(of)[0] == (pytest.approx(0.1), pytest.approx(0.1 - most), pytest.approx(0.1 + most))
 
 
 def test_no_auroc_if_all_are_right_and_no_interval_of_one_cluster():
@@ -164,17 +171,23 @@ def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
     assert broken <= 42, broken / 600
 
 
-@pytest.mark.parametrize(("clusters", "size"), [(400, 1), (100, 5)])
-def test_intervals_hold_in_about_95_percent_of_runs(clusters, size):
+@pytest.mark.parametrize(
+    ("clusters", "size", "alike", "power"),
+    [(400, 1, 0.5, 2), (100, 5, 0.5, 2), (100, 5, 1, 1), (50, 10, 1, 1)],
+)
+def test_intervals_hold_in_about_95_percent_of_runs(clusters, size, alike, power):
+    """Also where a cluster is right or wrong as a whole, and has one confidence."""
     random = np.random.default_rng(3)
     number = clusters * size
     member = np.repeat(np.arange(clusters), size)
 
     def draw(number, member):
         confidences = random.beta(6, 1, number)
+        if alike == 1:
+            confidences = confidences[member]
         shared = np.repeat(random.random(member.max() + 1), size)
-        noise = np.where(random.random(number) < 0.5, shared, random.random(number))
-        return confidences, noise >= confidences**2
+        noise = np.where(random.random(number) < alike, shared, random.random(number))
+        return confidences, noise >= confidences**power
 
     many = 200_000
     confidences, wrong = draw(many, np.repeat(np.arange(many // size), size))

@@ -31,7 +31,7 @@ def test_what_is_right_and_how_sure_it_was():
     lines = study.fields["lines[].n"]
     assert (lines.values, lines.without, lines.accuracy, lines.auroc) == (50, 50, 1.0, None)
     assert (study.total.values, study.total.without, study.records, study.clusters) == (100, 50, 50, 50)
-    assert study.notes == ("50 values without a confidence: not in the figures",)
+    assert study.notes == ("values without a confidence, in no figure: 50",)
     assert study.figures["without_confidence"] == pytest.approx(1 / 3)
     assert study.by_field["total"]["accuracy"] == 0.8
 
@@ -71,10 +71,19 @@ def test_what_is_left_out_is_said():
     gold = [{"id": "a", "n": 1, "m": 2}, {"id": "b", "n": 1, "m": 2}]
     study = measure_confidence(answers, gold, id_field="id", fields={"q": {"weight": 2}})
     assert study.notes == (
-        "1 gold record has no answer",
-        "1 answer has no JSON that can be read, or no id",
-        "1 answer has no gold record",
+        "gold records without an answer: 1",
+        "answers without JSON that can be read, or without an id: 1",
+        "answers without a gold record: 1",
         "the rule 'q' fits no field",
+    )
+
+
+def test_fields_without_any_confidence_are_named():
+    answer = {"n": {"value": 1, "confidence": 0.5}, **dict.fromkeys("abcd", 1)}
+    study = measure_confidence([answer], [{"n": 1, **dict.fromkeys("abcd", 1)}])
+    assert study.notes == (
+        "values without a confidence, in no figure: 4",
+        "fields without any confidence (a, b, c, …): 4",
     )
 
 
@@ -99,7 +108,7 @@ def test_clusters_widen_intervals():
         ({"cost": {"wrong": 1}}, "cost is {'wrong': 1}; it says what a wrong value and a review cost"),
         (
             {"confidence": "sure.{path}"},
-            "no value of 2 answers has a confidence, which was looked for at 'sure.{path}'",
+            "no value in the answers to 2 records has a confidence, which was looked for at 'sure.{path}'",
         ),
         ({"metric": "feild_match"}, "unknown metric 'feild_match'"),
     ],
@@ -221,4 +230,6 @@ def test_a_command_that_cannot_be_used(corpus, refused, line, told):
 
 def test_an_empty_file(write, refused):
     write(answers_jsonl="", gold_jsonl="")
-    assert "no value of 0 answers has a confidence" in refused("confidence answers.jsonl gold.jsonl")
+    assert "no value in the answers to 0 records has a confidence" in refused(
+        "confidence answers.jsonl gold.jsonl"
+    )

@@ -54,9 +54,7 @@ def test_inline(answer, plain, sure):
             {"a": {"b": 1, "d": 2}},
             {"a": 0.5, "a.b": 0.5, "a.d": 0.5},
         ),
-        ("{path}_c", {"a": {"b": 1, "b_c": 0.5}}, {"a": {"b": 1}}, {"a.b": 0.5}),
-        ("{path}_c", {"a": [1, 2], "a_c": [0.5, 0.25]}, {"a": [1, 2]}, {"a[0]": 0.5, "a[1]": 0.25}),
-        ("p_{path}.q", {"a": 1, "p_a": {"q": 0.5}}, {"a": 1, "p_a": {}}, {"a": 0.5}),
+        ("c.{path}", {"a": [1, 2], "c": {"a": [0.5, 0.25]}}, {"a": [1, 2]}, {"a[0]": 0.5, "a[1]": 0.25}),
         ("c.{path}", {"a": 1, "c": {}}, {"a": 1}, {}),
         ("c.{path}", [1], [1], {}),
     ],
@@ -80,17 +78,17 @@ def test_what_is_no_confidence(given):
     assert str(error.value) == f"the confidence of a[0] is {given!r}; it has to be a number from 0 to 1"
 
 
-@pytest.mark.parametrize("where", ["score", "{path}.{path}", "{path}.confidence"])
+@pytest.mark.parametrize("where", ["score", "{path}", "c.{path}.{path}", "{path}.confidence", "c.{path}_c"])
 def test_what_is_no_place_of_confidences(where):
     with pytest.raises(ConfigurationError, match="confidence is '"):
         split_by(where)
 
 
 def test_the_answer_is_not_changed():
-    answer = {"a": {"b": 1, "b_c": 0.5}, "c": V}
-    for where in ("inline", "{path}_c", "c.{path}"):
+    answer = {"a": {"b": 1}, "c": V}
+    for where in ("inline", "c.{path}"):
         split_by(where)(answer)
-    assert answer == {"a": {"b": 1, "b_c": 0.5}, "c": V}
+    assert answer == {"a": {"b": 1}, "c": V}
 
 
 def test_depth_costs_no_recursion():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from pytest_jsonmatch import ConfigurationError, compare_json
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
-from pytest_jsonmatch.study import measure_history
+from pytest_jsonmatch.study import history, measure_history
 from pytest_jsonmatch.study.history import change_points
 
 NUMBERS = np.random.RandomState
@@ -159,6 +160,7 @@ def test_a_drop_of_a_tenth_is_seen_in_few_runs():
     [
         ([], "a history is of two runs or more; there is 0"),
         (["run1.json"], "a history is of two runs or more; there is 1"),
+        (["run1.json", "."], ". is no file; a history reads each file more than once"),
         (["run1.json", "no.json"], "no.json can't be read: no such file or directory"),
         (
             ["run1.json", "other.json"],
@@ -172,6 +174,76 @@ def test_paths_that_cannot_be(save, folder, paths, told):
     with pytest.raises(ConfigurationError) as error:
         measure_history(paths)
     assert str(error.value) == told
+
+
+def test_memory_does_not_grow_with_cases(save, monkeypatch):
+    """Of ten times as many cases as many are tested, and the changes are the same."""
+    monkeypatch.setattr(history, "_MOST_CASES", 100)
+    monkeypatch.setattr("pytest_jsonmatch.results.file._CASES_OF_A_PART", 50)
+    one = run_of(answers(0, number=1), 1).cases[0]
+    bad = run_of(answers(1, number=1), 1).cases[0]
+
+    def measured(number):
+        days = range(1, 5)
+        runs = (
+            ResultSet(
+                tuple(
+                    replace(bad if day > 2 and at % 2 else one, id=f"document {at}") for at in range(number)
+                ),
+                created=f"2026-01-0{day}",
+            )
+            for day in days
+        )
+        paths = save(*runs)
+        tracemalloc.start()
+        study = measure_history(paths)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return study, peak
+
+    measured(10)
+    (few, small), (many, large) = measured(200), measured(2_000)
+    assert [(each.figure, each.run) for each in many.changes] == [
+        (each.figure, each.run) for each in few.changes
+    ]
+    assert many.runs[2].cases == 2_000
+    assert many.runs[2].figures["pass_rate"] == 0.5
+    assert (few.tested, many.tested) == (0.5, 0.05)
+    assert large < 1.5 * small
+
+
+def test_memory_hardly_grows_with_runs(save):
+    paths = save(*(run_of(answers(1, number=40), day) for day in range(1, 21)))
+
+    def peak(number):
+        tracemalloc.start()
+        measure_history(paths[:number])
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(2)
+    assert peak(20) < 1.5 * peak(2)
+
+
+def test_clusters_are_tested_as_a_whole_or_not_at_all(save, monkeypatch):
+    monkeypatch.setattr(history, "_MOST_CASES", 20)
+    runs = [run_of(answers(0 if day < 5 else 20, number=40), day) for day in range(1, 10)]
+    runs = [
+        replace(run, cases=tuple(replace(case, cluster=f"d{at % 4}") for at, case in enumerate(run.cases)))
+        for run in runs
+    ]
+    study = measure_history(save(*runs))
+    assert (study.tested, study.changes) == (0.5, ())
+
+
+def test_a_large_run_says_how_many_cases_are_tested(save, command, monkeypatch):
+    monkeypatch.setattr(history, "_MOST_CASES", 30)
+    save(*(run_of(answers(1, number=60), day) for day in (1, 2)))
+    assert (
+        "Changes are looked for in 50 % of the cases, the same in all runs"
+        in command("history run1.json run2.json").out
+    )
 
 
 def test_runs_without_cases(save):

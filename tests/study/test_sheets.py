@@ -17,6 +17,7 @@ from pytest_jsonmatch.report.sheets import (
     Figures,
     Gates,
     Heading,
+    Pairs,
     Rows,
     Said,
     Series,
@@ -112,14 +113,13 @@ def test_gaps_marks_and_guides_on_a_page():
                 Series("goal", [(0, 1), (3, 1)], is_guide=True),
             ],
             marks=[(2, "change")],
-            ticks=[(0, "first"), (3, "last")],
         )
     )
     # One line on each side of the gap, and the guide.
     assert found.count("<polyline") == 3
     assert '<line class="mark"' in found
     assert "A &amp; B" in found
-    assert [each in found for each in (">first<", ">last<", ">change<")] == [True] * 3
+    assert [each in found for each in (">0<", ">3<", ">change<")] == [True] * 3
 
 
 @pytest.mark.parametrize("hostile", ["</script><b>", "\x1b[31m", "a\u202eb"])
@@ -129,7 +129,7 @@ def test_names_of_the_data_are_harmless(hostile):
         Said(hostile),
         Figures([Figure("f", hostile, hostile)]),
         Rows([Column("field"), Column("n", text=True)], [[hostile, Cell(hostile, "bad")]], title=hostile),
-        Chart(hostile, "x", "y", [Series(hostile, [(0, 1)])], ticks=[(0, hostile)], marks=[(0, hostile)]),
+        Chart(hostile, "x", "y", [Series(hostile, [(0, 1)])], marks=[(0, hostile)]),
         Gates([Check(hostile, "f1", 1.0, 0.5, True, hostile)], hostile),
     )
     shown = page(*blocks) + "\n".join(text(*blocks))
@@ -143,3 +143,13 @@ def test_a_page_needs_nothing_else():
     assert "default-src &#39;none&#39;" in found
     assert "prefers-color-scheme: dark" in found
     assert found.count("<circle") == 1
+
+
+def test_bars_of_old_and_new_are_on_the_page_only():
+    columns = [Column("field"), Column("old and new", only_on_page=True), Column("n")]
+    table = Rows(columns, [["a", Pairs([("EUR", 1.0, 0.5), ("<b>", 0.0, 0.5)]), "9"]])
+    assert text(table)[2:] == ["field     n", "a         9"]
+    found = page(table)
+    assert [found.count(f'<rect class="{kind}"') for kind in ("old", "new")] == [2, 2]
+    assert "<title>EUR: 1 → 0.5</title>" in found
+    assert "<title>&lt;b&gt;: 0 → 0.5</title>" in found

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import MISSING
-from pytest_jsonmatch.study.suspects import Auditor, comparing
+from pytest_jsonmatch.study.places import comparing
+from pytest_jsonmatch.study.suspects import Auditor
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = Path(os.environ.get("JSONMATCH_REAL") or ROOT.parent / "shared" / "real")
@@ -33,12 +34,11 @@ def test_docubench():
     for at, label in enumerate(LABELS):
         gold = json.loads(label.read_text(encoding="utf-8"))
         schema = DATA / "schemas" / label.name
-        compare = comparing("leaf_f1", schema, {"arrays": "unordered", "nulls": "absent"})
+        compare = comparing("leaf_f1", {"arrays": "unordered", "nulls": "absent", "schema": schema})
         auditor.add((label.stem, at), gold, [answer(system, label) for system in SYSTEMS], compare)
     audit = auditor.result()
     assert len({each.record for each in audit.found}) == 18
     assert len(audit.found) == 78
-    assert round(audit.figures["agreement"], 3) == 0.9
     # Two texts with a space where a line was broken.
     assert [(each.record, each.path) for each in audit.found[:2]] == [
         ("yTRFKVPx", "materials[2].description"),

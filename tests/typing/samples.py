@@ -566,7 +566,6 @@ def sample_overlap() -> None:
     assert_type(found, study.OverlapStudy)
     assert_type(found.worst, tuple[study.Contaminated, ...])
     assert_type(found.pairs, tuple[study.Duplicate, ...])
-    assert_type(found.fields["k"], study.FieldOverlap)
 
 
 def sample_history() -> None:

@@ -7,7 +7,8 @@ from math import isclose
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import column_of
-from pytest_jsonmatch.engine.align.grid import Nested, flatten
+from pytest_jsonmatch.engine.align.grid import Nested
+from pytest_jsonmatch.engine.align.parts import flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of
 from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING

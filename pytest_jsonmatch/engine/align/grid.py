@@ -5,19 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from itertools import chain
 from math import isclose
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.column import distinct_values
 from pytest_jsonmatch.engine.align.context import Cell, Pairing, Source, run, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, twins
+from pytest_jsonmatch.engine.align.parts import Part
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Sequence
 
-    from pytest_jsonmatch.engine.align.column import Block, Column
+    from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Context, Pairs, Side
-    from pytest_jsonmatch.engine.align.keys import Canon
+    from pytest_jsonmatch.engine.align.parts import Bounds, Flat
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -29,28 +29,6 @@ ROUNDING: Final = 3 * 2.0**6
 whatever order they are made."""
 TIE: Final = 2.0**-31
 """What the larger Σ adds to what a pair is worth, at most: sums within 1e-9 a pair are tied."""
-
-
-@final
-class Bounds(NamedTuple):
-    """What some pairs score at most, and how many leaves they may have less than their elements."""
-
-    score: Any
-    less: Any
-    """None: no pair has less."""
-
-
-@final
-class Part(NamedTuple):
-    """Arrays inside the elements of a grid, or values there that are costly to compare."""
-
-    nested: Nested | DearValues
-    rows: dict[int, int]
-    """Which of these is that of a row of the grid; without rows that have none, or an empty array."""
-    columns: dict[int, int]
-    weight: float
-    bound: Bounds | None
-    """What was added to the grid as a bound; None: what was added is exact."""
 
 
 class Grid(ABC):
@@ -158,8 +136,8 @@ class Grid(ABC):
             sides = [own + other for other in actual] if self.aligner.as_f1 else [own] * len(actual)
             self.lower([at], columns, [both - self._counted_sides * each for both, each in zip(sides, most)])
 
-    def lower(self, rows: Sequence[int], columns: Sequence[int], by: Sequence[float]) -> None:
-        """Take leaves off those of a block of pairs, a number for each column."""
+    def lower(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
+        """Take leaves off those of a block of pairs: numbers for each row, or one line for every row."""
         if rows and columns:
             if self.less is None:
                 self.less = self._zeros()
@@ -175,16 +153,14 @@ class Grid(ABC):
             self.actual[to] += leaves
         self._add(self.score, rows, columns, block.score)
         if block.less is not None:
-            if self.less is None:
-                self.less = self._zeros()
-            self._add(self.less, rows, columns, block.less)
+            self.lower(rows, columns, block.less)
         for part in block.parts:
             own = {rows[at]: array for at, array in part.rows.items()}
             other = {columns[to]: array for to, array in part.columns.items()}
             self.parts.append(part._replace(rows=own, columns=other))
 
     def nest(self, nested: Nested, weight: float) -> None:
-        """Add the unordered arrays of a block, one for each row and column."""
+        """Add the arrays of a block, one for each row and column."""
         codes, others = nested.left.codes, nested.right.codes
         for own, leaves in zip((self.expected, self.actual), nested.leaves):
             own[:] = [before + weight * more for before, more in zip(own, leaves)]
@@ -193,9 +169,7 @@ class Grid(ABC):
             everyone = range(len(self.expected)), range(len(self.actual))
             self._add(self.score, *everyone, sums.score)
             if sums.less is not None:
-                if self.less is None:
-                    self.less = self._zeros()
-                self._add(self.less, *everyone, sums.less)
+                self.lower(*everyone, sums.less)
             if nested.inner.walked:
                 self.walked = True
                 return
@@ -311,110 +285,6 @@ class Grid(ABC):
         for part in self.parts:
             if row in part.rows and column in part.columns:
                 part.nested.keep(part.rows[row], part.columns[column])
-
-
-@final
-class Flat(NamedTuple):
-    """The elements of all arrays of one side."""
-
-    arrays: Sequence[list[JsonValue]]
-    orders: list[list[int]]
-    """For each array the indices of its elements in canonical order."""
-    codes: list[list[int]]
-    """For each array the numbers of its elements' values."""
-    keys: list[list[Hashable]]
-    """For each array what its elements share with equal ones."""
-    values: list[JsonValue]
-    """The distinct values."""
-
-
-def flatten(
-    aligner: Context, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
-) -> tuple[Flat, Flat]:
-    """Return the elements of the arrays of both sides, the arrays standing at a node."""
-    canon, element = aligner.canon, node.children[ELEMENT]
-    elements = [[item for array in arrays for item in array] for arrays in sides]
-    keys = canon.keys(element, *elements)
-    alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
-    flat: list[Flat] = []
-    for arrays, items, own in zip(sides, elements, keys):
-        orders, codes, kept = [], [], []
-        values: list[JsonValue]
-        values, numbers = items, None
-        if alike:
-            values, numbers = distinct_values(items)
-        elif node.align == "unordered":
-            # (Equal objects may differ in the member that arrays pair by: it may be skipped.)
-            values, numbers = _distinct(canon, element, items, own)
-        start = 0
-        for array in arrays:
-            end = start + len(array)
-            orders.append(canon.order(element, array, list(range(len(array)))))
-            codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
-            kept.append(own[start:end])
-            start = end
-        flat.append(Flat(arrays, orders, codes, kept, values))
-    return flat[0], flat[1]
-
-
-def _distinct(
-    canon: Canon, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
-) -> tuple[list[JsonValue], list[int] | None]:
-    """Return the distinct values, containers among them, and for each value its number; None: all are."""
-    if len(set(keys)) == len(keys):
-        return values, None
-    numbers: dict[Hashable, int] = {}
-    # (A key does not tell 1 from 1.0, and a text not a container from its text: a comparator may.)
-    found = [
-        numbers.setdefault((key, canon.text(element, value)), len(numbers))
-        for key, value in zip(keys, values)
-    ]
-    distinct = dict(zip(reversed(found), reversed(values)))
-    return [distinct[at] for at in range(len(numbers))], found
-
-
-@final
-class DearValues:
-    """The values of a column whose scores are bounds until a pair is chosen."""
-
-    __slots__ = ("_block", "_sides", "_terms")
-
-    def __init__(
-        self,
-        block: Block,
-        sides: tuple[Column, Column],
-        terms: tuple[float, float | None, list[float] | None],
-    ) -> None:
-        """Take which values a comparator scores, the column of each side, and how a score counts.
-
-        That is: its weight, up to what it counts as 0, and what each value of actual scores anyhow.
-        """
-        self._block = block
-        self._sides = sides
-        self._terms = terms
-
-    def places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
-        """Return which value each row of a grid has, and each column, without those of other comparators."""
-        found = []
-        for column, some, size in zip(self._sides, self._block[1:], (rows, columns)):
-            codes = enumerate(range(size) if column.codes is None else column.codes)
-            scored = set(range(len(column.values)) if some is None else some)
-            found.append({at: code for at, code in codes if code in scored})
-        return found[0], found[1]
-
-    def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return what two values score, weighted, and that they have no leaves less."""
-        left, right = self._sides
-        weight, limit, accepted = self._terms
-        score: Any = self._block.bound.score(left.values[row], right.values[column])
-        if accepted is not None:
-            score = max(score, accepted[column])
-        if limit is not None and score <= limit and score < 1.0:
-            score = 0.0
-        return weight * score, 0.0
-
-    def keep(self, row: int, column: int) -> None:
-        """Do nothing: there is nothing to pair in values."""
 
 
 @final
