@@ -9,6 +9,7 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.report.escape import display_width, fold, pad
+from pytest_jsonmatch.report.fieldtable import left_out
 from pytest_jsonmatch.report.figures import compare_figures, count, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import (
@@ -24,6 +25,7 @@ from pytest_jsonmatch.report.styled import (
     score_markup,
 )
 from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
+from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -122,7 +124,8 @@ def _head(
             first.append((f" and {count(len(failures) - 1, 'more figure')} too low", PLAIN))
     else:
         limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
-        first.append((f"score {look.score(result.score)}{limits}", PLAIN))
+        silent = left_out(1, not counts_extra(str(result.signature)))
+        first.append((f"score {look.score(result.score)}{limits}{silent}", PLAIN))
     if result.errors:
         first.append((f", {count(len(result.errors), 'comparator error')}", PLAIN))
     if name:

@@ -22,6 +22,7 @@ from pytest_jsonmatch.report.fieldtable import (
     Section,
     absence_note,
     is_perfect,
+    left_out,
     shown_columns,
 )
 from pytest_jsonmatch.report.figures import change_text, count, score_text
@@ -119,8 +120,7 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
     if view.differences:
         yield from _headed("What differs", _fenced(message_lines(view.differences, _MESSAGE_LINES)))
     if sections:
-        is_titled = len(sections) > 1 or sections[0].variants > 1
-        lines = (line for section in sections for line in _section(section, most, is_titled=is_titled))
+        lines = (line for section in sections for line in _section(view, section, most))
         yield from _headed("Fields over all leaves, the worst first", lines)
     if spent := spent_table(view.results.comparisons):
         header = [f"{title}:" if place else title for place, title in enumerate(spent.header)]
@@ -269,10 +269,11 @@ def _figures(view: RunView) -> Iterator[str]:
     yield from _table(header, rows)
 
 
-def _section(section: Section, most: int, *, is_titled: bool) -> Iterator[str]:
-    if is_titled:
-        yield f"{code(section.metric)}, {count(section.cases, 'case')}:"
-        yield ""
+def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
+    # The records of a corpus have been summed up before: how many there are, the figures above say.
+    all_records = f"{section.metric}, all records{left_out(section.cases, section.uncounted)}"
+    yield f"{code(section.title if view.results.corpus is None else all_records, 200)}:"
+    yield ""
     rows = sorted((row for row in section.rows if not row.is_group), key=_order)
     imperfect = [row for row in rows if not is_perfect(row.figures)]
     perfect = rows[len(imperfect) :]

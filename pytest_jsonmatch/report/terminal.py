@@ -134,9 +134,9 @@ def summary_lines(
     repeats: Repeats | None = None,
     pivot: str | None = None,
     pivot_option: str = "--pivot",
-    is_brief: bool = False,
+    is_brief: bool | None = None,
 ) -> list[StyledLine]:
-    """Return the lines of the summary: in mode "auto" one a metric, if every field is 1 and nothing failed.
+    """Return the lines of the summary: tables, or in mode "auto" one line a metric.
 
     Args:
         comparisons: everything that was compared, in the order in which it should appear where figures tie.
@@ -145,7 +145,7 @@ def summary_lines(
         pivot: the fixture whose parameters are the columns of a further table; None for the first that has
             several.
         pivot_option: the one that chooses `pivot`.
-        is_brief: whether it is one line a metric as soon as nothing failed, whatever the scores.
+        is_brief: whether one line a metric will do if nothing failed; None: only if every field is 1 as well.
     """
     if look.mode == "none" or not comparisons:
         return []
@@ -159,7 +159,8 @@ def summary_lines(
     narrow = count(len(summary.narrow), of)
     narrow += f" {'passes' if len(summary.narrow) == 1 else 'pass'} by less than 0.01"
     blocks: list[list[StyledLine]] = []
-    is_brief = look.mode == "auto" and ((is_brief and passed) or (summary.is_perfect and not is_mixed))
+    is_perfect = summary.is_perfect and not is_mixed
+    is_brief = look.mode == "auto" and is_brief is not False and (is_perfect or (is_brief is True and passed))
     if is_brief:
         lines = _brief(summary, comparisons, look)
         if summary.narrow:
@@ -227,7 +228,7 @@ def field_table(section: Section, look: Look) -> list[StyledLine]:
     if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
         lines.append(look.more(count(hidden, "more row"), indent=""))
     note = absence_note(section.total)
-    told = look.folded(note, 2) if note else []
+    told = look.folded(note, 3) if note else []
     return [header, *lines, drawn.rule, total, *told, *_unmatched(section.unmatched, look)]
 
 
@@ -319,6 +320,8 @@ def _below(comparison: Comparison) -> BelowLimit:
         return _limited(
             comparison, missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
         )
+    if comparison.parsed is False:
+        return BelowLimit(comparison.id, "no JSON found", None, None)
     if comparison.validity == "invalid":
         return BelowLimit(comparison.id, "not valid by the schema", None, None)
     if comparison.errors:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
-from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms
+from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms, warn_of_whole_enum
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import trail_text
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, model_schema
@@ -179,10 +177,10 @@ def _node_tree(reader: Reader) -> SchemaNode:
     for place, flat, trail in places:
         node = nodes[place]
         if "compare" in flat.rules:
-            bind_comparator(flat.rules["compare"], registry, trail_text(trail))
+            bound = bind_comparator(flat.rules["compare"], registry, trail_text(trail))
+            warn_of_whole_enum(bound, node.enum, trail_text(trail))
         if "transform" in flat.rules:
             bind_transforms(flat.rules["transform"], registry, trail_text(trail))
-        _check_enum(flat, trail)
         try:
             _check_alignment(reader, flat)
             node.branches = tuple((tests.of(one), nodes[one.node]) for one in flat.alternatives)
@@ -202,7 +200,7 @@ def _node(flat: Flat) -> SchemaNode:
         types=flat.kinds,
         additional=flat.additional,
         **flat.rules,
-        enum=flat.enum is not None,
+        enum=None if flat.enum is None else tuple(flat.enum),
         type_default=fitted_defaults(flat.kinds),
         description=_described(flat.notes),
     )
@@ -238,18 +236,6 @@ def _check_alignment(reader: Reader, flat: Flat) -> None:
         raise ConfigurationError(
             f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
         )
-
-
-def _check_enum(flat: Flat, trail: Trail) -> None:
-    """Warn of a `oneof` that lists every value of an enum: then any listed value is right."""
-    match flat.rules.get("compare"):
-        case {"oneof": {"values": [*values]}} if flat.enum and all(
-            any(json_equal(one, value) for value in values) for one in flat.enum
-        ):
-            message = (
-                f"{trail_text(trail)}: oneof takes every value of the enum as right; did you mean exact?"
-            )
-            warnings.warn(message, JsonMatchWarning, stacklevel=2)
 
 
 def named(error: ConfigurationError, trail: Trail) -> ConfigurationError:

@@ -44,7 +44,9 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     comparisons = [] if silent else session.outcomes.comparisons()
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
     # A run that passes says so in a line or two, unless more is asked for.
-    is_brief = config.get_verbosity() < 1 and not failed
+    is_brief = None if failed else True
+    if config.get_verbosity() > 0:
+        is_brief = False
     lines = _table(session, comparisons, is_brief=is_brief) if comparisons else []
     for block in _by_tags(session) if comparisons else ():
         lines = [*lines, *([[]] if lines else []), *block]
@@ -92,7 +94,9 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     return True
 
 
-def _table(session: Session, comparisons: Sequence[Comparison], *, is_brief: bool) -> Sequence[StyledLine]:
+def _table(
+    session: Session, comparisons: Sequence[Comparison], *, is_brief: bool | None
+) -> Sequence[StyledLine]:
     from pytest_jsonmatch.report.terminal import summary_lines
 
     return summary_lines(

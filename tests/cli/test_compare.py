@@ -105,6 +105,13 @@ def test_all_well(files, command):
     )
 
 
+def test_a_metric_that_does_not_count_extras_says_so_where_all_is_well(write, command):
+    write(more_json={"n": 1, "m": 2}, less_json={"n": 1})
+    assert command("compare more.json less.json --metric json_similarity").out == (
+        "json_similarity score 1.00 (limit 1.0); extras not counted\n1 field: 1 match\n"
+    )
+
+
 def test_every_leaf_is_equal_and_nothing_invented_or_it_fails(write, command):
     write(more_json={"n": 1, "m": 2}, less_json={"n": 1}, other_json={"n": 2})
     for sides in ("more.json less.json", "less.json more.json", "other.json less.json"):
@@ -246,7 +253,7 @@ def test_metric_config_nulls_and_schema(write, command):
         "pairwise_f1 score 0.25 (limit 0.0)",
         "pairwise_f1 score 0.57 (limit 0.0)",
         "leaf_f1 score 0.00 (limit 0.0)",
-        "json_similarity score 0.33 (limit 0.0)",
+        "json_similarity score 0.33 (limit 0.0); extras not counted",
     ]
 
 

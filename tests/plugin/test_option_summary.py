@@ -56,6 +56,8 @@ def test_auto_is_a_line_for_each_metric_when_all_pass(pytester):
 def test_the_table_of_a_run_in_which_all_pass_is_there_for_the_asking(pytester, arguments):
     pytester.makepyfile(MIXED)
     assert rows(pytester.runpytest(*arguments)) == ["age", "name"]
+    pytester.makepyfile(PERFECT)
+    assert rows(pytester.runpytest(*arguments)) == ["name", "age"]
 
 
 def test_auto_is_the_table_when_something_failed(pytester):

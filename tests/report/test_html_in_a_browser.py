@@ -524,6 +524,18 @@ def test_columns_are_there_where_they_say_something(browser: Browser) -> None:
     assert set(browser.texts("#fields .list-rows .line > :nth-child(7)")) == {"0", "1"}
 
 
+@pytest.mark.parametrize("width", [780, 900, 1000, 1200])
+def test_no_column_is_cut_off(browser: Browser, width: int) -> None:
+    before = compared_by("pairwise_f1", {"x": 1, "y": 2}, {"x": 1, "y": 2}).results
+    now = compared_by("pairwise_f1", {"x": 1, "y": 2, "z": 3}, {"x": 1}).results
+    page = html_page(RunView(now, baseline="main", diff=compare_runs(before, now)))
+    browser.open(page, width=width)
+    shown = "[...document.querySelectorAll('.list .line > *')].filter((each) => each.offsetWidth)"
+    right = "(each) => each.getBoundingClientRect().right"
+    edge = browser.run(f"return ({right})(document.querySelector('#fields'))")
+    assert browser.run(f"return Math.max(...{shown}.map({right}))") <= edge
+
+
 def test_light_dark_and_switch(browser: Browser) -> None:
     def ground() -> str:
         return str(browser.run("return getComputedStyle(document.body).backgroundColor"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -386,6 +387,19 @@ def test_elements_without_a_partner_are_counted_below_the_table():
         "elements without a partner:",
         "  rows  2 of 5 expected, 1 of 4 actual",
     ]
+
+
+def test_what_is_missing_and_made_up_is_told_in_full():
+    many = compared("a", {"b": [0] * 1_200, "made": 1}, {"a": [0] * 1_200}, metric="leaf_f1")
+    assert "fabricated at 2 of 2 places where nothing is expected (100 %)" in " ".join(
+        shown([many], width=60)
+    )
+
+
+def test_an_answer_without_json_is_told_apart_from_one_that_is_not_valid():
+    case = replace(compared("a", {}, {"n": 1}, limit=0.0), passed=False, validity="invalid")
+    assert "  not valid by the schema  a" in shown([case])
+    assert "  no JSON found  a" in shown([replace(case, parsed=False)])
 
 
 def test_many_arrays_with_elements_without_a_partner_are_capped():

@@ -87,9 +87,12 @@ def test_a_rule_that_is_null_is_not_there() -> None:
     assert (node.compare, node.transform) == (None, None)
 
 
-@pytest.mark.parametrize("schema", [{"enum": ["a", 1]}, {"const": "a"}, {"type": "string", "enum": []}])
-def test_enum(schema: dict[str, Any]) -> None:
-    assert parse_eval_schema(schema).enum is True
+@pytest.mark.parametrize(
+    ("schema", "values"),
+    [({"enum": ["a", 1]}, ("a", 1)), ({"const": "a"}, ("a",)), ({"type": "string", "enum": []}, ())],
+)
+def test_enum(schema: dict[str, Any], values: tuple[object, ...]) -> None:
+    assert parse_eval_schema(schema).enum == values
 
 
 @pytest.mark.parametrize(
@@ -465,6 +468,18 @@ def test_a_list_of_synonyms_that_takes_the_whole_enum_is_odd() -> None:
     assert str(told.message) == (
         "currency: oneof takes every value of the enum as right; did you mean exact?"
     )
+
+
+@pytest.mark.parametrize("values", [["EUR", "USD"], ["EUR", "USD", None]])
+def test_so_is_a_rule_of_the_call_that_does(values: list[str | None]) -> None:
+    rules = {"currency": {"compare": {"oneof": {"values": ["USD", "EUR"]}}}}
+    with pytest.warns(JsonMatchWarning, match="^currency: oneof takes every value of the enum as right"):
+        compare_json(
+            {"currency": "USD"},
+            {"currency": "EUR"},
+            schema={"properties": {"currency": {"enum": values}}},
+            fields=rules,
+        )
 
 
 def test_a_list_of_synonyms_for_some_values_of_an_enum() -> None:

@@ -34,7 +34,7 @@ def write(path: Path, schema: object) -> Path:
 
 def test_a_mapping_and_its_tuples() -> None:
     node = parse_eval_schema(MappingProxyType({"type": ("string", "null"), "enum": ("a",)}))
-    assert (node.types, node.enum) == ({"string", "null"}, True)
+    assert (node.types, node.enum) == ({"string", "null"}, ("a",))
 
 
 def test_a_file(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
-from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, winners
+from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, warn_of_whole_enum, winners
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -83,7 +83,10 @@ class PlanNode:
             self.place = parent.place.children[segment]
         above = plan if parent is None else parent
         self.standing: Standing = plan.standing if parent is None else advance(parent.standing, segment)
-        said = {**({} if schema is None else plan.by_schema[schema]), **winners(self.standing)}
+        ruled = winners(self.standing)
+        if schema is not None and schema.enum and "compare" in ruled:
+            warn_of_whole_enum(ruled["compare"], schema.enum, self.path)
+        said = {**({} if schema is None else plan.by_schema[schema]), **ruled}
         self.default_types: TypeTable = said.get("default_types", above.default_types)
         self.types: TypeTable = said.get("types", self.default_types)
         self.transforms: Transforms = said.get("transform", above.transforms)

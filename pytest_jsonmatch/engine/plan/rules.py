@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.base import Bound
+from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.options import (
@@ -18,11 +20,11 @@ from pytest_jsonmatch.engine.plan.options import (
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, is_integral, json_type
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from functools import partial
 
     from pytest_jsonmatch.engine.plan.options import Options
@@ -46,6 +48,15 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
         return Bound.of(registry.find_comparator(name), params)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
+
+
+def warn_of_whole_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, where: str) -> None:
+    """Warn of a `oneof` whose values are all those of an enum: then every value is right."""
+    if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
+        return
+    if enum and all(value is None or in_same_group(bound.params, value) for value in enum):
+        told = f"{where}: oneof takes every value of the enum as right; did you mean exact?"
+        warnings.warn(told, JsonMatchWarning, stacklevel=3)
 
 
 def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
@@ -235,7 +246,7 @@ class PlanBase:
         """Return the table of a place and those below it, and that of the place alone, if it has them."""
         tables = {"default_types": self._table(compare)} if place.type_default else {}
         declared = place.types & {"integer", "number"}
-        if place.enum:
+        if place.enum is not None:
             tables["types"] = self._table(dict.fromkeys(COMPARED_TYPES, "binary"))
         elif len(declared) == 1:
             # One type declared means that rules go by it, not by whether a value happens to have a fraction.

@@ -38,8 +38,8 @@ class SchemaNode:
     """`x-eval-align` as written, or None."""
     accept: Any = None
     """`x-eval-accept` as written, or None."""
-    enum: bool = False
-    """The schema lists the values allowed here."""
+    enum: tuple[Any, ...] | None = None
+    """The values that the schema allows here, if it lists them."""
     type_default: Mapping[str, Any] = field(default_factory=dict)
     """Comparators by JSON Schema type where nothing nearer is said (`set_type_default`)."""
     branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] = ()
