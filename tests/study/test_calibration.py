@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 from scipy.stats import beta, mannwhitneyu, t
 
 from pytest_jsonmatch.study.calibration import (
@@ -58,12 +59,13 @@ def test_brier_is_the_mean_squared_difference(sample):
     assert brier(counted(*sample)).value == pytest.approx(((confidences - right) ** 2).mean())
 
 
-def test_of_values_that_stand_alone_the_interval_of_brier_is_students(sample):
+def test_the_interval_of_brier_is_the_jackknifes_on_the_logit_scale(sample):
     confidences, right = (each[:20] for each in sample)
     squares = (confidences - right) ** 2
-    low, high = t.interval(0.95, 19, squares.mean(), squares.std(ddof=1) / 20**0.5)
+    without_each = logit((squares.sum() - squares) / 19)
+    ends = t.interval(0.95, 19, logit(squares.mean()), (19 * without_each.var()) ** 0.5)
     found = brier(counted(confidences, right))
-    assert (found.low, found.high) == pytest.approx((max(low, 0.0), high))
+    assert (found.low, found.high) == pytest.approx(tuple(expit(ends)))
 
 
 def test_ece_of_bins_of_equal_mass():
