@@ -184,6 +184,18 @@ def _order_changed(rng: random.Random, order: Json) -> Json:
     return {**order, "items": _shuffled(rng, lines)}
 
 
+def _receipt(rng: random.Random) -> Json:
+    """An order in which much may be missing, at every level."""
+    lines = [{**_sparse_item(rng), "tags": _tags(rng, rng.randrange(3))} for _ in range(rng.randrange(1, 6))]
+    order = {"number": rng.randrange(10**6), "lines": lines, "buyer": _sparse_item(rng)}
+    return {key: value for key, value in order.items() if rng.random() < 0.9}
+
+
+def _receipt_changed(rng: random.Random, order: Json) -> Json:
+    lines = [_member_gone_or_new(rng, line) for line in order.get("lines", [])]
+    return {**order, "lines": _shuffled(rng, lines)}
+
+
 def _by_lines(
     sides: Callable[[random.Random, int], Sides], lines: int
 ) -> Callable[[random.Random, int], Sides]:
@@ -206,6 +218,10 @@ def _text_changed(rng: random.Random, text: Json) -> Json:
     return " ".join(rng.choice(_COLORS) if rng.random() < 0.1 else word for word in text.split())
 
 
+_BY_KEY: dict[str, object] = {"fields": {"[].lines": {"align": {"key": "price"}}}}
+_OPTIONAL: dict[str, object] = {
+    "accept": {"[].lines[].status": {"optional": True}, "[].buyer": {"optional": True}}
+}
 _EDITS: dict[str, object] = {"compare": {"string": "levenshtein"}}
 
 GROUPS: dict[str, tuple[Kind, ...]] = {
@@ -224,6 +240,11 @@ GROUPS: dict[str, tuple[Kind, ...]] = {
     "arrays inside, sides related": (
         Kind("records with tags", _changed(_tagged, _tags_changed, 0.9)),
         Kind("orders, lines, tags", _by_lines(_changed(_order, _order_changed, 1.0), 20)),
+        Kind("receipts, some empty", _by_lines(_changed(_receipt, _receipt_changed, 1.0), 3)),
+        Kind("the same, lines by key", _by_lines(_changed(_receipt, _receipt_changed, 1.0), 3), _BY_KEY),
+        Kind(
+            "the same, optional members", _by_lines(_changed(_receipt, _receipt_changed, 1.0), 3), _OPTIONAL
+        ),
     ),
     "arrays inside, sides unrelated": (
         Kind("arrays of integers", _both(lambda rng: [rng.randrange(20) for _ in range(10)])),

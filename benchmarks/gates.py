@@ -719,6 +719,8 @@ def _write(document: Path, name: str, printed: str, runs: int) -> None:
     # (Without the empty column at the right, which keeps the last figures aligned in a terminal.)
     lines = (re.sub(r"\|(  |--)\|$", "|", line) for line in printed.splitlines())
     rows = "\n".join(line for line in lines if line.startswith("|"))
+    if not rows:
+        return  # (Left out: the table that is there stays.)
     place = re.compile(rf"(<!-- table: {name} -->\n).*?(<!-- end -->\n)", re.DOTALL)
     text = document.read_text(encoding="utf-8")
     text = place.sub(lambda found: f"{found[1]}\n{rows}\n\n{runs:,} runs a cell.\n\n{found[2]}", text)

@@ -271,6 +271,10 @@ def compare_corpus(
     for pattern in run.unmatched_rules:
         text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
+    is_whole = len(run.records) == run.total_records
+    if cluster is not None and is_whole and not any(record.cluster for record in run.records):
+        text = f"cluster: no gold record has a member {cluster!r}, so each of them stands alone"
+        warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
 
 

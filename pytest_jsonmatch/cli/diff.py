@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,15 @@ from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
+from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, StyledLine
+from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.verdict import Change
+    from pytest_jsonmatch.report.look import Look
 
 
 def run(options: Namespace) -> int:
@@ -39,30 +41,43 @@ def run(options: Namespace) -> int:
     is_partial = _is_partial([(options.before, before), *after.items()], options)
     gate = DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
     look = look_of(options)
-    changes: Iterable[Change] = ()
+    changes: Collection[Change] = ()
     if len(diffs) == 1:
         (diff,) = diffs.values()
         verdict = None if is_partial else change_of_runs(before, diff.after, gate)
         lines = baseline_lines(diff, look, verdict=verdict, name=str(options.before))
         if verdict is not None and options.max_drop is not None:
             changes = [verdict.scores]
-            lines += [[], _gate_line(verdict.scores)]
+            lines += [[], *_gate_lines(verdict.scores, look)]
     else:
         changes = changes_of_runs(before, after, gate).values()
-        title = f"mean score against {options.before}, corrected for {count(len(diffs), 'candidate')}:"
-        lines = [[(look.printable(title), BOLD)]]
-        for change in changes:
-            markup = MARKUPS.get(change.kind, PLAIN)
-            lines += look.folded(look.printable(change.words), 4, markup, indent="  ")
-            if options.max_drop is not None:
-                lines.append([("    ", PLAIN), *_gate_line(change)])
+        lines = _candidates(changes, options, look)
+    if any(results.judged for results in (before, *after.values())):
+        lines += [[], *look.folded(JUDGED, 4, YELLOW)]
     write_output(as_text(lines, look), options.output)
     is_fine = options.max_drop is None or all(change.passed for change in changes)
     return FINE if is_fine else NOT_FINE
 
 
-def _gate_line(change: Change) -> StyledLine:
-    return [(change.gate_words, GREEN if change.passed else RED)]
+def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> list[StyledLine]:
+    """Return a table of candidates, and what a gate says of each."""
+    title = f"mean score against {options.before}, corrected for {count(len(changes), 'candidate')}:"
+    rows: list[StyledLine] = [[(text, DIM) for text in ("candidate", "score", "difference", "verdict")]]
+    for change in changes:
+        # (What the data allow is the end of the interval.)
+        verdict = change.verdict.partition(":")[0]
+        markup = MARKUPS.get(change.kind, PLAIN)
+        cells = change.figure, look.score(change.current), change.difference, verdict
+        rows.append([(look.printable(text), markup) for text in cells])
+    lines = [*look.folded(look.printable(title), 2, BOLD), *look.rows(rows, cut=0)]
+    if options.max_drop is not None:
+        lines += [[], *(line for change in changes for line in _gate_lines(change, look, change.figure))]
+    return lines
+
+
+def _gate_lines(change: Change, look: Look, name: str = "") -> list[StyledLine]:
+    text = look.printable(f"{name} {change.gate_words}".strip())
+    return look.folded(text, 4, GREEN if change.passed else RED)
 
 
 def _is_partial(runs: Iterable[tuple[object, ResultSet]], options: Namespace) -> bool:

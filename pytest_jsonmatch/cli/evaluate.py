@@ -28,6 +28,7 @@ from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, corpus_head, corpus_table, some_of, worst_records
 from pytest_jsonmatch.report.details import details_of, details_of_leaves
+from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.semantic.bench import Bench
 
 _SHOWN: Final = 3
 """How many errors are named."""
@@ -67,8 +69,9 @@ def run(options: Namespace) -> int:
             options.actual, options.expected, id_field=options.id_field, repair=options.repair
         ) as sides,
     ):
-        run = _evaluated(sides, options, keep, gates)
-    results = _results(run, options)
+        judge = bench_of(options)
+        run = _evaluated(sides, options, keep, gates, judge)
+    results = replace(_results(run, options), judged=tell_usage(judge))
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
         write_output(to_text(results), json_file)
@@ -98,13 +101,12 @@ def _check_target(path: Path) -> None:
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate]) -> RunResult:
+def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate], judge: Bench) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
     rules = rules_of(options)
     # A gate on it asks for it.
     validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
-    judge = bench_of(options)
     total = sides.number
     if total is None and sides.path is not None and is_watched():
         total = _count_lines(sides.path)
@@ -135,7 +137,6 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
             if not str(error).startswith("there are more answers"):
                 raise
             raise CommandError(str(error).replace("id_field", "--id-field")) from None
-    tell_usage(judge)
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_expected)
     if sides.names:
@@ -273,7 +274,8 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         )
         blocks += pair_blocks(audited, look, verbosity=options.verbose)
     notes = list(note_lines(_notes(run, sides), look, _SHOWN))
-    return joined([*blocks, notes, gate_lines(view.gates, look, on=extent(view.results))])
+    doubts = doubt_blocks(view.results, look, {}) if view.gates else ()
+    return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 
 def _fields(record: RecordResult) -> str:

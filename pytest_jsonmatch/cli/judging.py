@@ -135,8 +135,10 @@ def triage_of(options: Namespace) -> Triage | None:
     return Triage({"score": options.threshold}, beta=options.beta)
 
 
-def tell_usage(bench: Bench, saved: int = 0) -> None:
-    """Write one line about what the judge did to standard error, if there were questions."""
+def tell_usage(bench: Bench, saved: int = 0) -> bool:
+    """Write one line about what the judge did to standard error, if there were questions; tell whether."""
     usage = bench.memory.usage
-    if saved or usage.items or usage.cached or usage.errors:
+    asked = bool(saved or usage.items or usage.cached or usage.errors)
+    if asked:
         sys.stderr.write(f"{usage_text(usage, saved)}\n")
+    return asked

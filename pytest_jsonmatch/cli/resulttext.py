@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from pytest_jsonmatch.gate.headlines import headlines, micro_headlines
+from pytest_jsonmatch.gate.headlines import headlines
 from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.gate.session import Checks
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.bytag import tag_blocks
-from pytest_jsonmatch.report.checks import check_lines, gate_lines, interval_lines
+from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
 from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, some_of, worst_records
+from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
@@ -147,12 +148,9 @@ def _complaint(case: Case) -> str:
 
 
 def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
-    title = f"figures, {view.means_of}"
-    yield interval_lines(view.headlines, look, title=title, noun=view.noun)
+    yield from headline_blocks(view.headlines, look, noun=view.noun)
     if view.headlines:
-        micro = micro_headlines(view.results)
-        shown = micro if look.mode == "all" else micro[-1:]
-        yield interval_lines(shown, look, title="all fields together", noun=view.noun)
+        yield from doubt_blocks(view.results, look, {})
     if view.results.cases and not view.headlines and view.results.corpus is None:
         yield [_figures(view, look)]
     if view.diff is not None:

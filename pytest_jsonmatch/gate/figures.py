@@ -50,22 +50,24 @@ def _answer_rows(case: Case, name: str) -> Iterator[Row]:
         yield Row(part, whole, case.unit)
 
 
-def leaf_rows(cases: Sequence[Case], name: str, pattern: str | None = None) -> list[Row]:
-    """Return the rows of a figure over all leaves of the cases together, or over those that a pattern fits.
+def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) -> dict[str, list[Row]]:
+    """Return the rows of figures over all leaves of the cases together, or over those that a pattern fits.
 
     Args:
         cases: of a run.
-        name: one of `FIGURES`, "omission_rate", "hallucination_rate" or "fabrication_rate".
+        *names: of `FIGURES`, "omission_rate", "hallucination_rate" and "fabrication_rate".
         pattern: of paths; None for all fields.
     """
     wanted = None if pattern is None else parse_pattern(pattern)
     # What a case could have made up is known from all of them.
-    known = {path for each in comparisons_of(cases) for path, found in each.presence.items() if found.known}
-    rows = []
+    presence = (each.presence for each in comparisons_of(cases) if "fabrication_rate" in names)
+    known = {path for each in presence for path, found in each.items() if found.known}
+    rows: dict[str, list[Row]] = {name: [] for name in names}
     for case in cases:
         fields = merged_fields([case], known=known).items()
         sums = together(each for path, each in fields if wanted is None or wanted.matches(segments_of(path)))
-        part, whole = _RATIOS[name](sums)
-        if whole > 0:
-            rows.append(Row(part, whole, case.unit))
+        for name in names:
+            part, whole = _RATIOS[name](sums)
+            if whole > 0:
+                rows[name].append(Row(part, whole, case.unit))
     return rows

@@ -89,14 +89,13 @@ def _proven(gate: Gate, cases: Sequence[Case], results: ResultSet, confidence: f
     """Return whether the interval of a figure is on the right side of the limit."""
     if results.is_partial and gate.cases is None:
         return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
-    rows = leaf_rows(cases, gate.figure, gate.field) if gate.is_of_leaves else case_rows(cases, gate.figure)
-    interval = (pass_rate_interval if gate.figure == "pass_rate" else ratio_interval)(rows, confidence)
-    which, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
-    note = (
-        f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"
-    )
-    name = f"{which} end of {gate.name}"
-    return Check(gate.text, name, end, gate.limit, gate.holds(end), note, gate.operator)
+    name = gate.figure
+    rows = leaf_rows(cases, name, pattern=gate.field)[name] if gate.is_of_leaves else case_rows(cases, name)
+    found = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
+    which, end = ("lower", found.low) if gate.operator in {">", ">="} else ("upper", found.high)
+    note = f"{found.estimate:.3f}, {confidence * 100:g} % interval {found.low:.3f} to {found.high:.3f}"
+    figure = f"{which} end of {gate.name}"
+    return Check(gate.text, figure, end, gate.limit, gate.holds(end), note, gate.operator)
 
 
 def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "") -> Check:

@@ -9,7 +9,7 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare, compare_several
-from pytest_jsonmatch.results.model import FIGURES
+from pytest_jsonmatch.results.model import FIGURES, MICRO
 from pytest_jsonmatch.results.tags import tagged, tags_of
 
 if TYPE_CHECKING:
@@ -31,19 +31,12 @@ class Headline(NamedTuple):
 
 
 def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
-    """Return the means of the cases' figures and their pass rate, with intervals; none without cases."""
+    """Return figures with intervals: means of cases, pass rate, and of all leaves together (`micro.f1`)."""
     cases = results.cases
-    if not cases:
-        return []
-    names = FIGURES if results.scored else ()
-    found = [Headline(name, ratio_interval(case_rows(cases, name), confidence)) for name in names]
-    return [*found, Headline("pass_rate", pass_rate_interval(case_rows(cases, "pass_rate"), confidence))]
-
-
-def micro_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
-    """Return the figures over all leaves together, as the last line of the table of fields does."""
-    rows = {name: leaf_rows(results.cases, name) for name in FIGURES}
-    return [Headline(name, ratio_interval(found, confidence)) for name, found in rows.items() if found]
+    rows = {name: case_rows(cases, name) for name in (*FIGURES, "pass_rate")}
+    rows |= {f"{MICRO}{name}": found for name, found in leaf_rows(cases, *FIGURES).items()}
+    how = {"pass_rate": pass_rate_interval}
+    return [Headline(name, how.get(name, ratio_interval)(of, confidence)) for name, of in rows.items() if of]
 
 
 def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.samples import to_grains
@@ -97,36 +97,51 @@ def ratio_interval(
     >>> round(interval.low, 2), round(interval.high, 2), interval.method
     (0.78, 0.99, 'bounded')
     """
-    import numpy as np
-
     listed = list(rows)
-    alpha = (1 - checked_confidence(confidence)) / 2
-    estimate, values = influences(listed)
-    return Interval(
-        estimate,
-        min(estimate, lower_end(values, alpha, low)),
-        max(estimate, -lower_end(np.negative(values), alpha, -high)),
-        confidence,
-        "bounded" if is_few(values) else "Hall",
-        len(listed),
-        len(values),
-    )
+    found = influences(listed)
+    ends = found.ends((1 - checked_confidence(confidence)) / 2, low, high)
+    method = "bounded" if is_few(found.values) else "Hall"
+    return Interval(found.ratio, *ends, confidence, method, len(listed), len(found.values))
 
 
-def influences(rows: Sequence[Row]) -> tuple[float, Any]:
-    """Return a ratio of sums, and a value for each cluster of which it is as good as the mean.
+@final
+class Influences(NamedTuple):
+    """A ratio of sums, and a value for each cluster of which it is as good as the mean."""
 
-    They are the jackknife's pseudo-values: the ratio, and how much it changes without the cluster. Of a mean
-    of cases that stand alone they are the values themselves. Their variance is the clustered one (Miller
-    2024, Adding Error Bars to Evals, 2411.00640).
+    ratio: float
+    values: Any
+    weight: float = 1.0
+    """How large a case's cluster is, in means of all clusters: above 1 where they are not of one size."""
+
+    def ends(self, alpha: float, low: float, high: float) -> tuple[float, float]:
+        """Return both ends of the ratio's interval, each of which holds at 1 - alpha."""
+        # What was not seen may be clusters of that weight.
+        least, most = (self.ratio + self.weight * (bound - self.ratio) for bound in (low, high))
+        below, above = lower_end(self.values, alpha, least), -lower_end(-self.values, alpha, -most)
+        return max(low, min(self.ratio, below)), min(high, max(self.ratio, above))
+
+
+def influences(rows: Sequence[Row]) -> Influences:
+    """Return a ratio of sums and its values: the jackknife's pseudo-values.
+
+    They are the ratio, and how much it changes without the cluster. Of a mean of cases that stand alone they
+    are the values themselves. Their variance is the clustered one (Miller 2024, Adding Error Bars to Evals,
+    2411.00640).
 
     >>> from pytest_jsonmatch.gate.samples import Row
     >>> influences([Row(1.0, 1.0, "a"), Row(0.0, 1.0, "b")])
-    (0.5, array([0., 1.]))
+    Influences(ratio=0.5, values=array([0., 1.]), weight=1.0)
     """
     import numpy as np
 
-    parts, wholes = cluster_sums(rows)
+    sums: dict[str, list[list[float]]] = {}
+    for row in rows:
+        found = sums.setdefault(row.cluster, [[], []])
+        found[0].append(row.part)
+        found[1].append(row.whole)
+    # (Sorted, so that nothing hangs on the order of the cases.)
+    pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
+    parts, wholes = np.array(pairs).reshape(-1, 2).T
     part, whole = math.fsum(parts), math.fsum(wholes)
     if whole <= 0:
         raise ConfigurationError("an interval needs at least 1 case that counts")
@@ -134,22 +149,10 @@ def influences(rows: Sequence[Row]) -> tuple[float, Any]:
     ratio = part / whole
     rest = whole - wholes
     if n < 2 or rest.min() <= _NO_SPREAD * whole:
-        return ratio, np.array([ratio])  # one cluster is all there is
+        return Influences(ratio, np.array([ratio]))  # one cluster is all there is
     without = (part - parts) / rest
-    return ratio, ratio + (n - 1) * (without.mean() - without)
-
-
-def cluster_sums(rows: Sequence[Row]) -> tuple[Any, Any]:
-    """Return both sums of each cluster, sorted, so that nothing hangs on the order of the cases."""
-    import numpy as np
-
-    sums: dict[str, list[list[float]]] = {}
-    for part, whole, cluster in rows:
-        found = sums.setdefault(cluster, [[], []])
-        found[0].append(part)
-        found[1].append(whole)
-    pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
-    return np.array([part for part, _ in pairs]), np.array([whole for _, whole in pairs])
+    values = ratio + (n - 1) * (without.mean() - without)
+    return Influences(ratio, values, n * float((wholes**2).sum()) / whole**2)
 
 
 def lower_end(values: Any, alpha: float, bound: float) -> float:

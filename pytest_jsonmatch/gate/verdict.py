@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, lower_end, plain_end
+from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, plain_end
 from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
 from pytest_jsonmatch.gate.samples import pair_cases
 
@@ -125,13 +125,20 @@ class Change:
         return None if self.interval is None else self.interval.estimate
 
     @property
+    def difference(self) -> str:
+        """The difference with its interval; empty without a case."""
+        if self.interval is None:
+            return ""
+        delta, low, high = _signed(self.interval.estimate, self.interval.low, self.interval.high)
+        return f"{delta} ({low} to {high})"
+
+    @property
     def words(self) -> str:
         """The difference with its interval, and the verdict."""
-        if self.interval is None or self.current is None or self.baseline is None:
-            return f"{self.figure}: no case is in both runs"
+        if self.current is None or self.baseline is None:
+            return f"{self.figure}: {self.verdict}"
         before, now = means_apart(self.baseline, self.current)
-        difference, low, high = _signed(self.interval.estimate, self.interval.low, self.interval.high)
-        return f"{self.figure} {difference} ({low} to {high}), {before} to {now}: {self.verdict}"
+        return f"{self.figure} {self.difference}, {before} to {now}: {self.verdict}"
 
     @property
     def verdict(self) -> str:
@@ -270,22 +277,17 @@ def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
     return sign_flip(sums.values())
 
 
-def _ends(values: Any, alpha: float) -> tuple[float, float]:
-    """Both ends of the interval of a mean difference, each of which holds at 1 - alpha."""
-    return lower_end(values, alpha, -1.0), -lower_end(-values, alpha, -1.0)
-
-
 def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: int = 1) -> Change:
     """Judge a difference by the sign-flip test, its p-values corrected, and one of several gates."""
     n, alpha, max_drop = len(pairs.cases), gate.alpha, gate.max_drop
     if not n:
         return Change(figure, "no case", passed=False, gate=gate)
     kind: Kind
-    estimate, values = influences(pairs.rows)
-    low, high = _ends(values, alpha)
-    of_gate, gate_low, gate_high = alpha / gates, low, high
+    found = influences(pairs.rows)
+    estimate, values, of_gate = found.ratio, found.values, alpha / gates
+    low, high = gate_low, gate_high = found.ends(alpha, -1.0, 1.0)
     if gates > 1 and (max_drop or gate.mode == "non-inferiority"):
-        gate_low, gate_high = _ends(values, of_gate)
+        gate_low, gate_high = found.ends(of_gate, -1.0, 1.0)
     shifted = _flipped(pairs, max_drop)
     is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= of_gate
     is_worse = is_beyond = test.p_drop <= alpha
@@ -296,6 +298,8 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
     if is_worse:
         kind = "worse"
         high = max(estimate, min(0.0, -plain_end(-values, alpha)))
+        if gate.mode == "regression":
+            high = (min if is_beyond else max)(high, -max_drop)
     # (Of systems that are not equal, sign flips may call a gain what can still be a drop of the mean.)
     elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"

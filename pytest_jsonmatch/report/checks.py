@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures, count
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
+from pytest_jsonmatch.results.model import MICRO
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline
@@ -19,6 +20,19 @@ FEW_CASES: Final = "few cases, wide interval"
 _MOST_NAMED: Final = 3
 _MEANS: Final = 4
 """The first figures are means, of which all but the score may repeat it."""
+
+
+def headline_blocks(
+    headlines: Sequence[Headline], look: Look, *, noun: str = "case"
+) -> Iterator[list[StyledLine]]:
+    """Yield the lines of means, and those over all leaves together: of these F1, or in mode "all" all."""
+    micro = [each for each in headlines if each.name.startswith(MICRO)]
+    means = [each for each in headlines if each not in micro]
+    yield interval_lines(means, look, title=f"figures, mean of {noun}s", noun=noun)
+    shown = [
+        each._replace(name=each.name.removeprefix(MICRO)) for each in micro[0 if look.mode == "all" else -1 :]
+    ]
+    yield interval_lines(shown, look, title="all fields together", noun=noun)
 
 
 def interval_lines(
@@ -46,7 +60,7 @@ def interval_lines(
     if first.clusters < first.cases:
         of += f" in {count(first.clusters, 'cluster')}"
     text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
-    return [look.title(text), *look.rows(rows, cut=0)]
+    return [*look.folded(text, 3, BOLD), *look.rows(rows, cut=0)]
 
 
 def check_lines(checks: Iterable[Check], look: Look) -> list[StyledLine]:

@@ -68,7 +68,6 @@ def html_page(view: RunView) -> str:
 
 def _texts(view: RunView) -> dict[str, Any]:
     results = view.results
-    confidence = view.headlines[0].interval.confidence if view.headlines else None
     on = _plain(extent(results))
     runs = sum(len(case.runs) for case in results.cases)
     made = results.created.replace("T", " ")
@@ -81,7 +80,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "on": on,
         "banner": _banner(view),
         "means_of": view.means_of,
-        "confidence": f"{confidence * 100:g} %" if confidence is not None else "",
+        "confidence": view.confidence,
         "cards": list(_cards(view)),
         "by": [_by_tag(view, name) for name in view.by],
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
@@ -122,7 +121,7 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
     change = ""
     if view.diff is not None and view.diff.is_comparable and view.diff.score is not None:
         change = f"{change_text(view.diff.score.change)} against the baseline"
-    for each in view.figures:
+    for each in (*view.figures, *view.micro):
         title, value, interval = each
         card: dict[str, object] = {"name": title, "value": score_text(value), "interval": ""}
         card["before"] = change if title == "score" else ""

@@ -258,14 +258,12 @@ def _repeated(check: Check) -> list[str]:
 
 def _figures(view: RunView) -> Iterator[str]:
     *means, rate = view.figures
-    shown = [rate, *means]
+    shown = [rate, *means, *view.micro]
     titles = ["cases", "pass rate"] if view.results.corpus is None else ["records", "with score 1"]
-    header = [f"{title}:" for title in (*titles, *(each.title for each in means))]
+    header = [f"{title}:" for title in (*titles, *(each.title for each in (*means, *view.micro)))]
     rows = [[count(view.results.number), *(score_text(each.value) for each in shown)]]
-    intervals = [each.interval for each in shown if each.interval is not None]
-    if intervals:
-        confidence = f"{intervals[0].confidence * 100:g} % confidence"
-        rows.append([confidence, *("–".join(each.ends) or "–" for each in shown)])
+    if view.headlines:
+        rows.append(["".join(view.confidence), *("–".join(each.ends) or "–" for each in shown)])
     yield from _table(header, rows)
 
 

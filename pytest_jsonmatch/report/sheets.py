@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
 from pytest_jsonmatch.report.table import LEAST_NAME, Name, Table, draw_table
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
 
 _BAR: Final = 40
+_SMALL: Final = 0.2
+"""Charts that end below this show a decimal more."""
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
@@ -212,7 +214,7 @@ def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
 
 def _lines(block: Block, look: Look) -> list[StyledLine]:
     if isinstance(block, Heading):
-        return [look.title(look.printable(block.text))]
+        return look.folded(look.printable(block.text), _ROWS_OF_TEXT, BOLD)
     if isinstance(block, Said):
         return look.folded(look.printable(block.text), _ROWS_OF_TEXT, TONES[block.tone])
     if isinstance(block, Figures):
@@ -314,10 +316,11 @@ def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
     places = [(place_text(x), y) for x, y in _some(points)]
     width = max(display_width(text) for text in (chart.x, *(text for text, _ in places)))
     top = highest(chart)
+    least = 2 if top > _SMALL else 3
     lines.append([(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)])
     for text, y in places:
         bar = ("█" if look.unicode else "#") * round(max(y, 0.0) / top * _BAR)
-        value = count(int(y)) if y == int(y) and top > 1 else score_text(y, unicode=look.unicode)
+        value = count(int(y)) if y == int(y) and top > 1 else look.score(y, least)
         lines.append(look.fitting([(f"  {pad(text, width, right=True)}  {value:>5}  {bar}".rstrip(), PLAIN)]))
     return lines
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, count, score_text
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun, Corpus, ResultSet, merged_fields
+from pytest_jsonmatch.results.model import FIGURES, MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
@@ -184,6 +185,8 @@ class RunView:
             yield note, False
         if self.others_failed:
             yield f"{count(self.others_failed, 'test')} that compared nothing failed too", False
+        if self.results.judged and self.headlines:
+            yield JUDGED, False
         for reason, number in self.left_out:
             yield f"not counted: {count(number)} {reason}", False
 
@@ -216,6 +219,21 @@ class RunView:
         if len({(score_text(each.value), each.ends) for each in means}) == 1:
             means = means[:1]
         return [*means, Headfigure("pass rate", self.results.pass_rate, intervals.get("pass_rate"))]
+
+    @property
+    def micro(self) -> tuple[Headfigure, ...]:
+        """F1 of all fields together, where it has an interval; else nothing."""
+        found = (each.interval for each in self.headlines if each.name == f"{MICRO}f1")
+        return tuple(Headfigure("F1, all fields together", each.estimate, each) for each in found)
+
+    @property
+    def confidence(self) -> tuple[str, str]:
+        """How sure its intervals are, and by what they go if not by cases; empty texts without any."""
+        if not self.headlines:
+            return "", ""
+        first = self.headlines[0].interval
+        by = f", by {count(first.clusters, 'cluster')}" if first.clusters < first.cases else ""
+        return f"{first.confidence * 100:g} % confidence", by
 
 
 def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:

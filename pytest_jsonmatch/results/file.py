@@ -77,6 +77,7 @@ def to_text(results: ResultSet) -> str:
         "versions": dict(results.versions),
         "collected": results.collected,
         "narrowed": list(results.narrowed),
+        **({"judged": True} if results.judged else {}),
         "figures": {
             "cases": results.number,
             "pass_rate": results.pass_rate,
@@ -330,6 +331,7 @@ def _results(found: dict[str, Any]) -> ResultSet:
         cases=tuple(_read_case(case, signatures) for case in found["cases"]),
         **{name: found[name] for name in ("created", "commit", "versions", "collected")},
         narrowed=tuple(found["narrowed"]),
+        judged=found.get("judged", False),
         corpus=None if corpus is None else _read_corpus(corpus, signatures),
     )
     if results.corpus is not None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
 FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
+MICRO: Final = "micro."
+"""Begins the name of a figure that is not a mean of cases, but of all leaves together."""
 _UNKNOWN: Final = Spent()
 Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
@@ -233,6 +235,7 @@ class ResultSet:
         collected: how many cases there were to choose from; None if nobody knows.
         narrowed: why not all cases may be here, such as "-k".
         corpus: the figures of all records, where the cases are records of a corpus; they outweigh the cases'.
+        judged: whether a judge was asked, which may err: no interval knows how often.
     """
 
     cases: tuple[Case, ...] = ()
@@ -242,6 +245,7 @@ class ResultSet:
     collected: int | None = None
     narrowed: tuple[str, ...] = ()
     corpus: Corpus | None = None
+    judged: bool = False
 
     @property
     def number(self) -> int:

@@ -24,11 +24,6 @@ _NO_TRIAGE: Final = (
     "for their figures"
 )
 
-_JUDGED: Final = (
-    "a judge was asked: how often it errs is left out of these intervals; `jsonmatch judge calibrate` "
-    "measures it"
-)
-
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run in which something was compared, and what it was held against."""
@@ -53,10 +48,13 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     checks: list[StyledLine] = []
     checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
     if run is not None:
-        if comparisons and (not is_brief or run.checks.failed or session.settings.summary == "all"):
-            checks += _intervals(session, run)
-        if comparisons:
-            checks += _cluster_hint(session, run)
+        if comparisons and session.settings.asks_of_run:
+            from pytest_jsonmatch.report.doubts import doubt_blocks
+
+            if not is_brief or run.checks.failed or session.settings.summary == "all":
+                checks += _intervals(session, run)
+            for block in doubt_blocks(run.results, _look(session), session.outcomes.input_files):
+                checks += [*block, []]
         checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
         while checks and not checks[-1]:
             checks.pop()
@@ -144,41 +142,17 @@ def _judged(session: Session) -> Iterator[StyledLine]:
 
 
 def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
-    """Yield the headline figures with their intervals, where something is asked of the run as a whole."""
-    if not session.settings.asks_of_run:
-        return
-    from pytest_jsonmatch.gate.headlines import field_headlines, micro_headlines
-    from pytest_jsonmatch.report.checks import interval_lines
+    """Yield the headline figures with their intervals."""
+    from pytest_jsonmatch.gate.headlines import field_headlines
+    from pytest_jsonmatch.report.checks import headline_blocks, interval_lines
 
     look = _look(session)
-    confidence = session.settings.confidence
-    micro = tuple(micro_headlines(run.results, confidence))
-    blocks = [("figures, mean of cases", run.headlines)]
+    blocks = [*headline_blocks(run.headlines, look)]
     if session.settings.summary == "all":
-        blocks += [
-            ("all fields together", micro),
-            ("fields", tuple(field_headlines(run.results, confidence))),
-        ]
-    else:
-        blocks.append(("all fields together", micro[-1:]))
-    for title, found in blocks:
-        yield from interval_lines(found, look, title=title)
-        yield []
-    if session.outcomes.judged:
-        yield from look.folded(_JUDGED, 4, {"yellow": True})
-        yield []
-
-
-def _cluster_hint(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
-    """Yield a hint where cases seem to come from one document, if something is asked of the whole run."""
-    if not session.settings.asks_of_run:
-        return
-    from pytest_jsonmatch.session.clusterhint import cluster_hint
-
-    units = {case.id: case.cluster for case in run.results.cases}
-    if hint := cluster_hint(units, session.outcomes.input_files):
-        yield from _look(session).folded(hint, 4, {"yellow": True})
-        yield []
+        fields = field_headlines(run.results, session.settings.confidence)
+        blocks.append(interval_lines(fields, look, title="fields"))
+    for block in blocks:
+        yield from [*block, []]
 
 
 def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:

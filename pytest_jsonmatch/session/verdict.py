@@ -181,6 +181,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         cases,
         collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
         narrowed=narrowed,
+        judged=bool(outcomes.judged),
     )
     found = repeats(cases)
     gates = check_gates(session.gates, results, confidence=settings.confidence)
@@ -238,8 +239,8 @@ def _baseline_checks(
     elif diff is None:
         yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
     elif change is not None:
-        words = change.scores.gate_words.partition(": ")[2]
-        yield Check(subject, "drop", None, limit, passed=change.scores.passed, note=words)
+        words = f"{change.scores.difference}: {change.scores.gate_words.partition(': ')[2]}"
+        yield Check(subject, "drop", None, limit, passed=change.scores.passed, note=words.removeprefix(": "))
     elif session.stopper is not None and (decision := session.stopper.decision) is not None:
         yield Check(subject, "drop", None, limit, passed=decision.passed, note=decision.reason)
 

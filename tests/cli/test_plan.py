@@ -46,6 +46,7 @@ def test_of_documents_with_several_cases(saved, command):
     out = command("plan main.json --drop 0.2").out
     found = re.search(r"takes about (\d+) cases: (\d+) clusters of 4 cases", out.replace("\n", " "))
     assert int(found[1]) == 4 * int(found[2])
+    assert "…" not in out
 
 
 def test_a_second_run_says_how_much_they_vary(saved, command):
@@ -63,6 +64,8 @@ def test_how_many_cases_a_precision_takes(saved, command):
     assert "pass rate 0.900" in out
     assert "The drop is taken" not in out
     assert number(out, r"to 0.03 on each side it takes about (\d+) cases") == pytest.approx(384, rel=0.1)
+    reaches = re.findall(r"^ +\d+  (0\.\d+)  ", out, re.MULTILINE)
+    assert len({*reaches}) == 6
 
 
 def test_without_a_run(command):

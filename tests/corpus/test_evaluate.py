@@ -15,6 +15,7 @@ import pytest
 from pytest_jsonmatch import (
     ConfigurationError,
     GoldValidationError,
+    JsonMatchWarning,
     RunResult,
     compare_corpus,
     compare_json,
@@ -502,6 +503,11 @@ def test_a_cluster_that_the_schema_lists_is_scored():
 def test_records_without_a_cluster_stand_alone():
     run = compare_corpus([{}, {}, {}], [{"n": 1}, {"document": None}, {"document": 7}], cluster="document")
     assert [record.cluster for record in run.records] == ["", "", "7"]
+
+
+def test_a_cluster_that_no_record_names_is_a_warning():
+    with pytest.warns(JsonMatchWarning, match="no gold record has a member 'dokument', so each of them"):
+        compare_corpus([{"n": 1}], CLUSTERED[:1], cluster="dokument")
 
 
 def test_a_cluster_is_a_name():

@@ -84,6 +84,9 @@ def test_swapping_the_runs_swaps_worse_and_better(runs):
     0.02,
     "non-inferiority",
 )
+@example(
+    tuple({str(at): [0.75 - drop * (at % 2)] for at in range(14)} for drop in (0.3, 0.0)), 0.02, "regression"
+)
 def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
     verdict = compare(*runs, DropGate(max_drop, mode=mode))
     if verdict.interval is None:
@@ -100,6 +103,7 @@ def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
         assert (verdict.kind in {"better", "no worse"}) <= verdict.passed
     elif max_drop:
         assert (not verdict.passed) <= (verdict.kind == "worse")
+        assert high >= -max_drop if verdict.passed else high <= -max_drop
     else:
         assert verdict.passed == (verdict.kind != "worse")
 

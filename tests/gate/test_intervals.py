@@ -105,11 +105,30 @@ def test_clusters_are_what_is_independent():
 
 def test_a_ratio_of_sums_is_no_mean_of_ratios():
     rows = [Row(9.0, 10.0, "a"), Row(50.0, 100.0, "b"), Row(8.0, 10.0, "c")]
-    found, values = influences(rows)
+    found, values, weight = influences(rows)
     assert found == pytest.approx(67 / 120)
     # The variance of the pseudo-values is the jackknife's.
     left = [(67 - part) / (120 - whole) for part, whole, _ in rows]
     assert values.var(ddof=1) / 3 == pytest.approx(2 / 3 * sum((each - np.mean(left)) ** 2 for each in left))
+
+    assert weight == pytest.approx((10**2 + 100**2 + 10**2) / 120 / 40)
+
+
+def test_what_was_not_seen_may_be_a_large_cluster():
+    small = [Row(1.0, 1.0, str(at)) for at in range(20)]
+    large = [Row(20.0, 20.0, "large"), *small[1:]]
+    assert ratio_interval(large).low < ratio_interval(small).low - 0.2
+
+
+def test_intervals_hold_where_clusters_are_of_many_sizes():
+    random = np.random.RandomState(1)
+    missed = 0
+    for _ in range(400):
+        sizes = np.ceil(4 * np.exp(random.standard_normal(20)))
+        parts = sizes * (random.random_sample(20) < 0.75)
+        found = ratio_interval(map(Row, parts.tolist(), sizes.tolist(), map(str, range(20))))
+        missed += not found.low <= 0.75 <= found.high
+    assert missed <= 0.05 * 400
 
 
 def test_one_cluster_says_nothing():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_jsonmatch.report.doubts import cluster_hint
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.session.clusterhint import cluster_hint
 
 
 @pytest.fixture
@@ -32,8 +32,9 @@ HINT = "ids share beginnings (such as d0-): if cases come from one document*"
 def test_figures_and_files_know_the_clusters(suite, workers):
     pytester = suite("    cluster: document {document}\n", wrong=4)
     run = pytester.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-json=out.json", "-v", *workers)
-    run.stdout.fnmatch_lines(
-        "figures, mean of cases, with 95 % confidence intervals (24 cases in 6 clusters):"
+    assert (
+        "figures, mean of cases, with 95 % confidence intervals (24 cases in 6 clusters):   score"
+        in " ".join(run.outlines)
     )
     run.stdout.no_fnmatch_line(HINT)
     kept = read_results(pytester.path / "out.json")
@@ -66,8 +67,11 @@ def test_a_baseline_is_compared_by_clusters(suite):
     run = suite(named, wrong=8).runpytest("--jsonmatch-baseline=main")
     assert "to 0.667: not shown to be worse" in " ".join(run.outlines)
     suite().runpytest("--jsonmatch-save=main")
-    run = suite(wrong=8).runpytest("--jsonmatch-baseline=main")
+    run = suite(wrong=8).runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1")
     assert "to 0.667: worse (proven)" in " ".join(run.outlines)
+    run.stdout.fnmatch_lines(
+        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (-0.* to -0.*): worse by more than 0.1*"
+    )
 
 
 def test_a_hint_once_where_no_cluster_is_named(suite, workers):
@@ -87,6 +91,26 @@ def test_a_hint_where_cases_share_an_input_file(pytester, workers):
     pytester.makefile(".golden.yaml", a="cases:\n" + "".join(rows))
     run = pytester.runpytest("--jsonmatch-fail-under=0.5", *workers)
     run.stdout.fnmatch_lines("cases share input files (such as 0.txt): if cases come from one document*")
+
+
+def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
+    pytester.makeconftest(
+        "import pytest\n@pytest.fixture\ndef jsonmatch_judge():\n    return lambda item: True\n"
+    )
+    cases = "".join(f"  - {{ id: case{at}, actual: {{ a: x }}, expected: {{ a: y }} }}\n" for at in range(6))
+    pytester.makefile(".golden.yaml", a="fields: { a: { compare: semantic } }\ncases:\n" + cases)
+    options = (
+        "--jsonmatch-gate=score >= 0.3 proven",
+        "--jsonmatch-json=out.json",
+        "--jsonmatch-markdown=out.md",
+    )
+    run = pytester.runpytest(*options, *workers)
+    assert run.ret == pytest.ExitCode.OK
+    told = "how often the judge errs is left out of intervals"
+    assert sum(told in line for line in run.outlines) == 1
+    assert told in (pytester.path / "out.md").read_text(encoding="utf-8")
+    for line in (["report", "out.json"], ["diff", "out.json", "out.json"]):
+        assert told in pytester.run("jsonmatch", *line).stdout.str()
 
 
 def test_stopping_early_goes_by_clusters(suite):

@@ -97,6 +97,7 @@ FULL = ResultSet(
     versions={"python": "3.13.1"},
     collected=3,
     narrowed=("-k",),
+    judged=True,
     corpus=Corpus(
         *(
             "pairwise_f1",
