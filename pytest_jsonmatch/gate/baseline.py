@@ -46,7 +46,7 @@ class Mismatch(NamedTuple):
         before, after = self.before.split("|"), self.after.split("|")
         if len(before) != len(after):
             return f"{self.before}, now {self.after}"
-        pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+        pairs = [(old, new) for old, new in zip(before, after) if old != new]
         return "; ".join(f"{old}, now {new}" for old, new in pairs)
 
 
@@ -83,9 +83,8 @@ class BaselineDiff:
         if not self.cases:
             return None
         number = len(self.cases)
-        before, after = (
-            fsum(column) / number for column in zip(*(each[1:3] for each in self.cases), strict=True)
-        )
+        before = fsum(each.before for each in self.cases) / number
+        after = fsum(each.after for each in self.cases) / number
         return Delta("score", before, after)
 
     @property
@@ -160,13 +159,11 @@ def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:
 
 def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str, Case]) -> Iterator[Mismatch]:
     for name in names:
-        before, after = _signatures(old[name]), _signatures(new[name])
-        # Where a case failed before it compared, there is nothing that could have been scored otherwise.
-        if before and after and before != after:
-            pairs = zip(before, after)
-            yield Mismatch(
-                name, *next((pair for pair in pairs if pair[0] != pair[1]), (before[-1], after[-1]))
-            )
+        # (Where a case failed before its last comparison, what is missing was not scored otherwise.)
+        for before, after in zip(_signatures(old[name]), _signatures(new[name])):
+            if before != after:
+                yield Mismatch(name, before, after)
+                break
 
 
 def _signatures(case: Case) -> list[str]:

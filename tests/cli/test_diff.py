@@ -25,10 +25,15 @@ def without_title(out):
 
 
 @pytest.mark.parametrize(
-    ("keep", "title"), [("worst", ": 30 records, then 30\n"), ("all", ": 30 cases in both\n")]
+    ("before", "keep", "title"),
+    [
+        ("worst", "worst", ": 30 records, then 30\n"),
+        ("all", "worst", ": 30 records, then 30\n"),
+        ("all", "all", ": 30 cases in both\n"),
+    ],
 )
-def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, keep, title):
-    saved("a", GOLD, "--keep", keep)
+def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, before, keep, title):
+    saved("a", GOLD, "--keep", before)
     saved("b", [{**each, "a": 0} if each["a"] < 15 else each for each in GOLD], "--keep", keep)
     ran = command("diff a.json b.json")
     assert (ran.code, ran.err, title in ran.out) == (0, "", True)

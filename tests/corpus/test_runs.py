@@ -237,6 +237,12 @@ def test_rules_that_fit_no_record_are_told(chunk_size):
     ]
 
 
+def test_a_rule_for_a_container_is_told_the_nearest_container():
+    records = [{"items": [{"price": 1}]}]
+    with pytest.warns(JsonMatchWarning, match="'itms' fits no place .*; did you mean 'items'"):
+        compare_corpus(records, records, fields={"itms": {"skip": True}})
+
+
 def test_rules_that_fit_one_of_two_runs_fit_both_together():
     runs = []
     for document in ({"a": 1}, {"b": 1}):

@@ -86,6 +86,13 @@ def test_skip_weight_and_transform():
     assert result.field_results[1].expected_compared == "ann"
 
 
+def test_a_field_that_is_skipped_is_no_field():
+    result = compare_json(
+        {"id": 7, "n": 1}, {"id": ["A"], "n": 1}, metric="field_match", fields={"id": {"skip": True}}
+    )
+    assert (rows(result), result.score) == ([("id", "skipped", 0.0), ("n", "match", 1.0)], 1.0)
+
+
 def test_a_comparator_on_an_array_makes_it_one_leaf_and_transforms_reach_into_it():
     result = compare_json(
         {"tags": ["A", "b"]},
@@ -154,6 +161,9 @@ def test_a_target_that_expected_lacks_is_an_error_and_one_that_actual_lacks_is_m
     assert compare_json({}, {"a": {"b": 1}}, metric="json_similarity", target_key="a").counts == {
         "omission": 1
     }
+    for actual in ({"a": [1]}, {"a": "12"}, {"a": {"1": 2}}):
+        result = compare_json(actual, {"a": [1, 2]}, metric="json_similarity", target_key="a[1]")
+        assert result.counts == {"omission": 1}
 
 
 @pytest.mark.parametrize(

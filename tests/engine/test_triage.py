@@ -179,11 +179,15 @@ def test_the_most_influential_question_comes_first_and_the_rest_is_left_out():
     )
 
 
-def test_what_is_left_out_says_why():
+@pytest.mark.parametrize(
+    ("metric", "actual", "expected"),
+    [("leaf_f1", "x", "y"), ("field_match", {"c": 1, "d": "x"}, {"c": 1, "d": "y"})],
+)
+def test_what_is_left_out_says_why(metric, actual, expected):
     result = compare_json(
-        {"a": 1, "b": "x"},
-        {"a": 2, "b": "y"},
-        metric="leaf_f1",
+        {"a": 1, "b": actual},
+        {"a": 2, "b": expected},
+        metric=metric,
         compare=SEMANTIC,
         judge=lambda item: True,
         judge_triage=True,

@@ -216,7 +216,9 @@ def test_what_is_not_counted_is_never_good_enough(figure):
                         1,
                         passed=True,
                         comparisons=(
-                            compared({"a": 1, "b": 1}, {"a": 1}, name="b", metric="json_similarity"),
+                            compared(
+                                {"a": 1, "b": 1, "c": 1}, {"a": 1, "c": 1}, name="b", metric="json_similarity"
+                            ),
                         ),
                     ),
                 ),

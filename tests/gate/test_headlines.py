@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import (
     change_of_runs,
@@ -22,7 +23,7 @@ from pytest_jsonmatch.report.checks import headline_blocks, interval_lines
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
 
 GOLD = {"a": 1, "b": "x"}
 WRONG = {"a": 2, "b": "x"}
@@ -70,6 +71,14 @@ def test_fields_have_intervals_too():
     assert found[0].interval == mean_interval([0.5, 1.0], 0.9)
 
 
+def test_a_field_in_a_list_has_the_mean_of_its_elements():
+    gold = {"items": [{"a": 1}, {"a": 2}]}
+    half = case("half", {"items": [{"a": 1}, {"a": 3}]}, metric="json_similarity", gold=gold)
+    right = case("right", gold, metric="json_similarity", gold=gold)
+    found = {each.name: each.interval for each in field_headlines(ResultSet((half, right)))}
+    assert found["items[].a"] == mean_interval([3 / 4, 1.0])
+
+
 def test_what_is_the_same_is_not_worse():
     verdict = change_of_runs(many(300), many(300), DropGate(0.02))
     assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == (
@@ -89,6 +98,17 @@ def test_a_drop_is_found_in_scores_outcomes_and_its_field():
     assert {name: change.kind for name, change in verdict.fields.items()} == {"a": "worse", "b": "not shown"}
     back = change_of_runs(many(60, wrong=range(20)), many(60), DropGate(0.02))
     assert (back.scores.kind, back.scores.passed) == ("better", True)
+
+
+def test_where_the_mean_score_has_not_moved_fields_share_a_tenth_of_the_error_rate():
+    """Six of twelve cases would prove a field's gain or drop alone, at 0.008 each."""
+    before, after = ({"a": 1, "b": "y"}, {"a": 2, "b": "x"})
+    cases = {f"c{number:02}": GOLD for number in range(6, 12)}
+    verdict = change_of_runs(
+        *(run(**cases, **{f"c{number:02}": answer for number in range(6)}) for answer in (before, after))
+    )
+    kinds = {verdict.scores.kind, *(change.kind for change in verdict.fields.values())}
+    assert kinds == {"not shown"}
 
 
 def in_documents(results, size):
@@ -213,6 +233,23 @@ def test_a_case_that_failed_before_it_compared_was_not_scored_in_another_way():
     diff = compare_runs(ResultSet((failed,)), ResultSet((case("a", GOLD),)))
     assert diff.is_comparable
     assert diff.cases == (Delta("f.yaml::a", 0.0, 1.0),)
+
+
+def test_a_case_that_stopped_before_its_last_comparison_was_not_scored_in_another_way():
+    """As a test does at the first assertion that fails, whatever it would have compared next."""
+    [first], [second] = case("a", WRONG).runs, case("a", GOLD, metric="pairwise_f1").runs
+    whole = case("a", GOLD).runs[0].comparisons + second.comparisons
+    before, after = (CaseRun(1, passed=False, comparisons=made) for made in (whole, first.comparisons))
+    diff = compare_runs(*(ResultSet((Case("f.yaml::a", (each,), 1),)) for each in (before, after)))
+    assert (diff.is_comparable, diff.cases) == (True, (Delta("f.yaml::a", 1.0, 0.5),))
+
+
+def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
+    some = Corpus("m", "s", 2, 2, 2, {"score": 1.0}, {"a": FieldAggregation(matches=2, score_sum=2.0)})
+    none = Corpus("m", "s", 2, 2, 0, fields={"a": FieldAggregation(batch_errors=2)}, unscored=2)
+    for pair in ((some, none), (none, some)):
+        diff = compare_runs(*(ResultSet((), corpus=corpus) for corpus in pair))
+        assert (diff.of_corpora, diff.score, diff.fields) == (True, None, ())
 
 
 def shown(diff, mode="auto", **options):

@@ -76,6 +76,17 @@ def test_of_many_deltas_it_comes_near_all_patterns(draw, n):
         assert sign_flip([*observed.tolist(), 0.0]).p_drop == pytest.approx(true, abs=0.004)
 
 
+def test_a_rare_sum_of_many_is_as_rare_as_among_all_patterns():
+    sizes = np.random.RandomState(2).uniform(size=21)
+    sums = np.zeros(1)
+    for size in sizes:
+        sums = np.concatenate((sums - size, sums + size))
+    for share in (0.005, 0.001):
+        at = int(np.argsort(sums)[int(share * len(sums))])
+        signs = [1 if at >> bit & 1 else -1 for bit in range(21)]
+        assert sign_flip((signs * sizes).tolist()).p_drop == pytest.approx(share, rel=0.005)
+
+
 def test_a_rare_sum_of_many_has_a_small_p_value():
     assert 0 <= sign_flip([-0.1 - index * 0.00012345 for index in range(50)]).p_drop < 1e-6
 

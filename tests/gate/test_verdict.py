@@ -211,6 +211,14 @@ def test_gates_of_several_candidates_are_corrected_too():
     assert {name: change.passed for name, change in changes.items()} == {"a": False, "b": True, "c": True}
 
 
+@pytest.mark.parametrize(("cases", "passed"), [(149, False), (202, False), (203, True)])
+def test_several_candidates_take_more_cases_to_be_proven_no_worse(cases, passed):
+    """Of one candidate 149 cases prove it; of three each has a third of the error rate."""
+    same, gate = [1.0] * cases, DropGate(0.02, mode="non-inferiority")
+    changes = compare_several(figures_of(dict.fromkeys("abc", same), dict.fromkeys("abc", same)), gate)
+    assert {change.passed for change in changes.values()} == {passed}
+
+
 def test_figures_of_one_run_are_named():
     changes = compare_several({"a": (run(1.0), {}), "b": ({}, run(1.0))})
     assert [change.words for change in changes.values()] == [

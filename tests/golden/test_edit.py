@@ -213,8 +213,20 @@ def test_a_whole_document(before, new, after):
 @pytest.mark.parametrize(
     ("before", "new", "after"),
     [
+        ("expected:\n- 1  # a\n- 1  # b\n", [1, 1, 1], "expected:\n- 1  # a\n- 1  # b\n- 1\n"),
+        (
+            "expected:\n- {id: 1, n: 1}  # a\n- {id: 2, n: 1}  # b\n",
+            [{"id": 0, "n": 2}, {"id": 1, "n": 2}, {"id": 2, "n": 2}],
+            "expected:\n- {id: 0, n: 2}\n- {id: 1, n: 2}  # a\n- {id: 2, n: 2}  # b\n",
+        ),
         ("expected:\n- 1\nid: x\n", {"a": 1}, "expected:\n  a: 1\nid: x\n"),
         ("expected:\n  a: 1\nid: x\n", [1], "expected:\n  - 1\nid: x\n"),
+        (
+            "expected:\n- 1\n- 2\n# two\nid: x\n",
+            {"a": "b\nc\n"},
+            'expected:\n  a: "b\\nc\\n"\n# two\nid: x\n',
+        ),
+        ("tags:\n- t\nexpected: 1\n", {"a": [1]}, "tags:\n- t\nexpected:\n  a:\n  - 1\n"),
         ("expected:\n-\n- 1\n", [{"a": 1, "b": 2}, 1], "expected:\n- a: 1\n  b: 2\n- 1\n"),
         ("expected:\n- x  \n- 1\n", [["a", "b\nc\n"], 1], "expected:\n- - a\n  - |\n    b\n    c\n- 1\n"),
         ("expected:\n- x  # why\n- 1\n", [["a", "b"], 1], "expected:\n- [a, b]  # why\n- 1\n"),
@@ -395,6 +407,11 @@ def test_old_line_breaks():
         ('{\n\t"a": 1\n}\n', {"a": 1, "b": {"c": 1}}, '{\n\t"a": 1,\n\t"b": {\n\t\t"c": 1\n\t}\n}\n'),
         ('{\n  "a": [1, 2],\n  "b": 2\n}', {"a": [1, 2, 3]}, '{\n  "a": [1, 2, 3]\n}'),
         ('{\r\n  "a": []\r\n}\r\n', {"a": [1]}, '{\r\n  "a": [\r\n    1\r\n  ]\r\n}\r\n'),
+        (
+            '{\n "a": {\n    "b": 1\n }\n}',
+            {"a": {"b": 1}, "c": [2]},
+            '{\n "a": {\n    "b": 1\n },\n "c": [\n  2\n ]\n}',
+        ),
         ("[\n  1,\n  2\n]\n", [2], "[\n  2\n]\n"),
         ("[\n  1,\n  2\n]\n", [1], "[\n  1\n]\n"),
         ("[\n  1,\n  2\n]\n", [3, 4, 1, 2], "[\n  3,\n  4,\n  1,\n  2\n]\n"),

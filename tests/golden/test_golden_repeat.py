@@ -193,6 +193,14 @@ def test_an_error_is_never_forgiven(suite, write):
     run.stdout.fnmatch_lines(["repeats: 1 case in 2 runs", "  1 of 2*a.golden.yaml::fine"])
 
 
+def test_repeats_that_all_pass_need_no_words(pytester):
+    pytester.makefile(".golden.yaml", a="{id: a, repeat: 3, actual: 1, expected: 1}")
+    run = pytester.runpytest()
+    run.assert_outcomes(passed=3)
+    run.stdout.no_fnmatch_line("repeats:*")
+    pytester.runpytest("--jsonmatch-summary=all").stdout.fnmatch_lines(["repeats: 1 case in 3 runs"])
+
+
 def test_a_comparator_that_raises_is_not_forgiven(suite, write):
     write(
         "conftest.py",

@@ -65,6 +65,13 @@ def test_each_failed_case_is_annotated_where_it_failed(suite, workers):
     ]
 
 
+def test_a_failure_without_a_place_in_the_code_is_annotated_where_its_test_begins(suite):
+    text = "\n\ndef test_missing(no_such_fixture, assert_json_match):\n    pass\n"
+    (suite.path / "evals" / "test_more.py").write_text(text, encoding="utf-8")
+    (command,) = commands(suite.runpytest("evals/test_more.py"))
+    assert command.startswith("::error file=evals/test_more.py,line=3,title=test_missing::")
+
+
 def test_gates_are_annotated_once(suite):
     run = suite.runpytest("evals", "-k", "right", "--jsonmatch-gate=score < 1", "--jsonmatch-gate=errors > 0")
     assert run.ret == pytest.ExitCode.TESTS_FAILED

@@ -124,6 +124,23 @@ def test_scores_of_another_metric_are_not_compared(suite, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("metric", ["leaf_f1", "json_similarity"])
+def test_a_case_that_now_stops_at_its_first_comparison_got_worse(suite, monkeypatch, metric):
+    suite.makepyfile(
+        test_it=f"""
+        import os
+
+        def test_it(assert_json_match):
+            assert_json_match({{"x": int(os.environ.get("WORSE", 4))}}, {{"x": 4}})
+            assert_json_match({{"x": 4}}, {{"x": 4}}, metric="{metric}")
+        """
+    )
+    suite.runpytest("--jsonmatch-save=main")
+    monkeypatch.setenv("WORSE", "3")
+    run = suite.runpytest("--jsonmatch-baseline=main")
+    assert baseline_lines(run)[1] == "   -1.00  1.00 → 0.00  score"
+
+
 def test_the_report_says_so_too(suite, monkeypatch):
     suite.runpytest("--jsonmatch-markdown=r.md", "--jsonmatch-baseline=main")
     assert "there is no baseline `main` yet." in (suite.path / "r.md").read_text(encoding="utf-8")

@@ -193,8 +193,10 @@ def test_some_of_the_cases(suite):
     ]
 
 
-def test_node_ids(suite):
-    run = suite.runpytest("test_it.py::test_it[1]", "--jsonmatch-gate=completeness == 1")
+@pytest.mark.parametrize("more", [(), ("folder",)])
+def test_node_ids(suite, more):
+    suite.mkdir("folder")
+    run = suite.runpytest("test_it.py::test_it[1]", *more, "--jsonmatch-gate=completeness == 1")
     assert gate_lines(run) == [
         "gates, on 1 case (node ids):",
         "FAILED   completeness == 1  nobody knows how many cases there are (node ids)",

@@ -228,12 +228,13 @@ def test_keys_with_half_of_a_character_and_values_of_any_depth_are_read_back():
     deep = "x"
     for _ in range(500):
         deep = [deep]
-    result = compare_json({"a": deep, "b": Decimal("1e400"), "c": math.nan}, {"a": 1})
+    result = compare_json({"a": deep, "b": Decimal("1e400"), "c": math.nan}, {"a": 1, "b": "ü😀"})
     kept = Comparison.of(result, id="a#1", nodeid="a", threshold={}, passed=False, tags={"\ud83d": "\ud83d"})
     kept = kept.with_values(result)
     results = ResultSet((Case("a", (CaseRun(1, False, (kept,)),), tags={"\ud83d": 1}),))
     text = to_text(results)
     assert text.isascii()
+    assert '"expected": "\\u00fc\\ud83d\\ude00"' in text
     assert to_text(from_text(text, "x.json")) == text
 
 

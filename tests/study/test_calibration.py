@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta, mannwhitneyu
+from scipy.special import expit, logit
+from scipy.stats import beta, mannwhitneyu, t
 
 from pytest_jsonmatch.study.calibration import (
     Outcomes,
@@ -56,6 +57,15 @@ def test_auroc_is_mann_whitneys_u(sample):
 def test_brier_is_the_mean_squared_difference(sample):
     confidences, right = sample
     assert brier(counted(*sample)).value == pytest.approx(((confidences - right) ** 2).mean())
+
+
+def test_the_interval_of_brier_is_the_jackknifes_on_the_logit_scale(sample):
+    confidences, right = (each[:20] for each in sample)
+    squares = (confidences - right) ** 2
+    without_each = logit((squares.sum() - squares) / 19)
+    ends = t.interval(0.95, 19, logit(squares.mean()), (19 * without_each.var()) ** 0.5)
+    found = brier(counted(confidences, right))
+    assert (found.low, found.high) == pytest.approx(tuple(expit(ends)))
 
 
 def test_ece_of_bins_of_equal_mass():

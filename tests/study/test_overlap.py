@@ -75,6 +75,7 @@ def test_case_punctuation_and_thousands_do_not_matter():
     text = "MÜLLER & SÖHNE KG: 41,234.55 (ab-77213)"
     (worst,) = measure_overlap({"test": gold}, [("p", text)], id_field="id").worst
     assert (worst.id, worst.found) == ("r3", 3)
+    assert set(worst.fields) == {"name: Müller & Söhne KG", "total: 41234.55", "no: AB 77213"}
 
 
 def test_eight_words_of_a_long_text_are_enough():

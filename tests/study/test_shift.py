@@ -32,6 +32,13 @@ def each(make, number=200):
         (lambda _: {"a": "1"}, lambda _: {"a": 1}, "type", (1.0, "number", 1.0, 0.0)),
         (lambda at: {"a": at % 2 == 0}, lambda _: {"a": False}, "value", (0.5, "false", 1.0, 0.5)),
         (
+            # So few z count as y.
+            lambda at: {"a": ("x" * 100 + "y" * 96 + "z" * 4)[at]},
+            lambda at: {"a": ("x" * 150 + "y" * 47 + "z" * 3)[at]},
+            "value",
+            (0.25, "x", 0.75, 0.5),
+        ),
+        (
             lambda at: {"a": f"2024-01-{at % 30 + 10}"},
             lambda at: {"a": f"{at % 30 + 10}/01/2024"},
             "format",

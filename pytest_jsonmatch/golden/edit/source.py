@@ -68,7 +68,7 @@ class Item:
         start: where it begins: at its dash, its question mark, its key, or its value.
         node: the value.
         key: the key of a member.
-        slot: after the dash or the colon, where the value may begin.
+        slot: where the value may begin: in YAML after the dash or the colon.
         bare: a member without a colon, as in `{a}`.
         explicit: a member whose key follows a question mark.
     """
@@ -213,16 +213,13 @@ def json_tree(text: str) -> Node:
     """
     stack: list[Node] = []
     key: Node | None = None
-    slot = position = 0
+    position = 0
     while True:
         found = _JSON_TOKEN.match(text, position)
         if found is None:
             raise ValueError("the text ends in the middle of a value")
         part, start, position = found[1], found.start(1), found.end()
-        if part == ",":
-            continue
-        if part == ":":
-            slot = position
+        if part in (",", ":"):
             continue
         if part in ("}", "]"):
             node = stack.pop()
@@ -239,7 +236,7 @@ def json_tree(text: str) -> Node:
                 continue
         if stack:
             begin = start if key is None else key.start
-            stack[-1].items.append(Item(begin, node, key, start if key is None else slot))
+            stack[-1].items.append(Item(begin, node, key, start))
             key = None
         if part in ("{", "["):
             stack.append(node)
