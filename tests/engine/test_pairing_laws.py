@@ -317,13 +317,25 @@ def lines(rng, size):
 
 
 def orders(rng, size):
-    """Objects in which nearly anything may be missing or empty, at two levels."""
+    """Objects in which nearly anything may be missing or empty, at two levels.
+
+    No two lines have the same name: which of tied pairings inside is taken would change what a pair is worth.
+    """
 
     def some(record):
         return {key: value for key, value in record.items() if rng.random() < 0.8}
 
+    def named(line):
+        return {**line, "name": f"{rng.choice(WORDS)} {rng.randrange(10**6)} {rng.choice(WORDS)}"}
+
     return [
-        some({"a": lines(rng, 2), "b": [some({"n": rng.randint(0, 9)})], "c": some({"n": 1, "t": [[]]})})
+        some(
+            {
+                "a": list(map(named, lines(rng, 2))),
+                "b": [some({"n": rng.randint(0, 9)})],
+                "c": some({"n": 1, "t": [[]]}),
+            }
+        )
         for _ in range(size)
     ]
 
