@@ -41,7 +41,7 @@ def installed(folder, plugin, monkeypatch):
 def test_a_module_from_here(plugin, command):
     plugin()
     before = list(sys.path), active_registry()
-    assert command(f"{COMPARE} -p jm_ours").out.startswith("ours score 1.00 (limit 1.0)\n")
+    assert command(f"{COMPARE} -p jm_ours").out.startswith("ours score 1.00 (limit 1.0); extras not counted\n")
     assert (list(sys.path), active_registry()) == before
 
 
@@ -73,7 +73,7 @@ def test_evaluate_knows_plugins(plugin, write, command):
 
 def test_an_installed_package(installed, command, refused):
     installed()
-    assert command(COMPARE).out.startswith("ours score 1.00 (limit 1.0)\n")
+    assert command(COMPARE).out.startswith("ours score 1.00 (limit 1.0); extras not counted\n")
     assert refused(f"{COMPARE} -p no:receipts").startswith("jsonmatch compare: unknown metric 'ours'")
 
 

@@ -291,7 +291,7 @@ class Grid(ABC):
 class Nested:
     """The arrays at one place in the elements of both sides, paired by contents or by key."""
 
-    __slots__ = ("_aligner", "_gains", "_node", "_sums", "inner", "leaves", "left", "right")
+    __slots__ = ("_aligner", "_node", "_sums", "gains", "inner", "leaves", "left", "right")
 
     def __init__(
         self, aligner: Context, node: PlanNode, inner: Grid, sides: tuple[Flat, Flat], alone: Leaves
@@ -310,7 +310,8 @@ class Nested:
             [0.0 if isclose(most, own) else most - own for most, own in zip(*both)]
             for both in zip((inner.expected, inner.actual), alone)
         ]
-        self._gains = gains if any(map(any, gains)) else None
+        self.gains: Leaves | None = gains if any(map(any, gains)) else None
+        """How many more leaves each value has where it has a partner; None: none has."""
         self._sums: dict[tuple[int, int], tuple[float, float]] = {}
 
     @property
@@ -319,14 +320,9 @@ class Nested:
         return self._node.align != "unordered"
 
     @property
-    def gains(self) -> Leaves | None:
-        """How many more leaves each value has where it has a partner; None: none has."""
-        return self._gains
-
-    @property
     def has_less(self) -> bool:
         """Whether the leaves of two arrays depend on how they pair."""
-        return self._gains is not None or self.inner.less is not None
+        return self.gains is not None or self.inner.less is not None
 
     @property
     def keys(self) -> list[list[Hashable]]:
@@ -364,8 +360,8 @@ class Nested:
             best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
             score, less = score + best.score, less + best.less
             pairs += [(rows[at], columns[to]) for at, to in best.pairs]
-        if self._gains is not None:
-            left, right = self._gains
+        if self.gains is not None:
+            left, right = self.gains
             less -= sum([left[codes[at]] + right[others[to]] for at, to in pairs])
         return Pairing(sorted(pairs), score, less)
 
