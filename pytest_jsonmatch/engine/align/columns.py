@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
@@ -72,6 +72,10 @@ class Columns:
         self._count_actual = aligner.count_extra or options.reduce == "ratio"
         self._empties = options.empties
         self._nulls_absent = options.nulls == "absent"
+        # Otherwise a value has the same leaves whatever it meets.
+        self._uneven = (
+            aligner.plan.has_optional or options.schema is not None or options.empties == "if_absent"
+        )
 
     def grid(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], above: float = 1.0
@@ -209,21 +213,36 @@ class Columns:
         one, other = sides
         grid.absorb(block, one.places, other.places)
         if other.others:
-            alone = self._alone(place, one.values, lacking=place.lacking)
+            alone = self._alone(place, one.values, block.expected, lacking=place.lacking)
             surplus: dict[float, list[int]] = {}
-            for at, leaves, own in zip(one.places, block.expected, alone):
-                if not isclose(leaves, own):
-                    surplus.setdefault(leaves - own, []).append(at)
+            for at, leaves, fewer in zip(one.places, block.expected, alone):
+                if not isclose(leaves, fewer):
+                    surplus.setdefault(leaves - fewer, []).append(at)
             for less, rows in surplus.items():
                 grid.lower(rows, other.others, [less] * len(other.others))
         if one.others and (self._aligner.as_f1 or not self._count_actual):
-            counted = self._alone(place, other.values, lacking=False) if self._count_actual else repeat(0.0)
-            less_of = [0.0 if isclose(each, own) else each - own for each, own in zip(block.actual, counted)]
+            own: Iterable[float] = repeat(0.0)
+            if self._count_actual:
+                own = self._alone(place, other.values, block.actual, lacking=False)
+            less_of = [
+                0.0 if isclose(each, alone) else each - alone for each, alone in zip(block.actual, own)
+            ]
             if any(less_of):
                 grid.lower(one.others, other.places, less_of)
 
-    def _alone(self, place: _Place, values: Sequence[JsonValue], *, lacking: bool) -> list[float]:
-        """Return the leaves of values that the other side lacks, or has of another type."""
+    def _alone(
+        self, place: _Place, values: Sequence[JsonValue], leaves: list[float], *, lacking: bool
+    ) -> list[float]:
+        """Return the leaves of values that the other side lacks, or has of another type.
+
+        Args:
+            place: where they stand.
+            values: the values.
+            leaves: what they have where the other side has a value like them.
+            lacking: whether actual lacks them.
+        """
+        if not self._uneven:
+            return leaves
         known = self._aligner.leaves
         return [place.weight * leaves_alone(place.node, value, known, lacking=lacking) for value in values]
 
@@ -303,8 +322,8 @@ class Columns:
             return
         inner.finish()
         alone = [
-            self._alone(_Place(element, 1.0), flat.values, lacking=is_expected)
-            for flat, is_expected in zip(sides, (True, False))
+            self._alone(_Place(element, 1.0), flat.values, leaves, lacking=is_expected)
+            for flat, leaves, is_expected in zip(sides, (inner.expected, inner.actual), (True, False))
         ]
         if not self._aligner.as_f1:
             alone[1] = inner.actual
