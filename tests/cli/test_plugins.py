@@ -41,7 +41,9 @@ def installed(folder, plugin, monkeypatch):
 def test_a_module_from_here(plugin, command):
     plugin()
     before = list(sys.path), active_registry()
-    assert command(f"{COMPARE} -p jm_ours").out.startswith("ours score 1.00 (limit 1.0); extras not counted\n")
+    assert command(f"{COMPARE} -p jm_ours").out.startswith(
+        "ours score 1.00 (limit 1.0); extras not counted\n"
+    )
     assert (list(sys.path), active_registry()) == before
 
 
