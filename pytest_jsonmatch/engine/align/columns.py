@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
+    from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -103,23 +104,46 @@ class Columns:
     ) -> Grid:
         """Return bounds of all pairs, of which only the walk can say what they score."""
         grid = self._body(self._aligner, len(expected), len(actual))
-        self._doubt(grid, node, weight, expected, actual)
+        self._doubt(grid, _Place(node, weight), expected, actual)
         return grid
 
     def _doubt(
         self,
         grid: Grid,
-        node: PlanNode,
-        weight: float,
+        place: _Place,
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
+        most: Sequence[Sequence[float]] | None = None,
     ) -> None:
-        most = [weight * most_of(node, value, self._aligner.most) for value in actual]
+        """Add bounds of all pairs, given what they score at most, if that is known."""
+        node, weight = place.node, place.weight
+        if most is None:
+            most = [[weight * most_of(node, value, self._aligner.most) for value in actual]] * len(expected)
         own, other = (
             [weight * leaves_alone(node, value, self._aligner.leaves, lacking=False) for value in values]
             for values in (expected, actual)
         )
         grid.doubt(own, other, most)
+
+    def _accepting(
+        self,
+        grid: Grid,
+        place: _Place,
+        accept: Accept,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+    ) -> None:
+        """Add bounds of pairs where other values, containers maybe, are right beside the expected one."""
+        at_least = place.weight if accept.predicates else 0.0
+        most = [[at_least] * len(actual) for _ in expected]
+        for value in (None, *accept.alternatives) if expected and actual else ():
+            side = expected if value is None else [value.value]
+            block = self._body(self._aligner, len(side), len(actual))
+            self._by_type(block, place.node.children[BARE], place.weight, side, actual)
+            scores = [list(map(float, line)) for line in block.score]
+            lines = scores if value is None else scores * len(expected)
+            most = [list(map(max, *both)) for both in zip(most, lines)]
+        self._doubt(grid, place, expected, actual, most)
 
     def _alternatives(
         self,
@@ -136,7 +160,7 @@ class Columns:
             groups.setdefault(node.chosen(value, MISSING), []).append(at)
         if any(variant.branches is not None for variant in groups):
             # None of them accepts the value.
-            self._doubt(grid, node, weight, expected, actual)
+            self._doubt(grid, _Place(node, weight), expected, actual)
             return
         first: Grid | None = None
         everyone = list(range(len(actual)))
@@ -181,7 +205,7 @@ class Columns:
         """Add pairs of values of one kind: two scalars, two objects, two arrays. Others score 0."""
         if node.accept is not None:
             if node.accept.takes_values:
-                self._doubt(grid, node, weight, expected, actual)
+                self._accepting(grid, _Place(node, weight), node.accept, expected, actual)
                 return
             node = node.children[BARE]
         left, right = _by_shape(expected), _by_shape(actual)
@@ -318,7 +342,7 @@ class Columns:
         sides = flatten(self._aligner, node, (expected, actual))
         inner = self._inner(node, sides[0].values, sides[1].values)
         if inner is None:
-            self._doubt(grid, node, weight, expected, actual)
+            self._doubt(grid, _Place(node, weight), expected, actual)
             return
         inner.finish()
         alone = [

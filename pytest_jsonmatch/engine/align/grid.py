@@ -121,8 +121,8 @@ class Grid(ABC):
             self.actual[to] += weight
         self._add(self.score, rows, columns, [weight] * len(columns))
 
-    def doubt(self, expected: list[float], actual: list[float], most: list[float]) -> None:
-        """Leave every pair to the walk, given leaves, and what each value of actual can score at most.
+    def doubt(self, expected: list[float], actual: list[float], most: Sequence[Sequence[float]]) -> None:
+        """Leave every pair to the walk, given leaves, and what each pair can score at most.
 
         The leaves of a pair may depend on both values. There are as many as it scores, on both sides: so a
         place that scores all it can, and has no more leaves, is a bound of what it does to a similarity.
@@ -131,10 +131,11 @@ class Grid(ABC):
         rows, columns = range(len(expected)), range(len(actual))
         self.expected = [leaves + more for leaves, more in zip(self.expected, expected)]
         self.actual = [leaves + more for leaves, more in zip(self.actual, actual)]
-        self._add(self.score, rows, columns, most)
-        for at, own in enumerate(expected):
+        if rows and columns:
+            self._add(self.score, rows, columns, most)
+        for at, (own, line) in enumerate(zip(expected, most)):
             sides = [own + other for other in actual] if self.aligner.as_f1 else [own] * len(actual)
-            self.lower([at], columns, [both - self._counted_sides * each for both, each in zip(sides, most)])
+            self.lower([at], columns, [both - self._counted_sides * each for both, each in zip(sides, line)])
 
     def lower(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
         """Take leaves off those of a block of pairs: numbers for each row, or one line for every row."""
