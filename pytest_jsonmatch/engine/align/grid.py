@@ -219,7 +219,7 @@ class Grid(ABC):
             for part in self.parts:
                 if part.bound is not None and row in part.rows and column in part.columns:
                     at, to = part.rows[row], part.columns[column]
-                    own, own_less = part.nested.sums(at, to)
+                    own, own_less = part.inside.sums(at, to)
                     score += part.weight * own - float(part.bound.score[at][to])
                     if part.bound.less is not None:
                         less += part.weight * own_less - float(part.bound.less[at][to])
@@ -285,7 +285,7 @@ class Grid(ABC):
         """Tell the aligner how the arrays inside a pair of elements pair."""
         for part in self.parts:
             if row in part.rows and column in part.columns:
-                part.nested.keep(part.rows[row], part.columns[column])
+                part.inside.keep(part.rows[row], part.columns[column])
 
 
 @final

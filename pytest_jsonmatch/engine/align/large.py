@@ -9,7 +9,7 @@ import numpy as np
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
-from pytest_jsonmatch.engine.align.parts import Bounds, DearValues, Part
+from pytest_jsonmatch.engine.align.parts import Bounds, CostlyValues, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
@@ -101,8 +101,8 @@ class ArrayGrid(Grid):
 
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
-        table, dear = self._table(node, left, right)
-        if node.accepts_dearly:
+        table, costly = self._table(node, left, right)
+        if node.accepted_by_walk:
             self.walked = True
             table[:] = 1.0
         accepted = None
@@ -114,8 +114,8 @@ class ArrayGrid(Grid):
             table[(table <= limit) & (table < 1.0)] = 0.0
         if weight != 1.0:
             table *= weight
-        if dear is not None:
-            self._leave_open(DearValues(dear, (left, right), (weight, limit, accepted)), table)
+        if costly is not None:
+            self._leave_open(CostlyValues(costly, (left, right), (weight, limit, accepted)), table)
         if left.codes is not None:
             rows = np.array(left.codes, dtype=np.intp)
             table = table.take(rows, axis=0)
@@ -126,7 +126,7 @@ class ArrayGrid(Grid):
             table[:, columns < 0] = 0.0
         self.score += table
 
-    def _leave_open(self, values: DearValues, table: Matrix) -> None:
+    def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Let the scores of a column be bounds until a pair is chosen."""
         rows, columns = values.places(len(self.expected), len(self.actual))
         self.bounded = True
@@ -135,7 +135,7 @@ class ArrayGrid(Grid):
     def _table(self, node: PlanNode, left: Column, right: Column) -> tuple[Matrix, Block | None]:
         """Return the scores of all pairs of distinct values, and whose are bounds: a comparator is costly."""
         table: Matrix | None = None
-        dear: Block | None = None
+        costly: Block | None = None
         for block in blocks_of(node, left.values, right.values):
             bound, rows, columns = block
             one = left.values if rows is None else [left.values[at] for at in rows]
@@ -144,18 +144,18 @@ class ArrayGrid(Grid):
             if bound.ceiling is not None:
                 scores = bound.ceiling(one, other)
             if scores is not None:
-                dear = block
+                costly = block
             elif bound.table is None:
                 self.walked = True
                 scores = np.ones((len(one), len(other)))
             else:
                 scores = bound.table(one, other)
             if rows is None or columns is None:
-                return np.array(scores, dtype=np.float64, copy=None), dear
+                return np.array(scores, dtype=np.float64, copy=None), costly
             if table is None:
                 table = np.zeros((len(left.values), len(right.values)))
             table[np.array(rows)[:, None], columns] = scores
-        return np.zeros((len(left.values), len(right.values))) if table is None else table, dear
+        return np.zeros((len(left.values), len(right.values))) if table is None else table, costly
 
     def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
         left, right = Owners(nested.left), Owners(nested.right)

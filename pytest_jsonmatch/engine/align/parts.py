@@ -40,7 +40,7 @@ class Inside(Protocol):
 class Part(NamedTuple):
     """Arrays inside the elements of a grid, or values there that are costly to compare."""
 
-    nested: Inside
+    inside: Inside
     rows: dict[int, int]
     """Which of these is that of a row of the grid; without rows that have none, or an empty array."""
     columns: dict[int, int]
@@ -110,7 +110,7 @@ def _distinct(
 
 
 @final
-class DearValues:
+class CostlyValues:
     """The values of a column whose scores are bounds until a pair is chosen."""
 
     __slots__ = ("_block", "_sides", "_terms")

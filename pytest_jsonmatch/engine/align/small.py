@@ -59,7 +59,7 @@ class ListGrid(Grid):
             one, other = [left.values[at] for at in rows], [right.values[at] for at in columns]
             for at, scores in zip(rows, _scores(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
-        if node.accepts_dearly:
+        if node.accepted_by_walk:
             self.walked = True
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
         if node.acceptance is not None:

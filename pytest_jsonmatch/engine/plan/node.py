@@ -117,7 +117,7 @@ class PlanNode:
         compare = self.explicit or self.types
         self.acceptance: Acceptance | None = None
         """Scores what else is right here; None: nothing is, or only the walk can score it."""
-        self.accepts_dearly = self.accept is not None and self.accept.takes_values
+        self.accepted_by_walk = self.accept is not None and self.accept.takes_values
         """Whether only the walk can score what else is right here."""
         score: Score = compare.score
         quick = is_safe and compare.is_quick
@@ -130,7 +130,7 @@ class PlanNode:
                     if explicit is not None or type(each.value) not in CONTAINERS
                 ]
                 self.acceptance = Acceptance(self.accept, values, score, self.prepare)
-                self.accepts_dearly = False
+                self.accepted_by_walk = False
                 score = self.acceptance.score
             quick = quick and self.accept.is_quick
         self.quick: Score | None = self._behind_transforms(score) if quick else None
