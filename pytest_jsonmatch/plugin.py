@@ -157,7 +157,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if _COLLECTOR in sys.modules:  # otherwise no golden case was collected
         from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, turn_of
 
-        recorder.turn = turn_of(item, recorder.nodeid)
+        recorder.turn = turn_of(item)
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os.path
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.raising import raiser
+from pytest_jsonmatch.golden.raising import raise_at
 from pytest_jsonmatch.golden.yamlevents import Position, load
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
-    from types import FunctionType
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
@@ -27,12 +26,6 @@ if TYPE_CHECKING:
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
-
-
-_COMPARING: Final = (
-    *("metric", "threshold", "options", "fields", "accept", "schema", "validate", "judge_triage", "marks"),
-)
-"""The keys that say how a case is compared."""
 
 
 @final
@@ -138,11 +131,6 @@ class GoldenCase:
     def validate(self) -> str | None:
         """How the answer is held against the schema: report, require or off; None if it does not say."""
         return self._given.get("validate")
-
-    def configuration(self) -> Hashable:
-        """Return what says how the case is compared, so that cases which share it can be told."""
-        given = map(self._given.get, _COMPARING)
-        return tuple(value if isinstance(value, (str, int, float)) else id(value) for value in given)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -314,14 +302,13 @@ class GoldenCase:
         name = self.name_of_file if self._is_in_row(keys) else self._document.name
         return GoldenFileError(name, line, column, reason)
 
-    def raiser(
-        self, message: str, line: int | None = None, cause: BaseException | None = None
-    ) -> FunctionType:
-        """Return the function that raises `AssertionError(message)` from a line of the case, or its first."""
+    def fail(self, message: str, line: int | None = None, cause: BaseException | None = None) -> NoReturn:
+        """Raise `AssertionError(message)` from a line of the case, or from its first."""
+        __tracebackhide__ = True
         if self._row is not None:
             self._row.show()
             line = self.line  # others are in the golden file
-        return raiser(
+        raise_at(
             message, path=str(self.path), line=line or self.line, first=self.line, name=self.id, cause=cause
         )
 

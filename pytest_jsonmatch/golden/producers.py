@@ -38,8 +38,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     try:
         return _answer(case, ask)
     except GoldenFileError as error:
-        fail = case.raiser(str(error), error.line, error.__cause__)
-    return fail()
+        case.fail(str(error), error.line, error.__cause__)
 
 
 def _answer(case: GoldenCase, ask: Callable[[GoldenCase], object] | None) -> object:

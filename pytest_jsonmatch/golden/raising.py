@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 from types import CodeType, FunctionType
-from typing import Final
+from typing import TYPE_CHECKING, Final, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CONTEXT: Final = 5
 """How many lines stand above the failing one in a traceback, at most."""
 
 
-def raiser(
+def raise_at(
     message: str,
     *,
     path: str,
@@ -18,11 +21,10 @@ def raiser(
     first: int = 1,
     name: str = "case",
     cause: BaseException | None = None,
-) -> FunctionType:
-    """Return a function of no arguments that raises `AssertionError(message)` from a line of a file.
+) -> NoReturn:
+    """Raise `AssertionError(message)` from a line of a file, by code that is compiled as if it were there.
 
-    It is compiled as if it were there. The error is a plain AssertionError: editors show others as an error
-    of the test, not as a failure.
+    The error is a plain AssertionError: editors show others as an error of the test, not as a failure.
 
     Args:
         message: the error's text.
@@ -32,9 +34,13 @@ def raiser(
         name: what tracebacks call the function.
         cause: the cause of the error, if it should be shown too.
 
-    >>> raiser("no good", path="a.yaml", line=3, first=2).__code__.co_firstlineno
-    2
+    >>> try:
+    ...     raise_at("no good", path="a.yaml", line=3, first=2)
+    ... except AssertionError as error:
+    ...     print(error, error.__traceback__.tb_next.tb_next.tb_lineno)
+    no good 3
     """
+    __tracebackhide__ = True
     function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
     for node in ast.walk(function):
         # Without columns: those of the statement above would put carets in wrong places below the YAML.
@@ -45,4 +51,5 @@ def raiser(
     code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     # The message is a global, not an argument: pytest shows the arguments and locals of a frame.
     names = {"AssertionError": AssertionError, "message": message, "cause": cause}
-    return FunctionType(code.replace(co_name=name), names)
+    run: Callable[[], NoReturn] = FunctionType(code.replace(co_name=name), names)
+    run()
