@@ -27,7 +27,7 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
     >>> from pytest_jsonmatch.golden.update import FileUpdate
     >>> from pytest_jsonmatch.report.look import Look
     >>> from pytest_jsonmatch.report.styled import line_text
-    >>> changed = FileUpdate(Path("a"), "a.yaml", "", b"1", b"2", ["x"], {"x": [(("n", 0), 1, 2)]})
+    >>> changed = FileUpdate(Path("a"), "a.yaml", b"1", b"2", {"x": [(("n", 0), 1, 2)]})
     >>> for line in update_lines([changed], Look(), dry_run=False):
     ...     print(line_text(line))
     updated 1 case in a.yaml
@@ -41,8 +41,8 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
             lines.append([(f"would update {cases} in {each.name} (dry run: nothing was written)", PLAIN)])
         elif each.updated:
             lines.append([(f"updated {cases} in {look.printable(each.name)}", GREEN)])
-        for case in each.updated:
-            lines += _case_lines(case, each.changes.get(case, ()), look)
+        for case, changes in each.updated.items():
+            lines += _case_lines(case, changes, look)
     for each in updates:
         for case, reason in each.refused.items():
             lines.append([(look.printable(f"not updated: {case}: {reason}"), RED)])

@@ -173,6 +173,20 @@ def _likeness(one: Any, other: Any) -> int:
     return 2
 
 
+def value_at(value: JsonValue, trail: Trail) -> JsonValue:
+    """Return what stands at a trail in a value; MISSING if nothing does.
+
+    >>> value_at({"a": [1, 2]}, ("a", 1)), value_at({"a": 1}, ("a", 1)) is MISSING
+    (2, True)
+    """
+    try:
+        for step in trail:
+            value = value[step]
+    except (LookupError, TypeError):
+        return MISSING
+    return value
+
+
 def trail_text(trail: Sequence[str | int]) -> str:
     """Return a trail as text; empty for the root.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.golden.edit.changes import identical
+from pytest_jsonmatch.golden.edit.changes import identical, value_at
 from pytest_jsonmatch.golden.edit.planner import Planner, RefusedError
 from pytest_jsonmatch.golden.edit.source import Source
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -34,11 +34,13 @@ class Edited:
 
     Args:
         data: the new content of the file; the old one if nothing was changed.
-        refused: the reason for each of the others.
+        refused: the reason for each change that can't be made.
+        old: what stood at each trail; MISSING if nothing did.
     """
 
     data: bytes
     refused: Mapping[Trail, str]
+    old: Mapping[Trail, JsonValue]
 
 
 def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
@@ -76,10 +78,9 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
             refused[trail] = _TOO_DEEP
         else:
             planned[trail] = planner.edits
+    old = {trail: value_at(source.before, trail) for trail in changes}
     wanted = [trail for trail, edits in planned.items() if edits]
-    if not wanted:
-        return Edited(data, refused)
-    found = _made(source, wanted, planned, changes)
+    found = _made(source, wanted, planned, changes) if wanted else data
     if found is None:
         # The change to blame is searched for only now; nearly always one check is enough.
         good: list[Trail] = []
@@ -89,7 +90,7 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
                 refused[trail] = _UNPROVEN
             else:
                 good, found = [*good, trail], made
-    return Edited(data if found is None else found, refused)
+    return Edited(data if found is None else found, refused, old)
 
 
 def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
@@ -111,11 +112,13 @@ def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Ed
     for (line, *trail), value in changes.items():
         by_line.setdefault(line, {})[tuple(trail)] = value
     refused: dict[Trail, str] = {}
+    old: dict[Trail, JsonValue] = {}
     for line, wanted in by_line.items():
         edited = edit(lines[line], f"{name}:{line + 1}", wanted)
         lines[line] = edited.data
         refused.update({(line, *trail): reason for trail, reason in edited.refused.items()})
-    return Edited(b"\n".join(lines), refused)
+        old.update({(line, *trail): value for trail, value in edited.old.items()})
+    return Edited(b"\n".join(lines), refused, old)
 
 
 def _made(
