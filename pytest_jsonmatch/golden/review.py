@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.edit import identical, merge, trail_text
+from pytest_jsonmatch.golden.edit import identical, merge
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -168,7 +168,7 @@ class _Asker:
     def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
             return False
-        self._show(f"  {trail_text(trail) or 'the whole value'}")
+        self._show(f"  {format_path(trail) if trail else 'the whole value'}")
         self._show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
         self._show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
         while True:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.edit import trail_text
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, line_width
@@ -54,7 +54,10 @@ def _case_lines(case: str, changes: Sequence[Change], look: Look) -> list[Styled
     if not changes:
         return []
     shown, more = look.cut(changes, _MOST_CHANGES, "change", indent="    ")
-    paths = [look.middle(trail_text(trail) or "the whole value", look.width // 2) for trail, _, _ in shown]
+    paths = [
+        look.middle(format_path(trail) if trail else "the whole value", look.width // 2)
+        for trail, _, _ in shown
+    ]
     widest = max(map(display_width, paths))
     lines: list[StyledLine] = [[(f"  {look.printable(case)}", PLAIN)]]
     for path, (_, old, new) in zip(paths, shown, strict=True):

@@ -185,12 +185,3 @@ def value_at(value: JsonValue, trail: Trail) -> JsonValue:
     except (LookupError, TypeError):
         return MISSING
     return value
-
-
-def trail_text(trail: Sequence[str | int]) -> str:
-    """Return a trail as text; empty for the root.
-
-    >>> trail_text(("items", 0, "price"))
-    'items[0].price'
-    """
-    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in trail).removeprefix(".")

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.golden.edit.changes import changes_between, identical, trail_text
+from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.golden.edit.changes import changes_between, identical
 from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter, block_scalar, yaml_scalar
 
@@ -441,7 +442,7 @@ def _named(trail: Trail) -> str:
     steps = list(trail)
     if "expected" in steps and steps[0] in {"cases", "expected"}:
         steps = steps[steps.index("expected") :]
-    return trail_text(steps) or "the value"
+    return format_path(steps) if steps else "the value"
 
 
 # -- the style of a text -----------------------------------------------------------------------------------
