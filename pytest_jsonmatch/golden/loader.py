@@ -211,19 +211,21 @@ class _Reader:
             raise self.document.error(at, f"{table.name} has no rows; a file without cases tests nothing")
 
     def _add_row(self, row: Row) -> None:
+        """Add the case of a row; of one that can't be a case, a case that fails."""
         if row.fault is None and (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
         runs = self._runs(dict.fromkeys(row.keys_of_row), row) if row.fault is None else 1
-        names = [row.name] if runs == 1 else [f"{row.name}@{run}" for run in range(1, runs + 1)]
-        first = next((self.cases[name] for name in names if name in self.cases), None)
+        first = next(
+            (self.cases[name] for name in _names_of_runs(row.name, runs) if name in self.cases), None
+        )
         if first is not None:
             row.refuse(f"the id {row.name!r} is already taken by the row at line {first.line}")
+            runs = 1
             while row.name in self.cases:
                 row.name += "+"
-            names = [row.name]
-        for run, name in enumerate(names, 1):
+        for run, name in enumerate(_names_of_runs(row.name, runs), 1):
             self.cases[name] = GoldenCase(
-                name, row.table.path, row.line, row, self.document, ("cases_from",), {}, run, len(names), row
+                name, row.table.path, row.line, row, self.document, ("cases_from",), {}, run, runs, row
             )
 
     def _add(
@@ -255,12 +257,10 @@ class _Reader:
             given = _over(inherited, own) if inherited else own
             if row is not None:
                 self._count_written(given, where)
-            runs = self._runs(own, given)
-            for run in range(1, runs + 1):
-                of_run = name if runs == 1 else f"{name}@{run}"
+            runs, params = self._runs(own, given), {} if row is None else row.values
+            for run, of_run in enumerate(_names_of_runs(name, runs), 1):
                 if of_run in self.cases:
                     self._taken(of_run, where, has_name="id" in case or row is not None)
-                params = {} if row is None else row.values
                 self.cases[of_run] = GoldenCase(
                     of_run, self.path, line, given, self.document, where, params, run, runs
                 )
@@ -329,6 +329,10 @@ class _Reader:
             known = keys if where else keys | SEVERAL
             reason = f"unknown key {key!r}{did_you_mean(key, sorted(known))}"
         self._report((*where, key), reason)
+
+
+def _names_of_runs(name: str, runs: int) -> list[str]:
+    return [name] if runs == 1 else [f"{name}@{run}" for run in range(1, runs + 1)]
 
 
 def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
