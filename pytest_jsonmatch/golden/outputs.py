@@ -82,11 +82,9 @@ def _answer(actual: object) -> dict[str, JsonValue]:
 
 def _plain(value: object) -> JsonValue:
     """Return a parameter as JSON; whatever has no such form as Python writes it."""
-    if value is None or isinstance(value, bool):
-        return value
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind(value) if kind is not str else str.__str__(value)
+    if value is None or isinstance(value, (str, int, float)):
+        with suppress(JsonMatchError):  # NaN
+            return to_json_value(value)
     return repr(value)
 
 
