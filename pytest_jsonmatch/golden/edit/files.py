@@ -64,33 +64,43 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
     {('b', 'n'): 'b is an alias, *x: ...'}
     """
     source = Source(data, name)
-    planner = Planner(source)
+    old = {trail: value_at(source.before, trail) for trail in changes}
+    planned, refused = _planned(Planner(source, literals=True), changes)
+    found = _made(source, planned, planned, changes) if planned else data
+    if found is None:
+        planned, refused = _planned(Planner(source, literals=False), changes)
+        found = _made(source, planned, planned, changes)
+    if found is None:
+        # The change to blame is searched for only now; nearly always one check is enough.
+        good: list[Trail] = []
+        for trail in planned:
+            made = _made(source, [*good, trail], planned, changes)
+            if made is None:
+                refused[trail] = _UNPROVEN
+            else:
+                good, found = [*good, trail], made
+    return Edited(found or data, refused, old)
+
+
+def _planned(
+    planner: Planner, changes: Mapping[Trail, JsonValue]
+) -> tuple[dict[Trail, list[Edit]], dict[Trail, str]]:
+    """Return the edits of each change, and why others can't be made."""
     planned: dict[Trail, list[Edit]] = {}
     refused: dict[Trail, str] = {}
     for trail, value in changes.items():
         planner.edits = []
         try:
-            _check_value(value, is_json=source.is_json)
+            _check_value(value, is_json=planner.source.is_json)
             planner.place(trail, value)
         except RefusedError as refusal:
             refused[trail] = str(refusal)
         except RecursionError:
             refused[trail] = _TOO_DEEP
         else:
-            planned[trail] = planner.edits
-    old = {trail: value_at(source.before, trail) for trail in changes}
-    wanted = [trail for trail, edits in planned.items() if edits]
-    found = _made(source, wanted, planned, changes) if wanted else data
-    if found is None:
-        # The change to blame is searched for only now; nearly always one check is enough.
-        good: list[Trail] = []
-        for trail in wanted:
-            made = _made(source, [*good, trail], planned, changes)
-            if made is None:
-                refused[trail] = _UNPROVEN
-            else:
-                good, found = [*good, trail], made
-    return Edited(data if found is None else found, refused, old)
+            if planner.edits:
+                planned[trail] = planner.edits
+    return planned, refused
 
 
 def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:

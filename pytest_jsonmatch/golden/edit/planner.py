@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.errors import Trail
 
 _REST_OF_ITEM: Final = re.compile(r"[ \t]*,?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
-_COMMENT: Final = re.compile(r"[ \t]*#[^\r\n]*")
 _HEADER: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 
 
@@ -38,13 +37,19 @@ class RefusedError(Exception):
 
 @final
 class Planner:
-    """Plans edits of one text."""
+    """Plans edits of one text.
 
-    def __init__(self, source: Source) -> None:
+    Args:
+        source: the text.
+        literals: whether new text of several lines may become a literal block; a comment that follows it may
+            be read as part of it.
+    """
+
+    def __init__(self, source: Source, *, literals: bool) -> None:
         self.source = source
         self.text = source.text
         self.json = _json_style(source) if source.is_json else None
-        self.yaml = YamlWriter() if source.is_json else _yaml_style(source)
+        self.yaml = YamlWriter() if source.is_json else replace(_yaml_style(source), literals=literals)
         self.edits: list[Edit] = []
 
     def place(self, trail: Trail, new: JsonValue) -> None:
@@ -89,10 +94,6 @@ class Planner:
                 _must_not_be_used(inner.key, (*trail, key))
         if not changes.is_structural:
             return
-        if any(each.explicit for each in node.items):
-            raise RefusedError(
-                f"{_named(trail)} has keys behind question marks; write them as `key: value` first"
-            )
         if node.style == "flow":
             self._restructure_flow(node, changes)
         else:
@@ -114,82 +115,61 @@ class Planner:
     # Items between brackets.
 
     def _restructure_flow(self, node: Node, changes: Changes) -> None:
-        """Plan removed and added items between brackets."""
-        items, kept = node.items, list(changes.kept)
-        count = len(items)
-        appended = list(changes.added.get(count, ()))
-        if appended and kept[-1] is None:
-            last = items[-1]
-            self._refuse_comments(last.start, last.node.end, node)
-            self.put(last.start, last.node.end, self._entry(node, appended.pop(0)))
-            comma = self._comma_after(last)
-            comment = _COMMENT.match(self.text, last.node.end if comma is None else comma + 1)
-            if comment is not None:
-                self.put(*comment.span(), "")
-            kept[-1] = []
-        first = 0
-        for index in range(count):
-            if kept[index] is not None:
-                first = index + 1
-            elif index + 1 == count or kept[index + 1] is not None:
-                self._drop_run(node, first, index)
-        for index, added in changes.added.items():
-            if index < count:
-                between, _ = self._between(node, items[index])
-                texts = [f"{self._entry(node, each)}{between}" for each in added]
-                self.put(items[index].start, items[index].start, "".join(texts))
-        if appended:
-            self._append(node, appended)
+        """Plan removed and added items between brackets: what stands between each two that stay."""
+        staying = [index for index, kept in enumerate(changes.kept) if kept is not None]
+        for left, right in zip([-1, *staying], [*staying, len(node.items)]):
+            places = range(left + 1, right + 1)
+            added = [self._entry(node, each) for place in places for each in changes.added.get(place, ())]
+            if added or right - left > 1:
+                self._refill(node, left, right, added)
 
-    def _drop_run(self, node: Node, first: int, last: int) -> None:
-        """Remove items, from the first to the last."""
+    def _refill(self, node: Node, left: int, right: int, added: Sequence[str]) -> None:
+        """Plan new text between two items that stay; -1 and the number of items stand for the brackets."""
         items, source = node.items, self.source
-        run = items[first : last + 1]
-        if all(
-            source.opens_line(each.start) and _REST_OF_ITEM.match(self.text, each.node.end) for each in run
-        ):
-            for each in run:
-                start, end = source.line_start(each.start), source.next_line(each.node.end)
-                self._drop_lines(start, end, each.node)
-            comma = self._comma_after(items[first - 1])
-            if self.json is not None and last + 1 == len(items) and comma is not None:
+        removed, last = items[left + 1 : right], items[-1]
+        has_lines = all(map(self._has_own_lines, removed or items[max(left, 0) : right]))
+        between = self._between(node, removed[0] if removed else items[min(right, len(items) - 1)])
+        start, end = items[left].node.end if left >= 0 else items[0].start, last.node.end
+        if right < len(items):
+            start, end = items[left + 1].start, items[right].start
+        if removed and has_lines:
+            for each in removed:
+                self._drop_lines(source.line_start(each.start), source.next_line(each.node.end), each.node)
+        elif removed:
+            self._refuse_comments(start, end, node)
+        if right < len(items):
+            self.put(end if has_lines else start, end, "".join(f"{each}{between}" for each in added))
+        elif not has_lines:
+            self.put(start, end, between.join([""] * (left >= 0) + [*added]))
+        else:
+            comma = self._comma_after(last)
+            if added:
+                if not removed and comma is None:
+                    self.put(last.node.end, last.node.end, ",")
+                at = source.line_start(start) if left < 0 else source.next_line(start)
+                text = f"{source.indent((removed or [last])[0].start)}{between.join(added)}"
+                self.put(at, at, f"{text}{'' if comma is None else ','}{source.newline}")
+            elif self.json is not None and (comma := self._comma_after(items[left])) is not None:
                 self.put(comma, comma + 1, "")
-            return
-        start, end = items[first - 1].node.end, items[last].node.end
-        if last + 1 < len(items):
-            start, end = items[first].start, items[last + 1].start
-        self._refuse_comments(start, end, node)
-        self.put(start, end, "")
 
-    def _append(self, node: Node, added: Sequence[New]) -> None:
-        """Append items."""
-        last = node.items[-1]
-        between, is_lined = self._between(node, last)
-        text = between.join(self._entry(node, each) for each in added)
-        comma = self._comma_after(last)
-        at = last.node.end if comma is None else comma + 1
-        if not is_lined:
-            self.put(at, at, f"{between if comma is None else ' '}{text}")
-            return
-        if comma is None:
-            self.put(at, at, ",")
-        rest = _REST_OF_ITEM.match(self.text, at)
-        at = at if rest is None else rest.end()
-        self.put(at, at, f"{between[1:]}{text}{'' if comma is None else ','}")
+    def _has_own_lines(self, item: Item) -> bool:
+        """Tell whether there is nothing but a comma and a comment beside an item between brackets."""
+        rest = _REST_OF_ITEM.match(self.text, item.node.end)
+        return rest is not None and self.source.opens_line(item.start)
 
     def _comma_after(self, item: Item) -> int | None:
         found = skip_blanks(self.text, item.node.end)
         return found if self.text[found] == "," else None
 
-    def _between(self, node: Node, item: Item) -> tuple[str, bool]:
-        """Return the separator of items at this place, and whether each item has its own line there."""
+    def _between(self, node: Node, item: Item) -> str:
+        """Return the separator of items at this place."""
         if self.source.opens_line(item.start):
-            return f",{self.source.newline}{self.source.indent(item.start)}", True
+            return f",{self.source.newline}{self.source.indent(item.start)}"
         for one, other in zip(node.items, node.items[1:]):
             between = self.text[one.node.end : other.start]
             if re.fullmatch(r"[ \t]*,[ \t]*", between):
-                return between, False
-        return ", " if self.json is None else self.json.comma, False
+                return between
+        return ", " if self.json is None else self.json.comma
 
     def _entry(self, node: Node, new: New) -> str:
         """Return a new member or element between brackets."""
@@ -280,7 +260,7 @@ class Planner:
         """Replace any value by an object or array on lines of its own."""
         source = self.source
         start = node.items[0].start if node.style == "block" else node.end
-        writer = self._writer_before(start, node.end)
+        writer = self.yaml
         lines = writer.lines(new, *self._quotes(node))
         if node.style == "block" and source.opens_line(start):
             column = source.column(start)
@@ -341,10 +321,7 @@ class Planner:
         column = source.column(items[0].start)
         for index, added in changes.added.items():
             at = source.next_line(items[index - 1].node.end) if index else items[0].start
-            writer = self._writer_before(at, node.end)
-            text = self._lines(
-                [line for each in added for line in self._new_lines(writer, node, each)], column
-            )
+            text = self._lines([line for each in added for line in self._new_lines(node, each)], column)
             self.put(at, at, text if index else text.lstrip(" ") + " " * column)
 
     def _drop_first_of_compact(self, node: Node, changes: Changes) -> int:
@@ -361,8 +338,8 @@ class Planner:
         self._drop_lines(self.source.next_line(first), self.source.next_line(last), items[0].node)
         return 1
 
-    def _new_lines(self, writer: YamlWriter, node: Node, new: New) -> list[str]:
-        key, value = new
+    def _new_lines(self, node: Node, new: New) -> list[str]:
+        writer, (key, value) = self.yaml, new
         quote, key_quote = self._quotes(node)
         if type(value) in {dict, list} and value and _prefers_flow(node):
             text = writer.flow(value, style=quote)
@@ -373,21 +350,6 @@ class Planner:
 
     def _lines(self, lines: Sequence[str], column: int) -> str:
         return "".join(f"{' ' * column if line else ''}{line}{self.source.newline}" for line in lines)
-
-    def _writer_before(self, start: int, end: int) -> YamlWriter:
-        """Return a writer for lines in front of `start`, where all lines up to `end` but comments will go.
-
-        A comment behind a literal block could be read as part of it.
-        """
-        source = self.source
-        at = start if source.line_start(start) == start else source.next_line(start)
-        while at < len(self.text):
-            if COMMENT_LINE.match(self.text, at):
-                return replace(self.yaml, literals=False)
-            if at >= end and self.text[at : source.line_end(at)].strip(" \t"):
-                break
-            at = source.next_line(at)
-        return self.yaml
 
     def _quotes(self, node: Node) -> tuple[str, str]:
         """Return the quotes of the last string and of the last key of a container: empty if it has none."""

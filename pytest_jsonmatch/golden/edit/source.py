@@ -70,7 +70,6 @@ class Item:
         key: the key of a member.
         slot: where the value may begin: in YAML after the dash or the colon.
         bare: a member without a colon, as in `{a}`.
-        explicit: a member whose key follows a question mark.
     """
 
     start: int
@@ -78,7 +77,6 @@ class Item:
     key: Node | None
     slot: int
     bare: bool = False
-    explicit: bool = False
 
 
 BREAK: Final = re.compile(r"\r\n|\r|\n")
@@ -195,11 +193,10 @@ def _item(text: str, parent: Node, key: Node | None, node: Node) -> Item:
         at = skip_blanks(text, at + 1)
     if key is None:
         return Item(at, node, None, at + 1 if parent.style == "block" else node.start)
-    explicit = at < key.start and text[at : at + 1] == "?"
     colon = skip_blanks(text, key.end)
     bare = text[colon : colon + 1] != ":"
-    start = at if explicit else key.start
-    return Item(start, node, key, key.end if bare else colon + 1, bare=bare, explicit=explicit)
+    start = at if text[at : at + 1] == "?" else key.start
+    return Item(start, node, key, key.end if bare else colon + 1, bare=bare)
 
 
 _JSON_TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
