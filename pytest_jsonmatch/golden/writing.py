@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.value.text import number_text, render
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ HALF: Final = re.compile("[\ud800-\udfff]")
 _BEYOND_ASCII: Final = re.compile("[^\0-\x7f]+")
 # Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
 # mark.
-_AS_IT_IS: Final = re.compile("[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
-_IN_A_BLOCK: Final = re.compile(
-    "[\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*"
-)
+_PLAIN_CHARACTERS: Final = " -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+_AS_IT_IS: Final = re.compile(f"[{_PLAIN_CHARACTERS}]*")
+_IN_A_BLOCK: Final = re.compile(f"[\t\n{_PLAIN_CHARACTERS}]*")
+_ESCAPED: Final = re.compile(f'[^{_PLAIN_CHARACTERS}]|["\\\\]')
 _NOT_FIRST: Final = frozenset(",[]{}#&*!|>'\"%@`")
 _FIRST_BEFORE_TEXT: Final = frozenset("-?:")
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
@@ -39,7 +40,7 @@ def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str
     ('NO', '"12"', "'it''s'", '"a\\nb"')
     """
     if type(value) is not str:
-        return _atom(value)
+        return render(value)
     as_it_is = _AS_IT_IS.fullmatch(value) is not None
     if not style and as_it_is and _plain(value, flow=flow):
         return value
@@ -47,14 +48,6 @@ def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str
         doubled = value.replace("'", "''")
         return f"'{doubled}'"
     return _double(value)
-
-
-def _atom(value: Any) -> str:
-    if value is None:
-        return "null"
-    if value is True or value is False:
-        return "true" if value else "false"
-    return number_text(value)
 
 
 def _plain(value: str, *, flow: bool) -> bool:
@@ -71,16 +64,11 @@ def _plain(value: str, *, flow: bool) -> bool:
 
 
 def _double(value: str) -> str:
-    return f'"{"".join(map(_escaped, value))}"'
+    def escape(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return _ESCAPES.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
-
-def _escaped(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    if _AS_IT_IS.fullmatch(character):
-        return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f'"{_ESCAPED.sub(escape, value)}"'
 
 
 def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: bool) -> list[str] | None:
@@ -117,7 +105,7 @@ def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: boo
     if style == ">" and any(line[:1] in {" ", "\t"} or line != line.rstrip() for line in lines):
         style = "|"
     if style == ">":
-        lines = _folded(lines, _WIDTH - indent)
+        lines = _folded(lines, max(_WIDTH - indent, 20))
     chomping = ("-", "", "+")[min(ending, 2)]
     prefix = " " * indent
     return [
@@ -135,22 +123,11 @@ def _folded(lines: list[str], width: int) -> list[str]:
         if line and begun:
             folded.append("")
         begun |= bool(line)
-        folded += _wrapped(line, width)
+        # Lines are broken at single blanks only, which folding restores.
+        is_breakable = re.search(r"\s\s|[^\S ]", line) is None
+        wrapped = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        folded += (is_breakable and wrapped) or [line]
     return folded
-
-
-def _wrapped(line: str, width: int) -> list[str]:
-    """Break a line at single spaces, which folding restores."""
-    parts: list[str] = []
-    words = re.split(r"(?<=[^ \t]) (?=[^ \t])", line)
-    current = words[0]
-    for word in words[1:]:
-        if len(current) + 1 + len(word) > width:
-            parts.append(current)
-            current = word
-        else:
-            current += f" {word}"
-    return [*parts, current]
 
 
 @final
@@ -277,7 +254,7 @@ class JsonWriter:
         ('"é\\ud800"', '"\\u00e9"')
         """
         if type(value) is not str:
-            return _atom(value)
+            return render(value)
         text = json.dumps(value, ensure_ascii=self.ascii)
         return HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
