@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.golden.datafiles import is_json_file, parse
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.raising import raise_at
 from pytest_jsonmatch.golden.yamlevents import Position, load
 
 if TYPE_CHECKING:
@@ -320,23 +319,22 @@ class GoldenCase:
         """Return what is written at a key of the case, its own or its file's; None if nothing is."""
         return to_json_value(self._given.get(key))
 
-    def expected_position(self, trail: Sequence[Any]) -> Position:
-        """Return where an entry of the expected value begins in the YAML file, or the nearest around it."""
-        if "expected_file" in self._given:
-            return self.position("expected_file")
-        return self.position("expected", *trail)
+    def locate_expected(self, trail: Sequence[Any] = ()) -> tuple[int, str]:
+        """Return the place of an entry of the expected value, or the nearest around it.
 
-    def locate_expected(self, trail: Sequence[Any]) -> str:
-        """Return the "file:line" of an entry of the expected value, in the file that holds it."""
+        Returns:
+            The line of the YAML file that says it, and "file:line" in the file that holds it.
+        """
         if "expected_file" not in self._given:
-            return f"{self.name_of_file}:{self.position('expected', *trail).line}"
-        name = self.name_of("expected_file")
+            line = self.position("expected", *trail).line
+            return line, f"{self.name_of_file}:{line}"
+        line, name = self.position("expected_file").line, self.name_of("expected_file")
         try:
             # JSON is YAML, nearly always: good enough to find a line in it.
             data = self._read("expected_file")
-            return f"{name}:{load(data, name, limit=self._document.bounds.size).position(trail).line}"
+            return line, f"{name}:{load(data, name, limit=self._document.bounds.size).position(trail).line}"
         except GoldenFileError:
-            return name
+            return line, name
 
     @property
     def marks(self) -> tuple[Mark, ...]:

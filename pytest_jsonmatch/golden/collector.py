@@ -26,10 +26,9 @@ from pytest_jsonmatch.engine.value.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.golden.cases import GoldenCase
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.filenames import display_name, relative
 from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.golden.naming import display_name, relative
-from pytest_jsonmatch.golden.raising import raise_at
 from pytest_jsonmatch.running import Turn
 
 if TYPE_CHECKING:
@@ -289,8 +288,8 @@ class GoldenFile(pytest.Module):
 
         def locate(field: FieldResult) -> str | None:
             trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
-            lines.append(case.expected_position(trail).line)
-            place = case.locate_expected(trail)
+            line, place = case.locate_expected(trail)
+            lines.append(line)
             # The message stands below the name of the case's file; a row's is in a file of its own.
             return place if case.row is not None else place.removeprefix(case.name_of_file)
 
@@ -310,7 +309,7 @@ class GoldenFile(pytest.Module):
             note = "" if updater is None else updater.failed(case, result)
             if note is not None:
                 message = f"{failure}\n{note}" if note else str(failure)
-                case.fail(message, line or case.expected_position(()).line)
+                case.fail(message, line or case.locate_expected()[0])
         elif updater is not None:
             updater.passed(case, result)
 
@@ -457,8 +456,8 @@ def _fail(
     if isinstance(error, GoldenFileError):
         line = error.line
     elif isinstance(error, GoldValidationError):
-        line = case.expected_position(error.keys).line
-        message = f"{case.locate_expected(error.keys)}: {message}"
+        line, place = case.locate_expected(error.keys)
+        message = f"{place}: {message}"
     elif line is None:
         blamed = _blamed(case, error)
         if blamed == ("schema",) and not message.startswith("schema"):
