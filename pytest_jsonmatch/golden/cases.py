@@ -122,21 +122,14 @@ class GoldenCase:
         return threshold
 
     @property
-    def judge_triage(self) -> bool | None:
-        """Whether a judge is asked only what can change whether the case passes; None if it does not say."""
-        return self._given.get("judge_triage")
-
-    @property
-    def validate(self) -> str | None:
-        """How the answer is held against the schema: report, require or off; None if it does not say."""
-        return self._given.get("validate")
-
-    @property
     def options(self) -> dict[str, Any]:
-        """The metric's options, with the rules of `fields`, `accept` and the `schema` among them."""
+        """The metric's options, and what else the case says of how it is compared, as arguments.
+
+        These are `fields`, `accept`, `judge_triage`, `validate` and `schema`.
+        """
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
-        for key in ("fields", "accept"):
-            if self._given.get(key):
+        for key in ("fields", "accept", "judge_triage", "validate"):
+            if key in self._given:
                 options[key] = to_json_value(self._given[key])
         schema = self.schema
         return options if schema is None else {**options, "schema": schema}
@@ -355,8 +348,7 @@ class GoldenCase:
         return self.path.parent if self._row is None else self._row.table.folder
 
     def _suffix(self, key: str) -> str:
-        name: str = self._given[key]
-        return os.path.splitext(name)[1].lower()  # noqa: PTH122 - a name in a document, not yet a path
+        return Path(self._given[key]).suffix.lower()
 
     def name_of(self, key: str) -> str:
         """Return a file that the case names as a person would name it."""

@@ -483,7 +483,7 @@ def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
     for name, value in case.options.items():
         if name not in {"fields", "accept"}:
             if message.startswith(name):
-                return ("options", name)
+                return (name,) if case.gives(name) else ("options", name)
         elif found := next((each for each in value if message.startswith(f"{name}[{each!r}]")), None):
             return (name, found)
     return ()

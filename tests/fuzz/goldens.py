@@ -29,7 +29,7 @@ texts = (st.text() | st.lists(st.sampled_from(PIECES)).map("".join)).map(
     lambda text: text.encode("utf-8", "surrogatepass")
 )
 READ = (
-    *("title", "metric", "threshold", "judge_triage", "options", "schema", "producer", "marks", "params"),
+    *("title", "metric", "threshold", "options", "schema", "producer", "marks", "params"),
     *("input", "actual", "expected", "expected_file", "has_expected", "min_pass_rate", "base_id"),
 )
 
