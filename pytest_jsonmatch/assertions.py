@@ -118,7 +118,7 @@ def _begin() -> None:
 
 
 def check_case(
-    case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None], rules: RuleSource
+    case: GoldenCase, actual: object, locate: Callable[[FieldResult], str | None], rules: RuleSource
 ) -> tuple[MatchResult, Exception | None]:
     """Do what `assert_json_match` does for a golden case, but return the failure instead of raising it.
 

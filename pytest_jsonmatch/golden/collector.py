@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 import pytest
 
@@ -57,31 +57,15 @@ _LEFT_OUT: Final = ("skip", "skipif", "xfail")
 """Marks that are heeded before anything is wrong with a case."""
 
 
-class Check(Protocol):
-    """Compares what a case expects with what came."""
-
-    def __call__(
-        self,
-        case: GoldenCase,
-        actual: object,
-        *,
-        locate: Callable[[FieldResult], str | None],
-        rules: RuleSource,
-    ) -> tuple[MatchResult, Exception | None]:
-        """Return the result and, if it is not good enough, the error that says so.
-
-        `locate` gives the places of fields; it is asked for the worst first. `rules` says where the case's
-        patterns stand. Raises JsonMatchError for what can't be compared.
-        """
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class CaseRules:
     """How the golden cases of a run of pytest are run.
 
     Args:
-        check: compares, and says what is wrong.
+        check: compares what a case expects with what came: returns the result and, if it is not good enough,
+            the error that says so. It asks for the places of fields, of the worst first, and where the case's
+            patterns stand. It raises JsonMatchError for what can't be compared.
         check_configuration: raises JsonMatchError for what is wrong with how a case is compared.
         bounds: what golden files must keep to.
         repeat: how often each case without a recorded answer runs, whatever its file says.
@@ -92,7 +76,10 @@ class CaseRules:
             then answers that stand in the file need not go through them.
     """
 
-    check: Check
+    check: Callable[
+        [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
+        tuple[MatchResult, Exception | None],
+    ]
     check_configuration: Callable[[GoldenCase], None]
     bounds: Bounds
     repeat: int | None = None
@@ -298,7 +285,7 @@ class GoldenFile(pytest.Module):
                 if (note := updater.fresh(case, actual)) is not None:
                     case.fail(note)
                 return
-            result, failure = self.rules.check(case, actual, locate=locate, rules=_RulesOf(self, case))
+            result, failure = self.rules.check(case, actual, locate, _RulesOf(self, case))
         except JsonMatchError as error:
             _fail(case, error)
         # The message shows the worst field first, so that is the first one it asked a place for.

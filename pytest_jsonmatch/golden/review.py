@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -137,6 +137,7 @@ def _with_more(said: JsonValue, more: JsonValue) -> JsonValue:
 
 
 @final
+@dataclass(slots=True)
 class _Asker:
     """Asks about the differences of one case until it is skipped or the review is ended.
 
@@ -149,40 +150,32 @@ class _Asker:
         accepted: what is accepted as well so far, by path pattern.
     """
 
-    def __init__(
-        self,
-        show: Callable[[str], None],
-        ask: Callable[[str], str],
-        taker: Request | None,
-        no_accept: str,
-        accepted: dict[str, JsonValue],
-    ) -> None:
-        self._show = show
-        self._ask = ask
-        self._taker = taker
-        self._no_accept = no_accept
-        self.has_quit = False
-        self.has_skipped = False
-        self.accepted = accepted
+    show: Callable[[str], None]
+    ask: Callable[[str], str]
+    taker: Request | None
+    no_accept: str
+    accepted: dict[str, JsonValue]
+    has_quit: bool = False
+    has_skipped: bool = False
 
     def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
             return False
-        self._show(f"  {format_path(trail) if trail else 'the whole value'}")
-        self._show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
-        self._show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
+        self.show(f"  {format_path(trail) if trail else 'the whole value'}")
+        self.show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
+        self.show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
         while True:
-            answer = self._ask(QUESTION)
+            answer = self.ask(QUESTION)
             meant = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
             if meant != "as well":
                 if meant is not None:
                     break
             elif old is MISSING:
-                self._show("  nothing is expected there: accept it, or reject it")
-            elif self._taker is None:
-                self._show(f"  {self._no_accept}")
+                self.show("  nothing is expected there: accept it, or reject it")
+            elif self.taker is None:
+                self.show(f"  {self.no_accept}")
             else:
-                self._accept_as_well(self._taker, trail, new)
+                self._accept_as_well(self.taker, trail, new)
                 break
         self.has_quit = meant == "quit"
         self.has_skipped = meant == "skip"

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
-from pytest_jsonmatch.golden.expansion import NOT_IN_IDS
+from pytest_jsonmatch.golden.ids import as_id
 from pytest_jsonmatch.reading.strict import parse_json, text_of
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ class Row(Mapping[str, Any]):
 
     def _named(self, members: Mapping[str, JsonValue], column: str) -> str:
         text = self._text(members, column, "name a case")
-        name = NOT_IN_IDS.sub("-", text).strip("-")
+        name = as_id(text)
         if not name:
             raise self.error(f"{column!r} is {render(text, 40)}, which can't name a case")
         return name

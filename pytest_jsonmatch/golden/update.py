@@ -87,6 +87,7 @@ def digest_of(data: bytes | None) -> str:
 
 
 @final
+@dataclass(frozen=True, slots=True)
 class Updater:
     """Decides for each case that ran whether its expected value is rewritten, and requests it.
 
@@ -98,26 +99,17 @@ class Updater:
         is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
     """
 
-    def __init__(
-        self,
-        mode: Mode,
-        *,
-        dry_run: bool,
-        answer: Callable[[GoldenCase, object], JsonValue],
-        ask: Callable[[Request], None],
-        is_exempt: Callable[[], bool],
-    ) -> None:
-        self._mode = mode
-        self._dry_run = dry_run
-        self._answer = answer
-        self._ask = ask
-        self._is_exempt = is_exempt
-        self._digests: dict[Path, str] = {}
+    mode: Mode
+    dry_run: bool
+    answer: Callable[[GoldenCase, object], JsonValue]
+    ask: Callable[[Request], None]
+    is_exempt: Callable[[], bool]
+    _digests: dict[Path, str] = field(default_factory=dict)
 
     @property
     def writes_new(self) -> bool:
         """Whether cases without an expected value get one."""
-        return self._mode != "failed"
+        return self.mode != "failed"
 
     def take_file(self, path: Path, data: bytes) -> None:
         """Note the content of a golden file when its cases were read."""
@@ -128,8 +120,8 @@ class Updater:
 
         Raises JsonMatchError if the answer is no JSON.
         """
-        refusal = self._write(case, self._answer(case, actual))
-        if refusal is None and (self._dry_run or self._is_exempt()):
+        refusal = self._write(case, self.answer(case, actual))
+        if refusal is None and (self.dry_run or self.is_exempt()):
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return refusal
 
@@ -138,19 +130,19 @@ class Updater:
 
         None means that the test passes: its answer is about to be its expected value.
         """
-        if self._mode == "new" or self._is_exempt():
+        if self.mode == "new" or self.is_exempt():
             return ""
         value = updated(result)
         if identical(case.expected, value):
             return ""  # no value is wrong
         refusal = self._write(case, value)
-        return "" if refusal is None and self._dry_run else refusal
+        return "" if refusal is None and self.dry_run else refusal
 
     def passed(self, case: GoldenCase, result: MatchResult) -> None:
         """Request the new value in mode "all", else that the old one stays."""
-        if self._mode == "new" or self._is_exempt():
+        if self.mode == "new" or self.is_exempt():
             return
-        if self._mode == "all" and not identical(case.expected, value := updated(result)):
+        if self.mode == "all" and not identical(case.expected, value := updated(result)):
             self._write(case, value)
         elif _no_place_in(case) is None:
             self._request(case, "keep")
@@ -167,7 +159,7 @@ class Updater:
     def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> None:
         path = case.expected_file
         digest = self._digests.get(case.path, "") if path is None else digest_of(_content_of(path))
-        self._ask(
+        self.ask(
             Request(
                 action,
                 str(path or case.path),
