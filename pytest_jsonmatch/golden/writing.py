@@ -6,7 +6,7 @@ import json
 import re
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
@@ -140,78 +140,74 @@ class YamlWriter:
         list_step: how much deeper the dashes of a list inside a mapping are.
         literals: whether text of several lines may be written as a literal block.
         padding: the blanks inside braces, before the first member and after the last.
+        quote: what strings are written in, if that can express them: empty (plain), `'` or `"`.
+        key_quote: what keys are written in.
     """
 
     step: int = 2
     list_step: int = 2
     literals: bool = True
     padding: str = ""
+    quote: str = ""
+    key_quote: str = ""
 
-    def key(self, name: str, style: str, *, flow: bool) -> str:
+    def key(self, name: str, *, flow: bool = False) -> str:
         """Return a key; one that reads as anything but a string is quoted.
 
-        >>> YamlWriter().key("total", "", flow=False), YamlWriter().key("12", "", flow=False)
+        >>> YamlWriter().key("total"), YamlWriter().key("12")
         ('total', '"12"')
         """
-        return yaml_scalar(name, style, flow=flow or ":" in name or "?" in name)
+        return yaml_scalar(name, self.key_quote, flow=flow or ":" in name or "?" in name)
 
-    def flow(self, value: JsonValue, *, style: str = "", key_style: str = "") -> str:
+    def flow(self, value: JsonValue) -> str:
         """Return a value on one line.
 
         >>> YamlWriter().flow({"a": [1, "x, y"], "b": {}})
         '{a: [1, "x, y"], b: {}}'
         """
         if type(value) is dict:
-            members = (
-                f"{self.key(name, key_style, flow=True)}: {self.flow(each, style=style, key_style=key_style)}"
-                for name, each in value.items()
-            )
+            members = (f"{self.key(name, flow=True)}: {self.flow(each)}" for name, each in value.items())
             padding = self.padding if value else ""
             return f"{{{padding}{', '.join(members)}{padding}}}"
         if type(value) is list:
-            return f"[{', '.join(self.flow(each, style=style, key_style=key_style) for each in value)}]"
-        return yaml_scalar(value, style, flow=True)
+            return f"[{', '.join(map(self.flow, value))}]"
+        return yaml_scalar(value, self.quote, flow=True)
 
-    def member(self, name: str, value: JsonValue, *, style: str = "", key_style: str = "") -> list[str]:
+    def member(self, name: str, value: JsonValue) -> list[str]:
         """Return the lines of a member of a block mapping, not indented.
 
         >>> YamlWriter(list_step=0).member("a", {"b": [1, {"c": 2, "d": "x"}], "e": []})
         ['a:', '  b:', '  - 1', '  - c: 2', '    d: x', '  e: []']
         """
-        head = f"{self.key(name, key_style, flow=False)}:"
+        head = f"{self.key(name)}:"
         if type(value) in {dict, list} and value:
             step = self.step if type(value) is dict else self.list_step
-            return [head, *_indented(self.lines(value, style, key_style), step)]
-        return self._with_scalar(head, value, style)
+            return [head, *_indented(self.lines(value), step)]
+        return self._with_scalar(head, value)
 
-    def element(self, value: JsonValue, *, style: str = "", key_style: str = "") -> list[str]:
+    def element(self, value: JsonValue) -> list[str]:
         """Return the lines of an element of a block list, not indented.
 
         >>> YamlWriter().element({"a": 1, "b": [2]})
         ['- a: 1', '  b:', '    - 2']
         """
         if type(value) in {dict, list} and value:
-            first, *others = self.lines(value, style, key_style)
+            first, *others = self.lines(value)
             return [f"- {first}", *_indented(others, 2)]
-        return self._with_scalar("-", value, style)
+        return self._with_scalar("-", value)
 
-    def lines(self, value: JsonValue, style: str, key_style: str) -> list[str]:
+    def lines(self, value: Any) -> list[str]:
         """Return the lines of an object or array that is not empty, not indented."""
-        found: list[str] = []
         if type(value) is dict:
-            for name, each in value.items():
-                found += self.member(name, each, style=style, key_style=key_style)
-        elif type(value) is list:
-            for each in value:
-                found += self.element(each, style=style, key_style=key_style)
-        return found
+            return [line for name, each in value.items() for line in self.member(name, each)]
+        return [line for each in value for line in self.element(each)]
 
-    def _with_scalar(self, head: str, value: JsonValue, style: str) -> list[str]:
-        if self.literals and type(value) is str and not style and "\n" in value:
+    def _with_scalar(self, head: str, value: JsonValue) -> list[str]:
+        if self.literals and type(value) is str and not self.quote and "\n" in value:
             block = block_scalar(value, "|", indent=self.step, parent=0, keeps=False)
             if block is not None:
                 return [f"{head} {block[0]}", *block[1:]]
-        text = self.flow(value) if type(value) in {dict, list} else yaml_scalar(value, style)
+        text = self.flow(value) if type(value) in {dict, list} else yaml_scalar(value, self.quote)
         return [f"{head} {text}"]
 
 

@@ -332,8 +332,8 @@ def test_a_change_that_changes_something_else_is_refused_alone(monkeypatch):
 
     right = Planner.replace
 
-    def wrong(self, item, node, new, *, in_flow):
-        right(self, item, node, new, in_flow=in_flow)
+    def wrong(self, node, new):
+        right(self, node, new)
         if new == "bad":
             self.put(len(self.text), len(self.text), "more: 1\n")
 

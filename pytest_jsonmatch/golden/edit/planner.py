@@ -54,49 +54,41 @@ class Planner:
 
     def place(self, trail: Trail, new: JsonValue) -> None:
         """Plan a value at a trail: a change of the value there, or a new member."""
-        node, item, value = self.source.root, None, self.source.value
-        in_flow = False
+        node, value = self.source.root, self.source.value
         for depth, step in enumerate(trail):
             _must_be_own(node, trail[:depth])
             index: Any = step
             if type(value) is dict:
                 if step not in value and depth == len(trail) - 1:
-                    self.change(item, node, value, {**value, str(step): new}, trail[:depth], in_flow=in_flow)
+                    self.change(node, value, {**value, str(step): new}, trail[:depth])
                     return
                 index = next((index for index, key in enumerate(value) if key == step), None)
             if type(index) is not int or index >= len(node.items):
                 raise RefusedError(f"{_named(trail)} is not in the file")
-            in_flow |= node.style != "block"
-            item = node.items[index]
-            node, value = item.node, value[step]
-        self.change(item, node, value, new, trail, in_flow=in_flow)
+            node, value = node.items[index].node, value[step]
+        self.change(node, value, new, trail)
 
-    def change(
-        self, item: Item | None, node: Node, old: Any, new: Any, trail: Trail, *, in_flow: bool
-    ) -> None:
-        """Plan the change of an old value into a new one; `item` holds it, None for the root."""
+    def change(self, node: Node, old: Any, new: Any, trail: Trail) -> None:
+        """Plan the change of an old value into a new one."""
         if identical(old, new):
             return
         _must_be_own(node, trail)
         changes = changes_between(old, new)
         if changes is None or (changes.is_structural and node.style == "pair"):
             _must_not_be_used(node, trail)
-            self.replace(item, node, new, in_flow=in_flow)
+            self.replace(node, new)
             return
-        in_flow |= node.style != "block"
         for index, (key, value) in enumerate(old.items() if type(old) is dict else enumerate(old)):
             kept, inner = changes.kept[index], node.items[index]
             if kept is not None:
-                self.change(inner, inner.node, value, kept[0], (*trail, key), in_flow=in_flow)
+                self.change(inner.node, value, kept[0], (*trail, key))
                 continue
             _must_not_be_used(inner.node, (*trail, key))
             if inner.key is not None:
                 _must_not_be_used(inner.key, (*trail, key))
-        if not changes.is_structural:
-            return
-        if node.style == "flow":
+        if changes.is_structural and node.style == "flow":
             self._restructure_flow(node, changes)
-        else:
+        elif changes.is_structural:
             self._restructure_block(node, changes)
 
     def put(self, start: int, end: int, text: str) -> None:
@@ -175,9 +167,9 @@ class Planner:
         """Return a new member or element between brackets."""
         key, value = new
         if self.json is None:
-            quote, key_quote = self._quotes(node)
-            text = self.yaml.flow(value, style=quote, key_style=key_quote)
-            return text if key is None else f"{self.yaml.key(key, key_quote, flow=True)}: {text}"
+            style = self._style_of(node)
+            text = style.flow(value)
+            return text if key is None else f"{style.key(key, flow=True)}: {text}"
         first = node.items[0].start
         is_lined = self.source.opens_line(first)
         writer = self.json if is_lined else replace(self.json, unit=None)
@@ -186,35 +178,34 @@ class Planner:
 
     # Another value in the place of one.
 
-    def replace(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> None:
+    def replace(self, node: Node, new: Any) -> None:
         """Plan a new value in place of a node's."""
         if self.json is not None:
-            indent = self.source.indent(node.body if item is None else item.start)
+            indent = self.source.indent(node.body if node.item is None else node.item.start)
             is_lined = not node.items or self.source.opens_line(node.items[0].start)
             writer = self.json if is_lined else replace(self.json, unit=None)
             self.put(node.body, node.end, writer.value(new, indent))
             return
         if node.style in {"flow", "pair"}:
             self._refuse_comments(node.body, node.end, node)
-        if self._wants_block(item, node, new, in_flow=in_flow or node.style == "pair"):
-            self._write_block(item, node, new)
+        if self._wants_block(node, new):
+            self._write_block(node, new)
             return
-        if node.style in {"|", ">"} and type(new) is str and self._write_block_scalar(item, node, new):
+        if node.style in {"|", ">"} and type(new) is str and self._write_block_scalar(node, new):
             return
-        in_flow = (in_flow and node.style != "block") or node.style == "pair"
         if type(new) in {dict, list}:
-            quote, key_quote = self._quotes(node)
-            text = self.yaml.flow(new, style=quote, key_style=key_quote)
+            text = self._style_of(node).flow(new)
         else:
+            in_flow = (node.in_flow and node.style != "block") or node.style == "pair"
             text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=in_flow)
         if node.style == "block" and self.source.opens_line(node.items[0].start):
             self._drop_lines(*self._lines_of(node), node)
-            at = self._lines_of(node)[0] if item is None else _slot(item, node)
-            self.put(at, at, f"{text}{self.source.newline}" if item is None else f" {text}")
+            at = self._lines_of(node)[0] if node.item is None else _slot(node.item)
+            self.put(at, at, f"{text}{self.source.newline}" if node.item is None else f" {text}")
         else:
-            self._put_inline(item, node, text)
+            self._put_inline(node, text)
 
-    def _put_inline(self, item: Item | None, node: Node, text: str) -> None:
+    def _put_inline(self, node: Node, text: str) -> None:
         """Replace a value that begins behind a key, a dash or a comma."""
         source = self.source
         if node.style == "block":
@@ -228,7 +219,7 @@ class Planner:
             if source.line_end(end) < node.end:
                 self.put(source.line_end(end), node.end, "")
         elif text and node.body == node.end:
-            if item is not None and item.bare:
+            if node.item is not None and node.item.bare:
                 text = f": {text}"
             elif self.text[node.body - 1 : node.body] not in {" ", "\t"}:
                 text = f" {text}"
@@ -242,26 +233,25 @@ class Planner:
         """Return where the lines of a block begin and end."""
         return self.source.line_start(node.items[0].start), self.source.next_line(node.end)
 
-    def _wants_block(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> bool:
+    def _wants_block(self, node: Node, new: Any) -> bool:
         """Tell whether an object or array gets lines of its own."""
-        if in_flow or type(new) not in {dict, list} or not new:
+        if node.in_flow or node.style == "pair" or type(new) not in {dict, list} or not new:
             return False
         if node.style == "flow":
             inner = new.values() if type(new) is dict else new
             if node.items or not any(type(each) in {dict, list} and each for each in inner):
                 return False
-        if node.style == "block" or (item is not None and item.key is not None):
+        if node.style == "block" or (node.item is not None and node.item.key is not None):
             return True
         # Behind a dash there is no room for an anchor, and a comment would have to move.
         rest = self.text[node.end : self.source.line_end(node.end)]
         return node.name is None and not rest.strip(" \t")
 
-    def _write_block(self, item: Item | None, node: Node, new: Any) -> None:
+    def _write_block(self, node: Node, new: Any) -> None:
         """Replace any value by an object or array on lines of its own."""
-        source = self.source
+        source, writer, item = self.source, self._style_of(node), node.item
         start = node.items[0].start if node.style == "block" else node.end
-        writer = self.yaml
-        lines = writer.lines(new, *self._quotes(node))
+        lines = writer.lines(new)
         if node.style == "block" and source.opens_line(start):
             column = source.column(start)
             if item is not None and type(new) is dict and column <= source.column(item.start):
@@ -279,19 +269,19 @@ class Planner:
             if node.style not in {"block", "|", ">"}:  # blanks would be the last line's
                 self.put(node.end, source.line_end(node.end), "")
             text = self._lines(lines, column).strip(" ").removesuffix(source.newline)
-            self._put_inline(item, node, text)
+            self._put_inline(node, text)
         else:
-            self.put(_slot(item, node), node.body, "")
-            self._put_inline(item, node, "")
+            self.put(_slot(item), node.body, "")
+            self._put_inline(node, "")
             step = writer.step if type(new) is dict else writer.list_step
             at = source.next_line(node.end)
             self.put(at, at, self._lines(lines, source.column(item.start) + step))
 
-    def _write_block_scalar(self, item: Item | None, node: Node, new: str) -> bool:
+    def _write_block_scalar(self, node: Node, new: str) -> bool:
         """Replace the text of a literal or folded scalar; return whether that is possible."""
         end = self._header_end(node)
         content = self.source.next_line(end)
-        parent = 0 if item is None else self.source.column(item.start)
+        parent = 0 if node.item is None else self.source.column(node.item.start)
         filled = [line for line in BREAK.split(self.text[content : node.end]) if line.strip(" ")]
         indent = min((len(line) - len(line.lstrip(" ")) for line in filled), default=parent + self.yaml.step)
         keeps = "+" in self.text[node.body : end]
@@ -339,33 +329,30 @@ class Planner:
         return 1
 
     def _new_lines(self, node: Node, new: New) -> list[str]:
-        writer, (key, value) = self.yaml, new
-        quote, key_quote = self._quotes(node)
+        style, (key, value) = self._style_of(node), new
         if type(value) in {dict, list} and value and _prefers_flow(node):
-            text = writer.flow(value, style=quote)
-            return [f"- {text}" if key is None else f"{writer.key(key, key_quote, flow=False)}: {text}"]
-        if key is None:
-            return writer.element(value, style=quote)
-        return writer.member(key, value, style=quote, key_style=key_quote)
+            return [f"{'-' if key is None else f'{style.key(key)}:'} {style.flow(value)}"]
+        return style.element(value) if key is None else style.member(key, value)
 
     def _lines(self, lines: Sequence[str], column: int) -> str:
         return "".join(f"{' ' * column if line else ''}{line}{self.source.newline}" for line in lines)
 
-    def _quotes(self, node: Node) -> tuple[str, str]:
-        """Return the quotes of the last string and of the last key of a container: empty if it has none."""
+    def _style_of(self, node: Node) -> YamlWriter:
+        """Return a writer with the quotes of the last string and of the last key of a container."""
         key = node.items[-1].key if node.items else None
         key_quote = key.style if key is not None and key.style in {"'", '"'} else ""
-        for item in reversed(node.items):
-            text = self.text[item.node.body : item.node.end]
-            if item.node.kind == "scalar" and item.node.style in {"'", '"'}:
-                return item.node.style, key_quote
-            if item.node.kind == "scalar" and re.match(r"(?!(?:true|false|null)\Z)[^\W\d]", text):
+        quote = ""
+        for each in (item.node for item in reversed(node.items) if item.node.kind == "scalar"):
+            if each.style in {"'", '"'}:
+                quote = each.style
+            if quote or re.match(r"(?!(?:true|false|null)\Z)[^\W\d]", self.text[each.body : each.end]):
                 break
-        return "", key_quote
+        return replace(self.yaml, quote=quote, key_quote=key_quote)
 
 
-def _slot(item: Item, node: Node) -> int:
+def _slot(item: Item) -> int:
     """Return where a value begins: behind its anchor, if it has one."""
+    node = item.node
     return item.slot if node.name is None else node.start + 1 + len(node.name)
 
 

@@ -33,6 +33,8 @@ class Node:
         name: of its anchor, or of the anchor that an alias refers to.
         shared: whether aliases refer to it.
         items: of a container.
+        item: whose value it is; None for the root, and for keys.
+        in_flow: whether it is between brackets.
     """
 
     kind: Kind
@@ -43,6 +45,8 @@ class Node:
     name: str | None = None
     shared: bool = False
     items: list[Item] = field(default_factory=list)
+    item: Item | None = None
+    in_flow: bool = False
 
     def walk(self) -> Iterator[Node]:
         """Yield the node and all nodes below it, keys too."""
@@ -129,7 +133,9 @@ def _tree(text: str, parts: Iterable[Node | int]) -> Node:
                 key = node
                 continue
             if stack:
-                stack[-1].items.append(_item(text, stack[-1], key, node))
+                node.item = _item(text, stack[-1], key, node)
+                node.in_flow = stack[-1].in_flow or stack[-1].style != "block"
+                stack[-1].items.append(node.item)
                 key = None
             if node.kind in ("object", "array"):
                 stack.append(node)
