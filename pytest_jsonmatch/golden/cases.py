@@ -15,7 +15,7 @@ from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import Position, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
@@ -164,13 +164,7 @@ class GoldenCase:
         """
         if "input_file" not in self._given:
             return to_json_value(self._given.get("input"))
-        if self._suffix("input_file") in _DATA_SUFFIXES:
-            return self._data("input_file")
-        data = self._read("input_file")
-        try:
-            return _text(data)
-        except UnicodeDecodeError:
-            return data
+        return self._content("input_file", _DATA_SUFFIXES)
 
     @property
     def has_actual(self) -> bool:
@@ -191,13 +185,10 @@ class GoldenCase:
         """
         if "actual_file" not in self._given:
             return to_json_value(self._given.get("actual"))
-        if self._suffix("actual_file") in _YAML_SUFFIXES:
-            return self._data("actual_file")
-        try:
-            return _text(self._read("actual_file"))
-        except UnicodeDecodeError as error:
-            reason = f"actual_file {self.name_of('actual_file')!r} is not UTF-8 text: {error}"
-            raise self.error(reason, "actual_file") from None
+        actual = self._content("actual_file", _YAML_SUFFIXES)
+        if isinstance(actual, bytes):
+            raise self.error(f"actual_file {self.name_of('actual_file')!r} is not UTF-8 text", "actual_file")
+        return actual
 
     @property
     def has_expected(self) -> bool:
@@ -396,6 +387,12 @@ class GoldenCase:
             what = "JSON" if is_json_file(name) else "valid"
             raise self.error(f"{key} is not {what}: {error}", key) from None
 
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8").removeprefix("\ufeff")
+    def _content(self, key: str, suffixes: Collection[str]) -> JsonValue | bytes:
+        """Return the value of a file with one of these suffixes; of any other its text, or bytes."""
+        if self._suffix(key) in suffixes:
+            return self._data(key)
+        data = self._read(key)
+        try:
+            return data.decode("utf-8").removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            return data

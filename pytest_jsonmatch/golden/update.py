@@ -242,30 +242,28 @@ class _Merge:
         """Return the value for a place, which is `at` in expected and `to` in actual."""
         if at not in self.expected and to not in self.actual:
             return old
-        items: list[tuple[Any, Any]]
-        if type(old) is dict and type(new) is dict:
-            items = [*self._kept(old.items(), new, {key: key for key in new}, at, to)]
-            items += [
-                (key, value) for key, value in new.items() if key not in old and (*to, key) in self.actual
-            ]
-            return dict(items)
-        if type(old) is list and type(new) is list:
+        if type(old) is type(new) is dict:
+            partners: Mapping[Any, Any] = {key: key for key in old if key in new}
+        elif type(old) is type(new) is list:
             partners = self.pairs.get(format_path(at), {i: i for i in range(min(len(old), len(new)))})
-            items = [*self._kept(enumerate(old), new, partners, at, to)]
-            found = set(partners.values())
-            items += [(j, new[j]) for j in range(len(new)) if j not in found and (*to, j) in self.actual]
-            return [value for _, value in items]
-        return new
-
-    def _kept(
-        self, old: Any, new: Any, partners: Mapping[Any, Any], at: Trail, to: Trail
-    ) -> Iterator[tuple[Any, Any]]:
-        for key, value in old:
-            partner = partners.get(key, MISSING)
-            if partner is not MISSING:
-                yield key, self.of(value, new[partner], (*at, key), (*to, partner))
+        else:
+            return new
+        items: list[tuple[Any, Any]] = []
+        for key, value in _items(old):
+            if key in partners:
+                partner = partners[key]
+                items.append((key, self.of(value, new[partner], (*at, key), (*to, partner))))
             elif (*at, key) not in self.expected:
-                yield key, value
+                items.append((key, value))
+        found = set(partners.values())
+        items += [
+            (key, value) for key, value in _items(new) if key not in found and (*to, key) in self.actual
+        ]
+        return dict(items) if type(old) is dict else [value for _, value in items]
+
+
+def _items(container: Any) -> Iterable[tuple[Any, JsonValue]]:
+    return container.items() if type(container) is dict else enumerate(container)
 
 
 # -- in the controller -------------------------------------------------------------------------------------
