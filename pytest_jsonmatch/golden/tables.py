@@ -7,7 +7,7 @@ import linecache
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
@@ -288,11 +288,19 @@ class Row(Mapping[str, Any]):
             return dict(zip(self._header, cells))
         try:
             value = parse_json(data)
-        except JsonParseError as error:
-            raise self.table.error(self.line, f"the row is not JSON: {error.reason}", error.column) from None
+        except JsonParseError:
+            self._explain(data)
         if type(value) is not dict:
             raise self.error(f"the row is {render(value, 40)}, not an object")
         return value
+
+    def _explain(self, data: bytes) -> NoReturn:
+        """Raise what is wrong with a row of JSON; the message counts lines as the file does."""
+        try:
+            parse_json(b"\n" * (self.line - 1) + data)
+        except JsonParseError as error:
+            raise self.table.error(self.line, f"the row is not JSON: {error.reason}", error.column) from None
+        raise AssertionError  # pragma: no cover - what is no JSON is none below empty lines
 
     def _named(self, members: Mapping[str, JsonValue], column: str) -> str:
         text = self._text(members, column, "name a case")
