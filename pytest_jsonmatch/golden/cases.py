@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
-from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse, value_at
 from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import Position, load
@@ -248,23 +248,20 @@ class GoldenCase:
         """
         if self._is_in_row(keys):
             return Position(self.line, 1)
-        where = self._where
-        if where and keys and keys[0] not in self._own():
-            where = () if keys[0] in self._document.value else where
-        return self._document.position((*where, *keys))
+        return self._document.position(self._trail_of(keys))
 
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
         return self._row is not None and (not keys or keys[0] in self._row.keys_of_row)
 
+    def _trail_of(self, keys: Trail) -> Trail:
+        """Return where a key, or a value inside it, stands in the YAML file: in the case, or beside `cases`."""
+        own, top = (*self._where, *keys), self._document.value
+        is_above = keys and self._where and keys[0] in top and value_at(top, own) is MISSING
+        return keys if is_above else own
+
     def trail_of_rule(self, kind: str, pattern: str) -> Trail:
         """Return where a pattern of `fields`, `accept` or `threshold` stands: in the case or above it."""
-        keys = (kind, "fields", pattern) if kind == "threshold" else (kind, pattern)
-        found: Any = self._own()
-        for key in keys:
-            if type(found) is not dict or key not in found:
-                return keys
-            found = found[key]
-        return (*self._where, *keys)
+        return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
     def trails_of_rules(self) -> Iterator[Trail]:
         """Yield where each pattern of `fields`, `accept` and `threshold` stands."""
@@ -323,15 +320,9 @@ class GoldenCase:
     @property
     def marks(self) -> tuple[Mark, ...]:
         """The case's own marks; those of its file hold as well."""
-        own = self._own()
-        return tuple(marks_of(own["marks"], (*self._where, "marks"))) if "marks" in own else ()
-
-    def _own(self) -> Mapping[str, Any]:
-        value = self._document.value
-        for step in self._where:
-            value = value[step]
-        own: Mapping[str, Any] = value
-        return own
+        at = (*self._where, "marks")
+        own = value_at(self._document.value, at)
+        return () if own is MISSING else tuple(marks_of(own, at))
 
     @property
     def _folder(self) -> Path:

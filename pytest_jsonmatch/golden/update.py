@@ -13,8 +13,8 @@ from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.datafiles import is_lines_file, parse
-from pytest_jsonmatch.golden.edit import edit, edit_lines, identical, merge, value_at
+from pytest_jsonmatch.golden.datafiles import is_lines_file, parse, value_at
+from pytest_jsonmatch.golden.edit import edit, edit_lines, identical, merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_jsonmatch.golden.edit.changes import identical, merge, value_at
+from pytest_jsonmatch.golden.edit.changes import identical, merge
 from pytest_jsonmatch.golden.edit.files import Edited, edit, edit_lines
 
-__all__ = ["Edited", "edit", "edit_lines", "identical", "merge", "value_at"]
+__all__ = ["Edited", "edit", "edit_lines", "identical", "merge"]

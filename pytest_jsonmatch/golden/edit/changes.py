@@ -171,17 +171,3 @@ def _likeness(one: Any, other: Any) -> int:
     if type(one) is dict:
         return 2 + 4 * sum(key in other and _key(other[key]) == _key(each) for key, each in one.items())
     return 2
-
-
-def value_at(value: JsonValue, trail: Trail) -> JsonValue:
-    """Return what stands at a trail in a value; MISSING if nothing does.
-
-    >>> value_at({"a": [1, 2]}, ("a", 1)), value_at({"a": 1}, ("a", 1)) is MISSING
-    (2, True)
-    """
-    try:
-        for step in trail:
-            value = value[step]
-    except (LookupError, TypeError):
-        return MISSING
-    return value

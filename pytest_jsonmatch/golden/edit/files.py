@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.golden.edit.changes import identical, value_at
+from pytest_jsonmatch.golden.datafiles import value_at
+from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.edit.planner import Planner, RefusedError
 from pytest_jsonmatch.golden.edit.source import Source
 from pytest_jsonmatch.golden.errors import GoldenFileError
