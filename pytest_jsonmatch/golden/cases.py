@@ -254,7 +254,7 @@ class GoldenCase:
         return self._row is not None and (not keys or keys[0] in self._row.keys_of_row)
 
     def _trail_of(self, keys: Trail) -> Trail:
-        """Return where a key, or a value inside it, stands in the YAML file: in the case, or beside `cases`."""
+        """Return where a key of the case stands, or a value inside it: in the case, or beside `cases`."""
         own, top = (*self._where, *keys), self._document.value
         is_above = keys and self._where and keys[0] in top and value_at(top, own) is MISSING
         return keys if is_above else own
