@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.edit import identical, merge
+from pytest_jsonmatch.golden.edit.changes import identical, merge
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json

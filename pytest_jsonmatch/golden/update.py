@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.datafiles import is_lines_file, parse, value_at
-from pytest_jsonmatch.golden.edit import edit, edit_lines, identical, merge
+from pytest_jsonmatch.golden.edit.changes import identical, merge
+from pytest_jsonmatch.golden.edit.files import edit, edit_lines
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
@@ -149,10 +150,15 @@ class Updater:
 
     def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
         """Request that a value is written; return why that can't be."""
-        reason = _no_place_in(case)
+        reason, text = _no_place_in(case), ascii_json(value)
         if reason is None:
-            self._request(case, "write", value=ascii_json(value))
-            return None
+            try:
+                parse_json(text)
+            except JsonParseError:
+                reason = "the answer holds NaN or an infinity, which JSON does not have"
+            else:
+                self._request(case, "write", value=text)
+                return None
         self._request(case, "refused", reason=reason)
         return f"not updated: {reason}"
 

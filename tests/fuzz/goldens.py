@@ -13,7 +13,7 @@ from test_golden_editor import good_files, with_a_change
 from pytest_jsonmatch import JsonMatchError
 from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.defaults import METRIC
-from pytest_jsonmatch.golden.edit import identical
+from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.yamlevents import load
