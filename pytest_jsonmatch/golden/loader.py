@@ -237,7 +237,7 @@ class _Reader:
         rows: Sequence[Expansion | None] = (None,)
         if "parametrize" in case:
             fixed = {key: value for key, value in case.items() if key in NOT_FILLED}
-            self._check(fixed, where, CASE_KEYS, is_whole=False)
+            self._check(fixed, where, CASE_KEYS)
             if len(self.errors) > before:
                 return
             rows = expansions(case["parametrize"])
@@ -248,6 +248,10 @@ class _Reader:
                 name = f"{case_id}-{row.suffix}"
                 unchecked = {key: value for key, value in own.items() if key not in NOT_FILLED}
             self._check(unchecked, where, CASE_KEYS)
+            is_lacking = unchecked.keys().isdisjoint({"expected", "expected_file"})
+            if is_lacking and not self.may_lack_expected and len(self.errors) == before:
+                several = "" if where else "; a file of several cases lists them below `cases:`"
+                self._report(where, f"the case has no `expected` and no `expected_file`{several}")
             if type(case_id) is not str:
                 return
             given = _over(inherited, own) if inherited else own
@@ -294,11 +298,8 @@ class _Reader:
         first = self.cases[case_id].line
         self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 
-    def _check(
-        self, given: dict[str, Any], where: Trail, keys: frozenset[str], *, is_whole: bool = True
-    ) -> None:
+    def _check(self, given: dict[str, Any], where: Trail, keys: frozenset[str]) -> None:
         """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""
-        before = len(self.errors)
         for key, value in given.items():
             if key not in keys:
                 self._unknown(key, where, keys)
@@ -311,10 +312,6 @@ class _Reader:
         for pair in PAIRS:
             if pair in given and f"{pair}_file" in given:
                 self._report((*where, f"{pair}_file"), f"both `{pair}` and `{pair}_file`; keep one")
-        is_case = is_whole and keys is CASE_KEYS and not self.may_lack_expected
-        if is_case and given.keys().isdisjoint({"expected", "expected_file"}) and len(self.errors) == before:
-            several = "" if where else "; a file of several cases lists them below `cases:`"
-            self._report(where, f"the case has no `expected` and no `expected_file`{several}")
 
     def _unknown(self, key: str, where: Trail, keys: frozenset[str]) -> None:
         if key in CASE_KEYS:
