@@ -248,13 +248,13 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
             f"{path}:{number} is not whole: the file is torn; delete the line, or record the answers again"
         )
         raise ConfigurationError(message) from None
+    other = f"{path}:{number} is no output that --jsonmatch-record wrote"
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
-        raise ConfigurationError(f"{path}:{number} is no output that --jsonmatch-record wrote")
+        raise ConfigurationError(other)
     try:
         Spent.from_dict(entry.get("spent", {}))
     except ConfigurationError as error:
-        message = f"{path}:{number} is no output that --jsonmatch-record wrote: spent: {error}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(f"{other}: spent: {error}") from None
     return entry
 
 
