@@ -118,31 +118,36 @@ class Planner:
     def _refill(self, node: Node, left: int, right: int, added: Sequence[str]) -> None:
         """Plan new text between two items that stay; -1 and the number of items stand for the brackets."""
         items, source = node.items, self.source
-        removed, last = items[left + 1 : right], items[-1]
+        removed = items[left + 1 : right]
         has_lines = all(map(self._has_own_lines, removed or items[max(left, 0) : right]))
-        between = self._between(node, removed[0] if removed else items[min(right, len(items) - 1)])
-        start, end = items[left].node.end if left >= 0 else items[0].start, last.node.end
+        between = self._between(node, items[min(left + 1, len(items) - 1)])
+        start, end = items[0].start if left < 0 else items[left].node.end, items[-1].node.end
         if right < len(items):
             start, end = items[left + 1].start, items[right].start
-        if removed and has_lines:
+        if removed and not has_lines:
+            self._refuse_comments(start, end, node)
+        elif removed:
             for each in removed:
                 self._drop_lines(source.line_start(each.start), source.next_line(each.node.end), each.node)
-        elif removed:
-            self._refuse_comments(start, end, node)
         if right < len(items):
             self.put(end if has_lines else start, end, "".join(f"{each}{between}" for each in added))
-        elif not has_lines:
-            self.put(start, end, between.join([""] * (left >= 0) + [*added]))
+        elif has_lines:
+            self._append_lines(node, left, between.join(added))
         else:
-            comma = self._comma_after(last)
-            if added:
-                if not removed and comma is None:
-                    self.put(last.node.end, last.node.end, ",")
-                at = source.line_start(start) if left < 0 else source.next_line(start)
-                text = f"{source.indent((removed or [last])[0].start)}{between.join(added)}"
-                self.put(at, at, f"{text}{'' if comma is None else ','}{source.newline}")
-            elif self.json is not None and (comma := self._comma_after(items[left])) is not None:
-                self.put(comma, comma + 1, "")
+            self.put(start, end, between.join([""] * (left >= 0) + [*added]))
+
+    def _append_lines(self, node: Node, left: int, text: str) -> None:
+        """Plan new items, on lines of their own, between the last one that stays and the bracket."""
+        items, source = node.items, self.source
+        comma = self._comma_after(items[-1])
+        if text:
+            if left == len(items) - 1 and comma is None:
+                self.put(items[left].node.end, items[left].node.end, ",")
+            at = source.line_start(items[0].start) if left < 0 else source.next_line(items[left].node.end)
+            indent = source.indent(items[min(left + 1, len(items) - 1)].start)
+            self.put(at, at, f"{indent}{text}{'' if comma is None else ','}{source.newline}")
+        elif self.json is not None and (comma := self._comma_after(items[left])) is not None:
+            self.put(comma, comma + 1, "")
 
     def _has_own_lines(self, item: Item) -> bool:
         """Tell whether there is nothing but a comma and a comment beside an item between brackets."""
