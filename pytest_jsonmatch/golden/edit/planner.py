@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.edit.changes import changes_between, identical
 from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
@@ -80,8 +81,8 @@ class Planner:
             return
         for index, (key, value) in enumerate(old.items() if type(old) is dict else enumerate(old)):
             kept, inner = changes.kept[index], node.items[index]
-            if kept is not None:
-                self.change(inner.node, value, kept[0], (*trail, key))
+            if kept is not MISSING:
+                self.change(inner.node, value, kept, (*trail, key))
                 continue
             _must_not_be_used(inner.node, (*trail, key))
             if inner.key is not None:
@@ -108,7 +109,7 @@ class Planner:
 
     def _restructure_flow(self, node: Node, changes: Changes) -> None:
         """Plan removed and added items between brackets: what stands between each two that stay."""
-        staying = [index for index, kept in enumerate(changes.kept) if kept is not None]
+        staying = [index for index, kept in enumerate(changes.kept) if kept is not MISSING]
         for left, right in zip([-1, *staying], [*staying, len(node.items)]):
             places = range(left + 1, right + 1)
             added = [self._entry(node, each) for place in places for each in changes.added.get(place, ())]
@@ -307,10 +308,10 @@ class Planner:
         """Plan removed and added items of a block."""
         source, items = self.source, node.items
         begin = 0
-        if changes.kept[0] is None and not source.opens_line(items[0].start):
+        if changes.kept[0] is MISSING and not source.opens_line(items[0].start):
             begin = self._drop_first_of_compact(node, changes)
         for item, kept in zip(items[begin:], changes.kept[begin:]):
-            if kept is None:
+            if kept is MISSING:
                 start, end = source.line_start(item.start), source.next_line(item.node.end)
                 self._drop_lines(start, end, item.node)
         column = source.column(items[0].start)
@@ -322,7 +323,7 @@ class Planner:
     def _drop_first_of_compact(self, node: Node, changes: Changes) -> int:
         """Remove the first items of a block that begins behind a dash; return how many."""
         items = node.items
-        survivor = next((index for index, each in enumerate(changes.kept) if each is not None), None)
+        survivor = next((index for index, each in enumerate(changes.kept) if each is not MISSING), None)
         if survivor is not None:
             start, end = items[0].start, items[survivor].start
             if not any(COMMENT_LINE.match(line) for line in BREAK.split(self.text[start:end])[1:]):
