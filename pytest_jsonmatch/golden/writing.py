@@ -260,19 +260,17 @@ class JsonWriter:
         >>> JsonWriter(unit="  ").value({"a": [1], "b": []})
         '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
         """
-        if type(value) is dict and value:
-            items = [self.member(name, each, indent + (self.unit or "")) for name, each in value.items()]
-            return self._bracketed("{}", items, indent)
-        if type(value) is list and value:
-            items = [self.value(each, indent + (self.unit or "")) for each in value]
-            return self._bracketed("[]", items, indent)
-        return "{}" if type(value) is dict else "[]" if type(value) is list else self.scalar(value)
-
-    def _bracketed(self, brackets: str, items: list[str], indent: str) -> str:
-        if self.unit is None:
-            return f"{brackets[0]}{self.comma.join(items)}{brackets[1]}"
-        inner = f"{self.newline}{indent}{self.unit}"
-        return f"{brackets[0]}{inner}{f',{inner}'.join(items)}{self.newline}{indent}{brackets[1]}"
+        inner = indent + (self.unit or "")
+        if type(value) is dict:
+            (begin, end), items = "{}", [self.member(name, each, inner) for name, each in value.items()]
+        elif type(value) is list:
+            (begin, end), items = "[]", [self.value(each, inner) for each in value]
+        else:
+            return self.scalar(value)
+        if not items or self.unit is None:
+            return f"{begin}{self.comma.join(items)}{end}"
+        line = f"{self.newline}{inner}"
+        return f"{begin}{line}{f',{line}'.join(items)}{self.newline}{indent}{end}"
 
     def member(self, name: str, value: JsonValue, indent: str) -> str:
         """Return a member.
