@@ -199,9 +199,6 @@ def _confidence(parser: Parser) -> None:
 def _shift(parser: Parser) -> None:
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
     add(parser, "OLD", "the records that they are compared with, likewise")
-    add_options(
-        parser, cluster="the member that records belong together by: the first of each stands for all"
-    )
     add_study_options(parser)
 
 

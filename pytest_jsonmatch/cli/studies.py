@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.rules import gates_of, rules_of
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.report.pages import check_installed
 from pytest_jsonmatch.report.sheetpage import sheet_page
@@ -50,6 +53,25 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
     if options.json == STDOUT and options.output is None:
         raise CommandError("--json - and the report both go to standard output: name a file for one of them")
     return gates_of(options.gates, partial(parse_gate, figures=figures))
+
+
+@contextmanager
+def study_rules(options: Namespace) -> Iterator[dict[str, Any]]:
+    """Yield how values are compared, while plugins are loaded; say at the end what the judge did.
+
+    Raises:
+        OSError: a file can't be read.
+        CommandError: an option has a value that it cannot have.
+    """
+    with plugins(options):
+        judge = bench_of(options)
+        yield {
+            "metric": options.metric,
+            "id_field": options.id_field,
+            "judge": judge,
+            **rules_of(options),
+        }
+    tell_usage(judge)
 
 
 def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:

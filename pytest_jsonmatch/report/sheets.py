@@ -70,12 +70,6 @@ class Spark(NamedTuple):
     marked: Sequence[int] = ()
 
 
-class Pairs(NamedTuple):
-    """A cell that shows amounts before and after, each with its name, as bars; for pages only."""
-
-    pairs: Sequence[tuple[str, float, float]]
-
-
 class Cell(NamedTuple):
     """A cell of text with a tone."""
 
@@ -83,7 +77,7 @@ class Cell(NamedTuple):
     tone: str = ""
 
 
-AnyCell: TypeAlias = "str | Cell | Spark | Pairs"
+AnyCell: TypeAlias = "str | Cell | Spark"
 
 
 class Column(NamedTuple):
@@ -93,13 +87,11 @@ class Column(NamedTuple):
         title: above its cells.
         text: whether it holds text, which is set to the left and cut where room is short, and no figures.
         spare: whether a narrow terminal may leave it out: the greatest number goes first, 0 never.
-        only_on_page: whether terminals leave it out.
     """
 
     title: str
     text: bool = False
     spare: int = 0
-    only_on_page: bool = False
 
 
 @final
@@ -237,7 +229,7 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
     shown, more = look.cut(block.rows, block.most, block.noun)
-    kept = [at for at, column in enumerate(block.columns) if not column.only_on_page]
+    kept = [*range(len(block.columns))]
     while True:
         drawn = _drawn([block.columns[at] for at in kept], [[row[at] for at in kept] for row in shown], look)
         least_wanted = max(kept[1:], key=lambda at: block.columns[at].spare, default=0)
@@ -283,9 +275,8 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[AnyCell]], look: L
 def _cell(cell: AnyCell, look: Look) -> tuple[str, Markup]:
     if isinstance(cell, Spark):
         return spark_text(cell.values, unicode=look.unicode), PLAIN
-    if isinstance(cell, Cell):
-        return look.printable(cell.text), TONES[cell.tone]
-    return look.printable(cell) if isinstance(cell, str) else "", PLAIN
+    told = cell if isinstance(cell, Cell) else Cell(cell)
+    return look.printable(told.text), TONES[told.tone]
 
 
 def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:

@@ -226,7 +226,7 @@ class _Search:
             if words := words_of(text):
                 field = self._paths.setdefault(path, len(self._paths))
                 if field == len(self._samples):
-                    self._samples.append(Sample(_SAMPLE))
+                    self._samples.append(Sample(_SAMPLE, []))
                 self._samples[field].add(tuple(words[:GRAM]))
                 keys = keys_of(words).tolist()
                 features.update(key ^ hash_of(path) for key in keys)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import log2
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -187,7 +188,7 @@ class _Seen:
     wrong: Counter[int] = field(default_factory=Counter)
     omitted: int = 0
     """How often a wrong answer was none."""
-    sample: Sample[int] = field(default_factory=partial(Sample, _SAMPLE))
+    sample: Sample[int] = field(default_factory=lambda: Sample(_SAMPLE, array("q")))
     """Gold values, hashed."""
 
     @property

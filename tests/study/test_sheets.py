@@ -17,7 +17,6 @@ from pytest_jsonmatch.report.sheets import (
     Figures,
     Gates,
     Heading,
-    Pairs,
     Rows,
     Said,
     Series,
@@ -143,13 +142,3 @@ def test_a_page_needs_nothing_else():
     assert "default-src &#39;none&#39;" in found
     assert "prefers-color-scheme: dark" in found
     assert found.count("<circle") == 1
-
-
-def test_bars_of_old_and_new_are_on_the_page_only():
-    columns = [Column("field"), Column("old and new", only_on_page=True), Column("n")]
-    table = Rows(columns, [["a", Pairs([("EUR", 1.0, 0.5), ("<b>", 0.0, 0.5)]), "9"]])
-    assert text(table)[2:] == ["field     n", "a         9"]
-    found = page(table)
-    assert [found.count(f'<rect class="{kind}"') for kind in ("old", "new")] == [2, 2]
-    assert "<title>EUR: 1 → 0.5</title>" in found
-    assert "<title>&lt;b&gt;: 0 → 0.5</title>" in found
