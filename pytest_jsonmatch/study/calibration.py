@@ -111,7 +111,6 @@ class Outcomes:
         means: of each the mean of the confidences that were cut to it.
         wrong: a row for each group, with as many columns as confidences: how many values were wrong.
         right: the same of those that were right.
-        squares: of each group the sum of squared differences between confidence and outcome.
         clusters: how many clusters the values come from.
     """
 
@@ -119,7 +118,6 @@ class Outcomes:
     means: Floats
     wrong: Floats
     right: Floats
-    squares: Floats
     clusters: int
 
     @classmethod
@@ -129,7 +127,7 @@ class Outcomes:
         table = np.array([tally.counts[value] for value in values]).T
         wrong, right, means = table[:GROUPS], table[GROUPS:-1], table[-1] / table[:-1].sum(0)
         clusters = int.from_bytes(tally.seen, "little").bit_count()
-        return cls(values, means, wrong, right, np.array(tally.squares), clusters)
+        return cls(values, means, wrong, right, clusters)
 
     @property
     def number(self) -> int:
@@ -147,9 +145,7 @@ class Outcomes:
         rows = slice(remainder, None, 2)
         wrong, right = self.wrong[rows], self.right[rows]
         share = (wrong.sum() + right.sum()) / max(self.number, 1)
-        return Outcomes(
-            self.values, self.means, wrong, right, self.squares[rows], round(self.clusters * float(share))
-        )
+        return Outcomes(self.values, self.means, wrong, right, round(self.clusters * float(share)))
 
 
 # -- figures -----------------------------------------------------------------------------------------------
@@ -182,9 +178,10 @@ def auroc(of: Outcomes) -> Estimate | None:
 def brier(of: Outcomes) -> Estimate:
     """Return the mean squared difference between confidence and outcome, 1 for right and 0 for wrong."""
     number = (of.right + of.wrong).sum(1)
+    squares = of.wrong @ of.means**2 + of.right @ (1 - of.means) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        left = (of.squares.sum() - of.squares) / (number.sum() - number)
-    found = _jackknife(float(of.squares.sum() / number.sum()), left[of.used])
+        left = (squares.sum() - squares) / (number.sum() - number)
+    found = _jackknife(float(squares.sum() / number.sum()), left[of.used])
     if found.high is None:
         return found
     return found._replace(high=max(found.high, min(found.value + _unseen(of), 1.0)))

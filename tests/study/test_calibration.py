@@ -36,9 +36,7 @@ def drawn(confidences, wrong, clusters, random):
     values, places = np.unique(confidences, return_inverse=True)
     counts = np.zeros((2, GROUPS, len(values)))
     np.add.at(counts, (wrong.astype(int), groups[clusters], places), 1)
-    squares = np.zeros(GROUPS)
-    np.add.at(squares, groups[clusters], (confidences - ~wrong) ** 2)
-    return Outcomes(values, values, counts[1], counts[0], squares, number)
+    return Outcomes(values, values, counts[1], counts[0], number)
 
 
 @pytest.fixture
@@ -112,11 +110,11 @@ def test_many_confidences_are_cut_downwards_and_figures_hardly_change():
     confidences = random.beta(5, 1, 20_000)
     right = random.random(20_000) < confidences
     of = counted(confidences, right)
-    assert len(of.values) <= 512
+    assert len(of.values) <= 1_000
     assert (of.means >= of.values - 1e-12).all()
     u = mannwhitneyu(confidences[right], confidences[~right]).statistic
     assert auroc(of).value == pytest.approx(u / (right.sum() * (~right).sum()), abs=0.002)
-    assert brier(of).value == pytest.approx(((confidences - right) ** 2).mean())
+    assert brier(of).value == pytest.approx(((confidences - right) ** 2).mean(), abs=1e-5)
     # A threshold means the same before and after the cut.
     threshold, coverage, error = risks(of)[10]
     accepted = confidences >= threshold
