@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Heading, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnyCell
@@ -66,11 +66,11 @@ def _sheet(found: AgreementStudy) -> Sheet:
     of_worst = Column("document"), Column("agreement"), Column("places"), Column("that differ", text=True)
     blocks: list[Block] = [
         Figures(totals),
-        Heading("By field, the least alpha first"),
-        Rows(columns, [_row(path, each) for path, each in by_alpha]),
-        Heading("The documents with the least agreement" if worst else "All agree"),
-        Rows(of_worst, worst, noun="document"),
+        Rows(columns, [_row(path, each) for path, each in by_alpha], "By field, the least alpha first"),
+        Rows(of_worst, worst, "The documents with the least agreement", "document"),
     ]
+    if not worst:
+        blocks.append(Said("All agree."))
     if found.alone:
         only = count(found.alone, "document")
         blocks.append(Said(f"{only} described by one annotator only: not counted.", "open"))

@@ -20,7 +20,6 @@ from pytest_jsonmatch.report.sheets import (
     Column,
     Figure,
     Figures,
-    Heading,
     Rows,
     Said,
     Series,
@@ -105,9 +104,8 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
         yield _cheapest(total.cheapest)
     for note in study.notes:
         yield Said(f"note: {note}", "faint")
-    yield Heading("Confidence and the share of right values, in bins of as many values each")
     yield Chart(
-        "",
+        "Confidence and the share of right values, in bins of as many values each",
         "confidence",
         "right",
         [
@@ -118,9 +116,8 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
     named = [("all values", total)]
     if 1 < len(study.fields) <= _MOST_LINES:
         named += [(path, each) for path, each in study.fields.items() if each.values]
-    yield Heading("Share of wrong values, if those with the highest confidences are accepted")
     yield Chart(
-        "",
+        "Share of wrong values, if those with the highest confidences are accepted",
         "accepted",
         "wrong",
         [Series(name, [(risk.coverage, risk.error) for risk in each.risks]) for name, each in named],

@@ -16,7 +16,6 @@ from pytest_jsonmatch.report.sheets import (
     Cell,
     Chart,
     Column,
-    Heading,
     Rows,
     Said,
     Series,
@@ -58,10 +57,8 @@ def _sheet(found: HistoryStudy) -> Sheet:
         *_change_blocks(found),
         Rows([Column("figure"), *columns], [_row(line, of_totals) for line in totals], noun="figure"),
         _chart("Figures by run", [totals[0], totals[-1]], runs, of_totals),
-        Heading("Fields"),
-        Rows([Column("field"), *columns], [_row(line, of_fields) for line in fields]),
+        Rows([Column("field"), *columns], [_row(line, of_fields) for line in fields], "Fields"),
         _chart("The fields that move most", fields[:_CHARTED], runs, of_fields),
-        Heading("Runs"),
         Rows(
             [
                 Column("run"),
@@ -84,7 +81,8 @@ def _sheet(found: HistoryStudy) -> Sheet:
                 ]
                 for at, run in enumerate(runs, 1)
             ],
-            noun="run",
+            "Runs",
+            "run",
         ),
     ]
     return Sheet("jsonmatch history", f"history of {count(len(runs), 'run')}{when}", blocks)

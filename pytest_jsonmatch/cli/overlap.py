@@ -16,7 +16,7 @@ from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.figures import count, score_text
-from pytest_jsonmatch.report.sheets import Block, Column, Figure, Figures, Heading, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Block, Column, Figure, Figures, Rows, Said, Sheet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.overlap import OverlapStudy
@@ -55,14 +55,14 @@ def _sheet(found: OverlapStudy) -> Sheet:
         about += f" and {count(found.texts, 'text')} of {count(found.words, 'word')}"
         share = f"{score_text(found.contaminated / found.records)} of the records"
         figures.insert(0, Figure("contaminated", count(found.contaminated), share))
-        blocks += [Heading("Records that stand in the texts"), _contaminated(found)]
+        blocks.append(_contaminated(found))
     if found.pairs:
         rows = [
             [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
             for each in found.pairs
         ]
         columns = [Column("record"), Column("like", text=True), Column("score")]
-        blocks += [Heading("Gold records that are nearly the same"), Rows(columns, rows, noun="pair")]
+        blocks.append(Rows(columns, rows, "Gold records that are nearly the same", "pair"))
     if found.is_cut:
         blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
     return Sheet("jsonmatch overlap", about, [Figures(figures), *blocks])
@@ -70,7 +70,7 @@ def _sheet(found: OverlapStudy) -> Sheet:
 
 def _contaminated(found: OverlapStudy) -> Block:
     if not found.worst:
-        return Said("None does, beyond what chance explains.")
+        return Said("No record stands in the texts, beyond what chance explains.")
     columns = [Column("record"), *map(Column, ("rare values found", "in one text", "by chance"))]
     columns += [Column("text", text=True), Column("such as", text=True)]
     rows = [
@@ -84,7 +84,7 @@ def _contaminated(found: OverlapStudy) -> Block:
         ]
         for each in found.worst
     ]
-    return Rows(columns, rows, noun="record")
+    return Rows(columns, rows, "Records that stand in the texts", "record")
 
 
 # -- texts ------------------------------------------------------------------------------------------------

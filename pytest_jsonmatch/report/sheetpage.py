@@ -19,7 +19,6 @@ from pytest_jsonmatch.report.sheets import (
     Figure,
     Figures,
     Gates,
-    Heading,
     Rows,
     Said,
     Series,
@@ -48,8 +47,7 @@ def sheet_page(sheet: Sheet) -> str:
         found = _block(block)
         if found is None:
             continue
-        # A heading begins a section, and so does a title.
-        if not sections or found[0] in {"heading", "gates"} or (isinstance(block, Rows) and block.title):
+        if not sections or isinstance(block, Gates) or (isinstance(block, (Rows, Chart)) and block.title):
             sections.append([])
         sections[-1].append(found)
     return rendered(
@@ -64,8 +62,6 @@ def sheet_page(sheet: Sheet) -> str:
 
 def _block(block: Block) -> tuple[str, Any] | None:
     """Return what the template calls a block, and what it draws of it; None if there is nothing to draw."""
-    if isinstance(block, Heading):
-        return "heading", printable(block.text)
     if isinstance(block, Said):
         return "said", Said(printable(block.text), block.tone)
     if isinstance(block, Figures):

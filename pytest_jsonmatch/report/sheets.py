@@ -36,12 +36,6 @@ TONES: Final[Mapping[str, Markup]] = {
 """How cells and sentences may sound, with their markup in a terminal; a page has a class for each."""
 
 
-class Heading(NamedTuple):
-    """A line above blocks that belong together."""
-
-    text: str
-
-
 class Said(NamedTuple):
     """A sentence or a paragraph; its tone is one of `TONES`."""
 
@@ -134,7 +128,7 @@ class Chart:
     """A chart of lines.
 
     Args:
-        title: above it; empty below a heading that says it.
+        title: above it.
         x: what goes from left to right.
         y: what goes up.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
@@ -157,7 +151,7 @@ class Gates(NamedTuple):
     on: str
 
 
-Block: TypeAlias = "Heading | Said | Figures | Rows | Chart | Gates"
+Block: TypeAlias = "Said | Figures | Rows | Chart | Gates"
 
 
 @final
@@ -190,25 +184,12 @@ class Sheet:
 
 def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
     """Return a sheet as lines for a terminal."""
-    about = look.folded(look.printable(sheet.about), _ROWS_OF_TEXT, BOLD)
-    blocks: list[list[StyledLine]] = [about]
-    follows = False
-    for block in sheet.blocks:
-        lines = _lines(block, look)
-        if follows and lines:
-            blocks[-1] += lines
-        else:
-            blocks.append(lines)
-        # What a heading stands above follows it without an empty line.
-        follows = isinstance(block, Heading)
-    return joined(blocks)
+    return joined([_told(sheet.about, look, BOLD), *(_lines(block, look) for block in sheet.blocks)])
 
 
 def _lines(block: Block, look: Look) -> list[StyledLine]:
-    if isinstance(block, Heading):
-        return look.folded(look.printable(block.text), _ROWS_OF_TEXT, BOLD)
     if isinstance(block, Said):
-        return look.folded(look.printable(block.text), _ROWS_OF_TEXT, TONES[block.tone])
+        return _told(block.text, look, TONES[block.tone])
     if isinstance(block, Figures):
         rows = [
             [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
@@ -220,6 +201,10 @@ def _lines(block: Block, look: Look) -> list[StyledLine]:
     if isinstance(block, Gates):
         return gate_lines(block.checks, look, on=block.on)
     return [] if block.only_on_page else _chart_lines(block, look)
+
+
+def _told(text: str, look: Look, markup: Markup) -> list[StyledLine]:
+    return look.folded(look.printable(text), _ROWS_OF_TEXT, markup) if text else []
 
 
 # -- tables ------------------------------------------------------------------------------------------------
@@ -236,8 +221,7 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
         if drawn.fits or not block.columns[least_wanted].spare:
             break
         kept.remove(least_wanted)
-    title = [look.title(look.printable(block.title))] if block.title else []
-    return [*title, *(look.fitting(line) for line in drawn.lines), *more]
+    return [*_told(block.title, look, BOLD), *(look.fitting(line) for line in drawn.lines), *more]
 
 
 def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[AnyCell]], look: Look) -> Table:
@@ -299,7 +283,6 @@ def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
 
 
 def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
-    lines = [look.title(look.printable(chart.title))] if chart.title else []
     first = next((series for series in chart.series if not series.is_guide), None)
     points = [] if first is None else [(x, y) for x, y in first.points if y is not None]
     if not points:
@@ -308,7 +291,7 @@ def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
     width = max(display_width(text) for text in (chart.x, *(text for text, _ in places)))
     top = highest(chart)
     least = 2 if top > _SMALL else 3
-    lines.append([(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)])
+    lines = [*_told(chart.title, look, BOLD), [(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)]]
     for text, y in places:
         bar = ("█" if look.unicode else "#") * round(max(y, 0.0) / top * _BAR)
         value = count(int(y)) if y == int(y) and top > 1 else look.score(y, least)

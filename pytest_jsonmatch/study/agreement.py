@@ -9,14 +9,14 @@ import heapq
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end, plain_end
@@ -41,8 +41,6 @@ _BLOCKS: Final = 200
 """Intervals leave out documents one by one; of more documents, so many groups of them."""
 _VALUES: Final = 250
 """So many distinct values of a field count for what chance alone would give."""
-_ROOM: Final = 200_000
-"""So many characters these values may have together."""
 _LARGEST: Final = 1e150
 """Squares of larger numbers are beyond what can be added up."""
 _NOTHING: Final = 1e-9
@@ -61,7 +59,7 @@ class FieldAgreement:
         agreement: the mean score of such a pair: the share that is equal, where comparators say yes or no.
         cohen: Cohen's kappa; of more than two annotators the mean over all pairs (Light 1971).
         fleiss: Fleiss' kappa.
-        alpha: Krippendorff's alpha, nominal: 1 minus the comparator's score is the difference.
+        alpha: Krippendorff's alpha, nominal: values are the same (the comparator's score is 1) or not.
         alpha_interval: the same over pairs of numbers, with their squared difference.
     """
 
@@ -144,9 +142,8 @@ def measure_agreement(
     """Return how far annotators agree who have described the same documents.
 
     Every two of them are compared as `compare_json` does it, with its comparators, rules and pairs of array
-    elements. A place is counted where one of the two has a value: leaving it out is a judgement, too. Where a
-    comparator gives partial credit, that is the weight of agreement (Cohen 1968). What chance would give is
-    the mean score of values of the field from any two documents.
+    elements. A place is counted where one of the two has a value: leaving it out is a judgement, too. What
+    chance would give is how often values of the field from any two documents are equal.
 
     Args:
         annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a
@@ -164,7 +161,7 @@ def measure_agreement(
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
         GoldValidationError: a record is not JSON.
 
-    Sources: Cohen 1960 and 1968; Light 1971; Fleiss 1971; Krippendorff 2011, Computing Krippendorff's
+    Sources: Cohen 1960; Light 1971; Fleiss 1971; Krippendorff 2011, Computing Krippendorff's
     Alpha-Reliability; docs/agreement.md says what is computed.
 
     >>> one, two = [{"kind": "a"}, {"kind": "b"}] * 10, [{"kind": "a"}, {"kind": "b"}, {"kind": "b"}] * 6
@@ -189,7 +186,7 @@ def measure_agreement(
 
 # -- counting ----------------------------------------------------------------------------------------------
 
-_PLACES, _SCORE, _NUMBERS, _SQUARES, _SUM, _SUM_OF_SQUARES = range(6)
+_PLACES, _SCORE, _SAME, _NUMBERS, _SQUARES, _SUM, _SUM_OF_SQUARES = _KINDS = range(7)
 """What is added up of a field, apart from how often each value is there."""
 _ALL: Final = -1
 """All annotators, in place of a pair: each value counts once, however many others it is compared with."""
@@ -206,16 +203,16 @@ class _Field:
     numbers: Counter[tuple[int, ...]] = field(default_factory=Counter)
     """How often each value is there: by pair of annotators, side, value and block."""
     codes: dict[Hashable, int] = field(default_factory=dict)
-    values: list[JsonValue] = field(default_factory=list)
+    """The numbers of values."""
     origin: float | None = None
     """The first number: sums of squares are of what lies around it."""
-    room: int = _ROOM
 
     def add(self, pair: int, block: int, weight: float, result: FieldResult) -> None:
         """Add what two annotators say at one place; all values of a document together have `weight`."""
         sides = result.expected, result.actual
         for who, share in (pair, 1.0), (_ALL, weight):
-            self._add(who, block, {_PLACES: share, _SCORE: share * result.score})
+            sums = {_PLACES: share, _SCORE: share * result.score, _SAME: share * (result.score >= 1)}
+            self._add(who, block, sums)
             for side, value in enumerate(sides):
                 if (code := self._code(value)) is not None:
                     self.numbers[who, side, code, block] += share  # type: ignore[assignment]
@@ -231,36 +228,14 @@ class _Field:
             self.sums[who, kind, block] += number  # type: ignore[assignment]
 
     def _code(self, value: JsonValue) -> int | None:
-        """Return the number of a value; None if there are too many."""
-        key = "absent" if value is MISSING else (json_key(self.node.prepare(value)),)
-        code = self.codes.get(key)
-        if code is None:
-            size = len(value) if type(value) is str else 1
-            if len(self.codes) == _VALUES or size > self.room:
-                return None
-            self.room -= size
-            code = self.codes[key] = len(self.values)
-            self.values.append(value)
-        return code
-
-    def chances(self) -> tuple[Floats, bool]:
-        """Return what every two values score, and whether that is more than equality.
-
-        Comparators that may fail or be asked in batches are not called for values nobody has put side by
-        side: there equality counts.
-        """
-        size, quick = len(self.values), self.node.quick
-        scores = np.eye(size)
-        names = {self.node.comparator_for(value, value)[0] for value in self.values if value is not MISSING}
-        graded = quick is not None and not names <= {"exact", "binary", None}
-        for one, other in permutations(range(size), 2) if graded else ():
-            pair = self.values[one], self.values[other]
-            if MISSING not in pair and not CONTAINERS & {type(pair[0]), type(pair[1])}:
-                scores[one, other] = quick(*pair)  # type: ignore[misc]
-        if "absent" in self.codes:
+        """Return the number of a value; None for nothing, and if there are too many."""
+        if value is MISSING:
             # Two annotators who both leave a place out are not compared there.
-            scores[self.codes["absent"], self.codes["absent"]] = 0.0
-        return scores, graded
+            return None
+        key = json_key(self.node.prepare(value))
+        if key not in self.codes and len(self.codes) == _VALUES:
+            return None
+        return self.codes.setdefault(key, len(self.codes))
 
 
 @final
@@ -337,9 +312,8 @@ def _apart(counted: _Field, pairs: int, blocks: int) -> Floats:
     That is (2, figures, 1 + blocks): of agreement, Fleiss' kappa, both alphas, and of Cohen's kappa of every
     two annotators; over all documents, and then without each block of them.
     """
-    scores, graded = counted.chances()
-    sums = np.zeros((pairs + 1, 6, blocks))
-    numbers = np.zeros((pairs + 1, 2, len(scores), blocks))
+    sums = np.zeros((pairs + 1, len(_KINDS), blocks))
+    numbers = np.zeros((pairs + 1, 2, len(counted.codes), blocks))
     for target, found in (sums, counted.sums), (numbers, counted.numbers):
         for place, number in found.items():
             target[place] = number
@@ -348,16 +322,15 @@ def _apart(counted: _Field, pairs: int, blocks: int) -> Floats:
     # Fleiss and Krippendorff know one distribution of values for all annotators.
     everyone = numbers[_ALL].sum(axis=0)
     places = pooled[_PLACES]
-    both = _chance(everyone, everyone, scores, 2 * places, graded)
+    number = 2 * places
+    equal = (everyone**2).sum(axis=0)
     # Krippendorff's is the same without pairs of a value and itself.
-    own = scores.diagonal() @ everyone / np.maximum(2 * places, 1)
-    alpha = 1 - (both * 2 * places - own) / np.maximum(2 * places - 1, _NOTHING)
-    seen = places - pooled[_SCORE]
-    squares, by_chance = _of_numbers(pooled)
-    rows = [(seen, places * (1 - both)), (seen, places * alpha), (squares, by_chance)]
+    fleiss, alpha = equal / _some(number**2), (equal - everyone.sum(axis=0)) / _some(number * (number - 1))
+    seen = places - pooled[_SAME]
+    rows = [(seen, places * (1 - fleiss)), (seen, places * (1 - alpha)), _of_numbers(pooled)]
     for each, (one, other) in zip(by_pair, numbers):
-        chance = _chance(one, other, scores, each[_PLACES], graded)
-        rows.append((each[_PLACES] - each[_SCORE], each[_PLACES] * (1 - chance)))
+        cohen = (one * other).sum(axis=0) / _some(each[_PLACES] ** 2)
+        rows.append((each[_PLACES] - each[_SAME], each[_PLACES] * (1 - cohen)))
     agreed = sums[:-1].sum(axis=0)
     return np.array([(agreed[_PLACES] - agreed[_SCORE], agreed[_PLACES]), *rows]).swapaxes(0, 1)
 
@@ -368,26 +341,16 @@ def _left_out(counts: Floats) -> Floats:
     return np.concatenate((total, total - counts), axis=-1)
 
 
-def _chance(one: Floats, other: Floats, scores: Floats, number: Floats, graded: bool) -> Floats:
-    """Return the mean score of a value of one annotator and any value of the other.
-
-    Args:
-        one: how often each value is there: (values, rows).
-        other: likewise of the other annotator.
-        scores: of every two values.
-        number: how many values there are in each row.
-        graded: whether different values may score: then those that have no number are taken to be like the
-            others; else they are taken to equal nothing.
-    """
-    of = one.sum(axis=0) * other.sum(axis=0) if graded else number**2
-    return (one * (scores @ other)).sum(axis=0) / np.maximum(of, 1)
+def _some(number: Floats) -> Floats:
+    """Return numbers to divide by; where there is nothing, nothing is divided."""
+    return np.maximum(number, _NOTHING)
 
 
 def _of_numbers(pooled: Floats) -> tuple[Floats, Floats]:
     """Return observed and expected squared differences, in units of what chance gives over all documents."""
     number = 2 * pooled[_NUMBERS]
-    around = pooled[_SUM_OF_SQUARES] - pooled[_SUM] ** 2 / np.maximum(number, 1)
-    expected = pooled[_NUMBERS] * 2 * around / np.maximum(number - 1, 1)
+    around = pooled[_SUM_OF_SQUARES] - pooled[_SUM] ** 2 / _some(number)
+    expected = pooled[_NUMBERS] * 2 * around / _some(number - 1)
     unit = expected[0] / max(pooled[_NUMBERS][0], 1) or 1.0
     return pooled[_SQUARES] / unit, expected / unit
 

@@ -16,7 +16,6 @@ from pytest_jsonmatch.report.sheets import (
     Figure,
     Figures,
     Gates,
-    Heading,
     Rows,
     Said,
     Series,
@@ -44,7 +43,6 @@ CHECKS = [Check("auroc", "auroc", 0.9, 0.8, passed=True), Check("ece", "ece", No
 def test_all_blocks_as_text():
     assert text(
         Figures([Figure("auroc", "0.83", "0.80 to 0.86"), Figure("ece", "0.1")]),
-        Heading("Below it"),
         Said("A sentence."),
         Gates(CHECKS, "9 values"),
     ) == [
@@ -53,7 +51,6 @@ def test_all_blocks_as_text():
         "  auroc  0.83  0.80 to 0.86",
         "  ece    0.1",
         "",
-        "Below it",
         "A sentence.",
         "",
         "gates, on 9 values:",
@@ -124,7 +121,6 @@ def test_gaps_marks_and_guides_on_a_page():
 @pytest.mark.parametrize("hostile", ["</script><b>", "\x1b[31m", "a\u202eb"])
 def test_names_of_the_data_are_harmless(hostile):
     blocks = (
-        Heading(hostile),
         Said(hostile),
         Figures([Figure("f", hostile, hostile)]),
         Rows([Column("field"), Column("n", text=True)], [[hostile, Cell(hostile, "bad")]], title=hostile),
