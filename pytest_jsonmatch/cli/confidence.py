@@ -26,7 +26,6 @@ from pytest_jsonmatch.report.sheets import (
     Sheet,
     Spark,
 )
-from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Cheapest, Estimate, Promise
@@ -40,6 +39,8 @@ _MOST_LINES: Final = 5
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch confidence`."""
+    from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
+
     gates = study_gates(options, FIGURES)
     if options.max_error is None and any(gate.figure == "coverage_at_error" for gate in gates):
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")
@@ -150,14 +151,11 @@ def _promised(found: Promise, most: float) -> Said:
 
 
 def _cheapest(found: Cheapest) -> Said:
-    others = (
-        f"reviewing all costs {amount_text(found.cost_of_review)}, none {amount_text(found.cost_of_none)}"
-    )
     if found.threshold is None:
-        return Said(f"Reviewing all values is cheapest: {others}.", "open")
+        return Said("Reviewing all values is cheapest.", "open")
     return Said(
         f"A threshold of {found.threshold:g} is cheapest: {_percent(found)} of the values skip review, "
-        f"and a value costs {amount_text(found.cost)}; {others}.",
+        f"and a value costs {amount_text(found.cost)}.",
         "strong",
     )
 

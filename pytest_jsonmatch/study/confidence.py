@@ -1,4 +1,7 @@
-"""Can a model's confidences be trusted, and from which on may answers skip review?"""
+"""Can a model's confidences be trusted, and from which on may answers skip review?
+
+Imported when it is asked for: it imports numpy.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,11 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import answered, reading_of
+from pytest_jsonmatch.study.calibration import GROUPS, Bin, Cheapest, Estimate, Promise, Risk, Tally
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
 from pytest_jsonmatch.study.places import as_answer, comparing, loaded
-from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered
-    from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
 
 _ESTIMATES: Final = ("auroc", "brier", "ece")
 FIGURES: Final = (*_ESTIMATES, "accuracy", "mean_confidence", "without_confidence", "coverage_at_error")
@@ -275,8 +278,6 @@ def _groups(block: int) -> Sequence[int]:
 def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
     if not of.counts:
         return FieldConfidence(0, of.without)
-    from pytest_jsonmatch.study import calibration
-
     outcomes = calibration.Outcomes.of(of)
     ece, bins = calibration.calibration(outcomes)
     return FieldConfidence(

@@ -253,7 +253,7 @@ class _Search:
             for field, sample in enumerate(self._samples)
             for words in decoys_of([words for words in sample.values if is_telling(words)])
         }
-        made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.array(self._keys))
+        made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.asarray(self._keys))
         ends = [np.searchsorted(taken, made, side) for side in ("left", "right")]
         for key in made[ends[0] == ends[1]].tolist():
             self._add([key], _NOBODY, decoys[key])
@@ -261,10 +261,13 @@ class _Search:
         # (Arrays of numpy share the memory of those that have been filled.)
         self._record_of, self._field_of = np.asarray(self._records), np.asarray(self._fields)
         order = np.argsort(np.asarray(self._keys), kind="stable")
-        keys, owners = np.asarray(self._keys)[order], np.asarray(self._owners)[order]
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        numbers = np.diff(np.append(starts, len(keys)))
-        is_rare = np.repeat(numbers <= _RARE, numbers)
+        keys, self._keys = np.asarray(self._keys)[order], array("Q")
+        owners, self._owners = np.asarray(self._owners)[order], array("i")
+        del order
+        is_rare = np.ones(len(keys), dtype=bool)
+        is_common = keys[_RARE:] == keys[:-_RARE]
+        for at in range(_RARE + 1):
+            is_rare[at : len(is_common) + at] &= ~is_common
         self._rare, self._owner_of = keys[is_rare], owners[is_rare]
         self._grams = np.bincount(self._owner_of, minlength=len(self._record_of))
         """Of each value, how many of its keys are rare."""
