@@ -11,6 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds, CostlyValues, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
+from pytest_jsonmatch.engine.compare.tables import product
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class ArrayGrid(Grid):
         scores = self.score[rows, columns]
         total = np.zeros((len(one), len(other)))
         for least in range(1, int(min(one.max(initial=0.0), other.max(initial=0.0))) + 1):
-            total += ((one >= least) * scores) @ (other >= least).T.astype(np.float64)
+            total += product((one >= least) * scores, (other >= least).T.astype(np.float64))
         return total
 
     def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
@@ -327,7 +328,7 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
         beyond = columns - prices
         best = np.maximum.reduceat(beyond, starts, axis=1)
         wanted = (beyond >= np.repeat(best, sizes, axis=1)) & (beyond > 0.0)
-        excess = average @ wanted - 1.0
+        excess = product(average[None], wanted)[0] - 1.0
         prices = np.maximum(prices + _FIRST_STEP / (1.0 + 0.5 * step) * float(score.max()) * excess, 0.0)
     priced = np.zeros((len(score), len(right.sizes)))
     priced[:, having] = np.maximum(np.maximum.reduceat(columns - prices, starts, axis=1), 0.0)
