@@ -11,7 +11,6 @@ from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
-from pytest_jsonmatch.report.table import LEAST_NAME, Name, Table, draw_table
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -214,46 +213,32 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
     shown, more = look.cut(block.rows, block.most, block.noun)
-    kept = [*range(len(block.columns))]
-    while True:
-        drawn = _drawn([block.columns[at] for at in kept], [[row[at] for at in kept] for row in shown], look)
-        least_wanted = max(kept[1:], key=lambda at: block.columns[at].spare, default=0)
-        if drawn.fits or not block.columns[least_wanted].spare:
-            break
-        kept.remove(least_wanted)
-    return [*_told(block.title, look, BOLD), *(look.fitting(line) for line in drawn.lines), *more]
-
-
-def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[AnyCell]], look: Look) -> Table:
-    cells = [[_cell(cell, look) for cell in column] for column in zip(*rows, strict=True)]
-    first, *others = cells
-    texts = [at for at, column in enumerate(columns[1:]) if column.text]
-    is_cut = False
-    widths = [
-        max(display_width(text) for text in (column.title, *(text for text, _ in each)))
-        for column, each in zip(columns[1:], others, strict=True)
+    columns = [
+        (column, [(column.title, DIM), *(_cell(cell, look) for cell in cells)])
+        for column, *cells in zip(block.columns, *shown, strict=True)
     ]
-    if texts:
-        titled = (columns[0].title, *(text for text, _ in first))
-        names = max(LEAST_NAME, *map(display_width, titled))
-        fixed = sum(width for at, width in enumerate(widths) if at not in texts) + 2 * len(widths)
-        # Names and texts share what figures leave.
-        room = look.width - fixed - min(names, look.width // 3)
-        # What short texts do not need is there for long ones.
-        for left, at in enumerate(sorted(texts, key=widths.__getitem__)):
-            most = max(room // (len(texts) - left), _LEAST_TEXT)
-            is_cut = is_cut or widths[at] > most
-            widths[at] = min(widths[at], most)
-            room -= widths[at]
-    drawn: list[StyledLine] = []
-    for at, (column, each) in enumerate(zip(columns[1:], others, strict=True)):
-        line: StyledLine = [(column.title, DIM), *each]
-        if column.text:
-            line = [(pad(look.clip(text, widths[at]), widths[at]), markup) for text, markup in line]
-        drawn.append(line)
-    names_of = [Name(columns[0].title, DIM), *(Name(text, markup) for text, markup in first)]
-    table = draw_table(names_of, drawn, look)
-    return table._replace(fits=table.fits and not is_cut)
+    while True:
+        widths = [max(display_width(text) for text, _ in cells) for _, cells in columns]
+        over = sum(widths) + 2 * (len(widths) - 1) - look.width
+        least_wanted = max(range(len(columns)), key=lambda at: columns[at][0].spare)
+        if over <= 0 or not columns[least_wanted][0].spare:
+            break
+        del columns[least_wanted]
+    # The longest texts make room for the others.
+    texts = [at for at, (column, _) in enumerate(columns) if column.text or not at]
+    while over > 0 and widths[longest := max(texts, key=widths.__getitem__)] > _LEAST_TEXT:
+        widths[longest] -= 1
+        over -= 1
+    lines: list[StyledLine] = []
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        line: StyledLine = []
+        for at, ((text, markup), width) in enumerate(zip(row, widths, strict=True)):
+            shortened = look.clip(text, width) if at else look.middle(text, width)
+            padded = pad(shortened, width, right=at not in texts)
+            line.append((f"  {padded}" if at else padded, markup))
+        line[-1] = line[-1][0].rstrip(), line[-1][1]
+        lines.append(look.fitting(line))
+    return [*_told(block.title, look, BOLD), *lines, *more]
 
 
 def _cell(cell: AnyCell, look: Look) -> tuple[str, Markup]:

@@ -15,9 +15,9 @@ gold.jsonl: 6 records, answers of 3 systems
 
 2 places where the gold is likely wrong, the strongest evidence first.
 
-record    place   gold        answers   votes  bits  who
-r2        total   20          21       3 to 0  23.4  a, b, c
-r4        vendor  "vendor 4"  "other"  3 to 0  23.4  a, b, c
+record  place   gold        answers   votes  bits  who
+r2      total   20          21       3 to 0  23.4  a, b, c
+r4      vendor  "vendor 4"  "other"  3 to 0  23.4  a, b, c
 """
 
 
@@ -295,8 +295,8 @@ golden: 2 golden cases
 15 mutations of right answers: 93.3% of them are noticed.
 
 What passes
-field     broken by    pass  let pass by        example          in
-total     digit      1 of 2  `numeric` rel 0.1  1234.5 → 1244.5  golden/a.golden.yaml::loose
+field  broken by    pass  let pass by        example          in
+total  digit      1 of 2  `numeric` rel 0.1  1234.5 → 1244.5  golden/a.golden.yaml::loose
 
 Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
 """
