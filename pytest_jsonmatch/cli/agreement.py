@@ -33,22 +33,21 @@ def run(options: Namespace) -> int:
 
     gates = study_gates(options, FIGURES)
     with study_rules(options) as rules:
-        study = measure_agreement(open_golds(options.gold), confidence=options.confidence, **rules)
+        study = measure_agreement(open_golds(options.gold), **rules)
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
 
 
 def _sheet(found: AgreementStudy) -> Sheet:
     names = " and ".join(found.annotators) if len(found.annotators) < 3 else ", ".join(found.annotators)
     about = f"agreement of {names} on {count(found.documents, 'document')}"
-    interval = f"{found.confidence * 100:g} % interval"
     totals = [
-        Figure(name, _text(each), f"{interval} {_ends(each)}")
+        Figure(name, _text(each), f"95 % interval {_ends(each)}")
         for key, (name, _) in _FIGURES.items()
         if (each := getattr(found.total, key)) is not None
     ]
     columns = [Column("field"), Column("places", spare=True)]
     columns += [Column(title) for _, title in _FIGURES.values()]
-    columns.insert(-1, Column(f"its {interval}", spare=True))
+    columns.insert(-1, Column("its 95 % interval", spare=True))
     # Where nothing varies there is no alpha: last.
     by_alpha = sorted(
         found.fields.items(),

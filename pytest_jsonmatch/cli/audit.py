@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
-from pytest_jsonmatch.cli.records import by_name, names_in, open_sides
+from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
 from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
 from pytest_jsonmatch.cli.suite import audit_suite
@@ -36,12 +36,6 @@ def run(options: Namespace) -> int:
         raise CommandError("nothing to audit: give GOLD with --answers, or --mutate FOLDER")
     if options.gold == STDIN:
         raise CommandError("GOLD is read once for each system: give a file or a folder, not standard input")
-    if _is_yaml(Path(options.gold)):
-        raise CommandError(
-            f"{options.gold} has golden cases in YAML, and GOLD is JSON: audit the files that "
-            "`expected_file` or `cases_from` names, or review answers to cases one by one with pytest "
-            "--jsonmatch-review"
-        )
     if not options.answers:
         raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")
     gates = study_gates(options, {"suspects", "suspect_records"})
@@ -55,13 +49,6 @@ def run(options: Namespace) -> int:
     if options.review:
         review_suspects(found.found, options)
     return code
-
-
-def _is_yaml(gold: Path) -> bool:
-    suffixes = (".yaml", ".yml")
-    if gold.is_dir():
-        return not names_in(gold, (".json",)) and bool(names_in(gold, suffixes))
-    return gold.suffix.lower() in suffixes
 
 
 def _mutate(options: Namespace) -> int:

@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     from pytest_jsonmatch.study.history import FIGURES, measure_history
 
     gates = study_gates(options, FIGURES)
-    study = measure_history(options.result, confidence=options.confidence)
+    study = measure_history(options.result)
     return finish(options, study, _sheet(study), gates, on=count(len(study.runs), "run"))
 
 
@@ -91,9 +91,7 @@ def _sheet(found: HistoryStudy) -> Sheet:
 def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
     """Yield what has changed, and what can't be compared."""
     if not found.changes:
-        yield Said(
-            f"No change is shown. (If nothing changes, one is in {1 - found.confidence:.2g} of histories.)"
-        )
+        yield Said("No change is shown. (If nothing changes, one is in 5 % of histories.)")
     columns = ["changed", "", "from", "to", "since", "commit", "shown by"]
     yield Rows(
         [Column(title, text=title in {"", "since", "commit", "shown by"}) for title in columns],

@@ -36,7 +36,6 @@ def run(options: Namespace) -> int:
             _texts(options.texts),
             id_field=options.id_field,
             near=options.near,
-            confidence=options.confidence,
             metric=options.metric,
             **rules_of(options),
         )

@@ -19,8 +19,8 @@ from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end, plain_end
-from pytest_jsonmatch.study.calibration import Estimate
+from pytest_jsonmatch.gate.intervals import lower_end, plain_end
+from pytest_jsonmatch.study.calibration import SURE, Estimate
 from pytest_jsonmatch.study.places import as_answer, comparing
 from pytest_jsonmatch.study.records import joined, opened
 
@@ -107,7 +107,6 @@ class AgreementStudy:
         total: over all fields; what chance gives is counted field by field.
         fields: by path.
         worst: the documents with the least agreement.
-        confidence: of the intervals.
         batch_errors: comparisons that are left out, since a batch comparator failed.
     """
 
@@ -117,7 +116,6 @@ class AgreementStudy:
     total: FieldAgreement
     fields: Mapping[str, FieldAgreement]
     worst: tuple[DisputedDocument, ...] = ()
-    confidence: float = 0.95
     batch_errors: int = 0
 
     @property
@@ -136,7 +134,6 @@ def measure_agreement(
     *,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
-    confidence: float = 0.95,
     **options: Any,
 ) -> AgreementStudy:
     """Return how far annotators agree who have described the same documents.
@@ -151,11 +148,11 @@ def measure_agreement(
             `id_field`, in a mapping), or are shorter.
         metric: a metric's name.
         id_field: the member that is the document's id; None: records belong together by position.
-        confidence: of the intervals, which are those of the jackknife over documents.
         **options: of the metric, `schema` among them, as for `compare_json`.
 
     Returns:
-        Figures with intervals, in [-1, 1], in total and by field; the worst documents.
+        Figures in [-1, 1], in total and by field, with 95 % intervals of the jackknife over documents; the
+        worst documents.
 
     Raises:
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
@@ -171,7 +168,6 @@ def measure_agreement(
     """
     if len(annotators) < 2:
         raise ConfigurationError("agreement is between two annotators or more; there is one")
-    checked_confidence(confidence)
     counted = _Counted(tuple(annotators), comparing(metric, options))
     with opened(annotators, id_field) as golds:
         for name, records in joined(golds):
@@ -181,7 +177,7 @@ def measure_agreement(
         raise ConfigurationError(f"no document is described by two of {names}: do their ids agree?")
     if not counted.fields:
         raise ConfigurationError("there is nothing to compare: no annotator has a value anywhere")
-    return counted.result(confidence)
+    return counted.result()
 
 
 # -- counting ----------------------------------------------------------------------------------------------
@@ -283,13 +279,13 @@ class _Counted:
             if each.status in LEAVES:
                 yield each
 
-    def result(self, confidence: float) -> AgreementStudy:
+    def result(self) -> AgreementStudy:
         """Return the figures."""
         blocks = min(self.documents, _BLOCKS)
         apart = {path: _apart(each, len(self.pairs), blocks) for path, each in sorted(self.fields.items())}
 
         def estimated(sums: Floats) -> FieldAgreement:
-            return _estimated(sums, confidence, is_single=self.documents <= _BLOCKS)
+            return _estimated(sums, is_single=self.documents <= _BLOCKS)
 
         return AgreementStudy(
             self.annotators,
@@ -298,7 +294,6 @@ class _Counted:
             estimated(np.sum(list(apart.values()), axis=0)),
             {path: estimated(sums) for path, sums in apart.items()},
             tuple(each for _, _, each in sorted(self._worst, key=lambda item: item[:2], reverse=True)),
-            confidence,
             self.batch_errors,
         )
 
@@ -355,12 +350,11 @@ def _of_numbers(pooled: Floats) -> tuple[Floats, Floats]:
     return pooled[_SQUARES] / unit, expected / unit
 
 
-def _estimated(apart: Floats, confidence: float, *, is_single: bool) -> FieldAgreement:
+def _estimated(apart: Floats, *, is_single: bool) -> FieldAgreement:
     """Return figures with intervals: 1 - what is seen / what could be or chance alone would give.
 
     Args:
         apart: as `_apart` returns it, of one field or the sum of several.
-        confidence: of the intervals.
         is_single: whether each block is one document.
     """
     seen, possible = apart
@@ -371,7 +365,7 @@ def _estimated(apart: Floats, confidence: float, *, is_single: bool) -> FieldAgr
     # Of two annotators who leave nothing to chance, or have no document in common, there is no kappa.
     kappas = np.array([each for each in by_pair if not np.isnan(each[0])] or [alpha * np.nan])
     rows = agreement, kappas.mean(axis=0), fleiss, alpha, alpha_interval
-    ends = (1 - confidence) / 2, is_single
+    ends = (1 - SURE) / 2, is_single
     return FieldAgreement(
         round(places[0]), *(_estimate(row, -1.0 if at else 0.0, *ends) for at, row in enumerate(rows))
     )

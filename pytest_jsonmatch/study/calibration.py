@@ -189,13 +189,6 @@ class Outcomes:
         used: NDArray[np.bool_] = (self.wrong + self.right).sum(1) > 0
         return used
 
-    def half(self, remainder: int) -> Outcomes:
-        """Return the half with even groups (0) or with odd ones (1); its clusters are half of all."""
-        rows = slice(remainder, None, 2)
-        wrong, right = self.wrong[rows], self.right[rows]
-        share = (wrong.sum() + right.sum()) / max(self.number, 1)
-        return Outcomes(self.values, self.means, wrong, right, round(self.clusters * float(share)))
-
 
 # -- figures -----------------------------------------------------------------------------------------------
 
@@ -315,24 +308,23 @@ def _from_top(counts: Floats) -> Floats:
 
 @final
 class _Half:
-    """One half of the values: how strong the evidence is that no more than a share is wrong."""
+    """Even groups (0) or odd ones (1): how strong the evidence is that no more than a share is wrong."""
 
-    def __init__(self, of: Outcomes) -> None:
-        wrong, accepted = _from_top(of.wrong), _from_top(of.wrong + of.right)
+    def __init__(self, of: Outcomes, remainder: int) -> None:
+        rows = slice(remainder, None, 2)
+        wrong, accepted = _from_top(of.wrong[rows]), _from_top((of.wrong + of.right)[rows])
         self.accepted: Floats = accepted.sum(0)
         self.wrong: Floats = wrong.sum(0)
         number = np.maximum(self.accepted, 1.0)
-        if of.clusters >= of.number:
-            # Each value stands alone: the bound is exact.
-            self.size: Floats = self.accepted
-        else:
+        # Where each value stands alone the bound is exact.
+        self.size: Floats = self.accepted
+        if of.clusters < of.number:
             share = self.wrong / number
-            groups = max(int(of.used.sum()), 2)
+            groups = max(int(of.used[rows].sum()), 2)
             between = ((wrong - share * accepted) ** 2).sum(0) * groups / (groups - 1) / number**2
             alone = share * (1 - share) / number
-            per_cluster = of.number / max(of.clusters, 1)
             with np.errstate(invalid="ignore", divide="ignore"):
-                effect = np.where(alone > 0, np.maximum(between / alone, 1.0), per_cluster)
+                effect = np.where(alone > 0, np.maximum(between / alone, 1.0), of.number / of.clusters)
             # With few groups their spread is not well known.
             few = float((t.ppf(0.975, 10**6) / t.ppf(0.975, groups - 1)) ** 2)
             self.size = self.accepted / effect * few
@@ -357,7 +349,7 @@ def promise(of: Outcomes, most: float) -> Promise:
     evidence, then lower ones. The other half checks them at 5 %, one after the other, and stops at the first
     that fails; the last that held is returned. So in at most 5 % of runs it promises too much.
     """
-    chosen, checked = _Half(of.half(0)), _Half(of.half(1))
+    chosen, checked = _Half(of, 0), _Half(of, 1)
     evidence = chosen.p_values(most)
     start = int(np.argmin(evidence))
     lower = np.flatnonzero(evidence[: start + 1] <= 0.5)[::-1]

@@ -21,7 +21,6 @@ import numpy as np
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.baseline import Mismatch, signatures_of
 from pytest_jsonmatch.gate.headlines import OF_SCORE, scores_by_field
-from pytest_jsonmatch.gate.intervals import checked_confidence
 from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.results.file import number_of_cases, read_in_parts
@@ -46,6 +45,7 @@ FIGURES: Final = ("drops", "gains")
 _SHOWN: Final = (*OF_CASES, "pass_rate")
 """What is shown of runs as a whole."""
 _SCORE: Final = ("score", False)
+_ALARMS: Final = 0.05
 _MOST_CASES: Final = 50_000
 _MOST_NUMBERS: Final = 10_000_000
 """So many cases, and scores of all runs together, are kept for tests: of more cases a sample is tested."""
@@ -109,13 +109,11 @@ class HistoryStudy:
     Args:
         runs: with their figures, which are of all cases.
         changes: in order.
-        confidence: one minus the error rate.
         tested: the share of the cases in which changes are looked for: less than 1 if there are very many.
     """
 
     runs: tuple[HistoryRun, ...]
     changes: tuple[HistoryChange, ...]
-    confidence: float = 0.95
     tested: float = 1.0
 
     @property
@@ -136,25 +134,24 @@ def _drops_and_gains(changes: Iterable[HistoryChange]) -> dict[str, float | None
     return {"drops": drops[True], "gains": drops[False]}
 
 
-def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float = 0.95) -> HistoryStudy:
+def measure_history(paths: Sequence[str | PathLike[str]]) -> HistoryStudy:
     """Return the figures of result files, and where they have changed.
 
     With each run, the last w runs are held against the w before them, for w = 1, 2, 4 and so on, case by
     case, by the sign-flip test: of equal runs either half may come first, so that its p-values hold for any
     scores. The error rate is spent over all looks there will ever be (1 / (t · (t + 1)) of it at look t,
     Bonferroni), nine tenths of it on the mean score, the rest on pass rate and fields. So if nothing changes,
-    any change at all is shown in at most 1 - confidence of histories, however long they are and whenever one
+    any change at all is shown in at most 5 % of histories, however long they are and whenever one
     looks. After a change the test begins anew.
 
     Args:
         paths: result files. They are ordered by the time that they hold; those without stay where they are.
-        confidence: one minus the error rate.
 
     Returns:
         Figures of every run, in [0, 1]; what can't be compared; the changes in order.
 
     Raises:
-        ConfigurationError: a file can't be read, there are fewer than two, or the confidence is no share.
+        ConfigurationError: a file can't be read, or there are fewer than two.
 
     Sources: Fisher 1935 and Pitman 1937 (sign flips); docs/history.md says what is computed.
 
@@ -162,7 +159,6 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
     Traceback (most recent call last):
     pytest_jsonmatch.ConfigurationError: a history is of two runs or more; there is 1
     """
-    checked_confidence(confidence)
     if len(paths) < 2:
         raise ConfigurationError(f"a history is of two runs or more; there is {len(paths)}")
     files = list(map(_looked_into, map(Path, paths)))
@@ -174,10 +170,10 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
     runs = tuple(tested.read(file.path) for file in files)
     # The mean score comes first, then the pass rate, then fields.
     changes = sorted(
-        tested.changes(1 - confidence),
+        tested.changes(_ALARMS),
         key=lambda each: (each.run, each.is_field, each.figure != "score", each.figure),
     )
-    return HistoryStudy(runs, tuple(changes), confidence, tested.share)
+    return HistoryStudy(runs, tuple(changes), tested.share)
 
 
 class _File(NamedTuple):

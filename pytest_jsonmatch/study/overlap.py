@@ -49,6 +49,7 @@ _LEAST: Final = 3
 """Records with fewer values, and none that is looked for, are like others by chance: no near duplicates."""
 _SAMPLE: Final = 500
 """Decoys are made of so many values of a field."""
+_ALARMS: Final = 0.05
 _LISTED: Final = 100
 _NAMED: Final = 5
 _SHOWN: Final = 40
@@ -121,7 +122,6 @@ def measure_overlap(
     *,
     id_field: str | None = None,
     near: float = 0.9,
-    confidence: float = 0.95,
     metric: str = defaults.METRIC,
     **options: Any,
 ) -> OverlapStudy:
@@ -130,7 +130,7 @@ def measure_overlap(
     Rare values are looked for: those of at most three records, of two words or more, or with four digits; of
     longer ones every eight words in a row. How often chance finds a value of a field is measured by decoys:
     up to 1,000 values that no record has, put together from parts of those there are. A record is
-    contaminated if chance would find as many of its values in less than 1 - confidence of golds, corrected
+    contaminated if chance would find as many of its values in at most 5 % of golds, corrected
     for the number of records (Bonferroni).
 
     Args:
@@ -139,7 +139,6 @@ def measure_overlap(
         texts: prompts, examples, training texts: (name, part of the text); parts of one text follow another.
         id_field: the member that names a record.
         near: two records are nearly the same if one as the answer to the other scores as much.
-        confidence: one minus the error rate.
         metric: what scores near duplicates.
         **options: of the metric, as for `compare_json`.
 
@@ -170,7 +169,7 @@ def measure_overlap(
         search.close()
         search.look(texts)
         record_of = partial(record_at, golds)
-        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= 1 - confidence)
+        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= _ALARMS)
         worst = [search.told(record_of(at), at, p) for p, at in suspects[:_LISTED]]
 
         def score(one: Record, other: Record) -> float:

@@ -310,7 +310,7 @@ def test_no_change(save, command):
     save(run_of(answers(1), 1), run_of(answers(2), 2))
     ran = command("history run1.json run2.json")
     assert ran.code == 0
-    assert "No change is shown. (If nothing changes, one is in 0.05 of histories.)" in ran.out
+    assert "No change is shown. (If nothing changes, one is in 5 % of histories.)" in ran.out
 
 
 def test_many_runs_fit_a_terminal(save, command, monkeypatch):
