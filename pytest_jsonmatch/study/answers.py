@@ -48,20 +48,20 @@ class Answered(NamedTuple):
             return None
 
 
-def reading_of(id_field: str | None, options: Mapping[str, Any]) -> Reading:
-    """Return how records are read by the options of a metric."""
-    return Reading(id_field, repair=take_repair(options)[0])
-
-
 def answered(
-    gold: Records, answers: Mapping[str, Records], reading: Reading, notes: list[str]
+    gold: Records,
+    answers: Mapping[str, Records],
+    id_field: str | None,
+    options: Mapping[str, Any],
+    notes: list[str],
 ) -> Iterator[Answered]:
     """Yield gold records with the answers to them; an id by which they find each other is left out.
 
     Args:
         gold: the gold records, read once for each system.
         answers: the answers of each system by its name.
-        reading: how records are read and brought together.
+        id_field: the member by which records and answers find each other; None: by position.
+        options: of the metric; it says whether broken answers are repaired.
         notes: at the end it is told here which answers belong to no gold record.
 
     Raises:
@@ -69,6 +69,7 @@ def answered(
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
+    reading = Reading(id_field, repair=take_repair(options)[0])
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study import calibration
-from pytest_jsonmatch.study.answers import answered, reading_of
+from pytest_jsonmatch.study.answers import answered
 from pytest_jsonmatch.study.calibration import GROUPS, Bin, Cheapest, Estimate, Promise, Risk, Tally
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
 from pytest_jsonmatch.study.places import as_answer, comparing, loaded
@@ -172,7 +172,7 @@ def measure_confidence(
     split, read = split_by(confidence), partial(read_actual, metric=metric, options=rules)
     records = without = 0
     clusters: dict[str | int, int] = {}
-    for record in answered(expected, {"answers": actual}, reading_of(id_field, options), notes):
+    for record in answered(expected, {"answers": actual}, id_field, options, notes):
         name, plain = _without(cluster, record.gold)
         number = record.position
         if cluster is not None:

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.results.model import segments_of
-from pytest_jsonmatch.study.answers import answered, reading_of
+from pytest_jsonmatch.study.answers import answered
 from pytest_jsonmatch.study.places import (
     comparing,
     disagreements,
@@ -133,7 +133,7 @@ def audit_gold(
     """
     auditor, compare = Auditor(tuple(answers)), comparing(metric, options)
     notes: list[str] = []
-    for record in answered(gold, answers, reading_of(id_field, options), notes):
+    for record in answered(gold, answers, id_field, options, notes):
         auditor.add(record, compare)
     return auditor.result(notes)
 
