@@ -357,10 +357,17 @@ def related_grid(
         return None
     if not CONTAINERS.isdisjoint(map(type, (*expected, *actual))):
         return None
-    blocks = list(blocks_of(element, expected, actual))
-    related = blocks[0].bound.related if len(blocks) == 1 and blocks[0].rows is None else None
-    scores = None if related is None else related(expected, actual)
-    return None if scores is None else RelatedGrid(aligner, scores)
+    from scipy.sparse import coo_matrix
+
+    found: list[Any] = []
+    for bound, rows, columns in blocks_of(element, expected, actual):
+        if bound.related is None:
+            return None
+        own, others = rows or range(len(expected)), columns or range(len(actual))
+        scores = bound.related([expected[at] for at in own], [actual[to] for to in others]).tocoo()
+        found.append((scores.data, np.array(own)[scores.row], np.array(others)[scores.col]))
+    data, at, to = map(np.concatenate, zip(*found))
+    return RelatedGrid(aligner, coo_matrix((data, (at, to)), (len(expected), len(actual))).tocsr())
 
 
 @final
