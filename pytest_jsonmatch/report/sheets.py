@@ -171,9 +171,9 @@ class Sheet:
     <BLANKLINE>
     It is fine.
     <BLANKLINE>
-    field     auroc
-    total      0.91
-    date       0.70
+    field  auroc
+    total   0.91
+    date    0.70
     """
 
     command: str

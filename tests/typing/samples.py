@@ -577,7 +577,7 @@ def sample_history() -> None:
 
 
 def sample_shift() -> None:
-    found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster=None)
+    found = study.measure_shift([{"n": 1}], [{"n": 1}])
     assert_type(found, study.ShiftStudy)
     assert_type(found.shown, tuple[study.Change, ...])
     assert_type(found.unseen, Mapping[str, int])
