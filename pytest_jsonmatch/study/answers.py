@@ -35,17 +35,21 @@ class Answered(NamedTuple):
     """The gold record's file and line."""
 
     def compared(self, compare: Compare, answer: object) -> MatchResult | None:
-        """Compare an answer with the record; None if it is no JSON, or the metric refuses it.
+        """Compare an answer with the record, and return what `checked` does."""
+        try:
+            return compare(answer, self.gold)
+        except JsonMatchError as error:
+            return self.checked(error)
+
+    def checked(self, found: MatchResult | JsonMatchError) -> MatchResult | None:
+        """Return the result of an answer; None if it is no JSON, or the metric refuses it.
 
         Raises:
             GoldValidationError: the gold record has a member that the schema does not list.
         """
-        try:
-            return compare(answer, self.gold)
-        except GoldValidationError as error:
-            raise gold_error(self.id, self.where, error) from None
-        except JsonMatchError:
-            return None
+        if isinstance(found, GoldValidationError):
+            raise gold_error(self.id, self.where, found) from None
+        return None if isinstance(found, JsonMatchError) else found
 
 
 def answered(

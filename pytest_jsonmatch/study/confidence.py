@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.api import read_actual
+from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
@@ -22,7 +23,7 @@ from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import answered
 from pytest_jsonmatch.study.calibration import GROUPS, Bin, Cheapest, Estimate, Promise, Risk, Tally
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
-from pytest_jsonmatch.study.places import as_answer, comparing, loaded
+from pytest_jsonmatch.study.places import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _ESTIMATES: Final = ("auroc", "brier", "ece")
 FIGURES: Final = (*_ESTIMATES, "accuracy", "mean_confidence", "without_confidence", "coverage_at_error")
 """What gates may name."""
+_CHUNK: Final = 256
+"""So many records are compared together: a judge is asked about all of them at once."""
 _VALUES: Final = frozenset({MATCH, MISMATCH, HALLUCINATION})
 """Results with a value in the answer, which is right or wrong."""
 
@@ -168,20 +171,24 @@ def measure_confidence(
     """
     _check(max_error, cost, correct)
     rules, notes = loaded(options), list[str]()
-    compare, counting = comparing(metric, rules), _Counting(correct)
+    check_options(metric, rules)
     split, read = split_by(confidence), partial(read_actual, metric=metric, options=rules)
+    counting = _Counting(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}
-    for record in answered(expected, {"answers": actual}, id_field, options, notes):
-        name, plain = _without(cluster, record.gold)
-        number = record.position
-        if cluster is not None:
-            number = clusters.setdefault(name or record.position, len(clusters))
-        answer, sure = _split(record, split, read)
-        result = record._replace(gold=plain).compared(compare, as_answer(_without(cluster, answer)[1]))
-        counting.add(number, result, sure)
-        records += 1
-        without += answer is MISSING
+    waiting = answered(expected, {"answers": actual}, id_field, options, notes)
+    while chunk := list(islice(waiting, _CHUNK)):
+        names, golds = zip(*(_without(cluster, record.gold) for record in chunk), strict=True)
+        answers, sure = zip(*(_split(record, split, read) for record in chunk), strict=True)
+        bare = (_without(cluster, answer)[1] for answer in answers)
+        results = compare_all(zip(bare, golds, strict=True), metric, rules)
+        for record, name, result, found in zip(chunk, names, results, sure, strict=True):
+            number = record.position
+            if cluster is not None:
+                number = clusters.setdefault(name or record.position, len(clusters))
+            counting.add(number, record.checked(result), found)
+        records += len(chunk)
+        without += answers.count(MISSING)
     if not counting.total.counts:
         where = f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch import ConfigurationError, Verdict
 from pytest_jsonmatch.study import measure_confidence
 
 
@@ -51,6 +51,20 @@ def test_rules_and_schema_say_what_is_right():
     assert measure_confidence(answers, gold, fields=rules).total.accuracy == 1.0
     close = measure_confidence(answers, gold, metric="json_similarity", correct=0.9)
     assert close.fields["n"].accuracy == 1.0
+
+
+def test_a_judge_is_asked_about_many_records_at_once():
+    asked = []
+
+    class Judge:
+        def judge(self, items):
+            asked.append(len(items))
+            return {item.id: Verdict(item.expected.lower() == item.actual.lower()) for item in items}
+
+    gold = [{"s": f"Text {at}"} for at in range(40)]
+    answers = [{"s": {"value": f"TEXT {at}", "confidence": 0.9}} for at in range(40)]
+    study = measure_confidence(answers, gold, fields={"s": {"compare": "semantic"}}, judge=Judge())
+    assert (study.total.accuracy, len(asked), sum(asked)) == (1.0, 1, 40)
 
 
 def test_invented_values_are_wrong_and_missing_ones_are_not_there():
