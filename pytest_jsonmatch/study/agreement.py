@@ -16,7 +16,7 @@ import numpy as np
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
-from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import lower_end, plain_end
@@ -140,7 +140,7 @@ def measure_agreement(
 
     Every two of them are compared as `compare_json` does it, with its comparators, rules and pairs of array
     elements. A place is counted where one of the two has a value: leaving it out is a judgement, too. What
-    chance would give is how often values of the field from any two documents are equal.
+    chance would give is how often values of the field from any two documents are the same to the comparator.
 
     Args:
         annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a
@@ -198,8 +198,8 @@ class _Field:
     """By pair of annotators, kind of sum and block of documents."""
     numbers: Counter[tuple[int, ...]] = field(default_factory=Counter)
     """How often each value is there: by pair of annotators, side, value and block."""
-    codes: dict[Hashable, int] = field(default_factory=dict)
-    """The numbers of values."""
+    codes: dict[Hashable, tuple[int, JsonValue]] = field(default_factory=dict)
+    """Each value with its number; values that the comparator calls the same share one."""
     origin: float | None = None
     """The first number: sums of squares are of what lies around it."""
 
@@ -229,9 +229,17 @@ class _Field:
             # Two annotators who both leave a place out are not compared there.
             return None
         key = json_key(self.node.prepare(value))
-        if key not in self.codes and len(self.codes) == _VALUES:
-            return None
-        return self.codes.setdefault(key, len(self.codes))
+        if key not in self.codes:
+            if len(self.codes) == _VALUES:
+                return None
+            alike = (code for code, other in self.codes.values() if self._same(other, value))
+            self.codes[key] = next(alike, len(self.codes)), value
+        return self.codes[key][0]
+
+    def _same(self, one: JsonValue, other: JsonValue) -> bool:
+        # (Others may fail, or are asked about many values at once.)
+        quick = self.node.quick if CONTAINERS.isdisjoint({type(one), type(other)}) else None
+        return quick is not None and quick(one, other) == 1.0
 
 
 @final

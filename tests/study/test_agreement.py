@@ -90,6 +90,19 @@ def test_partial_credit_is_agreement_and_no_sameness():
     assert found.cohen.value == pytest.approx((seen - chance) / (1 - chance))
 
 
+def test_what_the_comparator_calls_the_same_agrees_by_chance_too():
+    plain = ["US", "US", "DE", "FR", "US", "DE"], ["US", "DE", "DE", "FR", "US", "FR"]
+    spelled = ["US", "USA", "DE", "FR", "USA", "DE"], ["USA", "DE", "DE", "FR", "US", "FR"]
+    rules = {"land": {"compare": {"oneof": {"groups": [["US", "USA"]]}}}}
+    found = [
+        measure_agreement(
+            {name: [{"land": land} for land in side] for name, side in zip("ab", sides)}, fields=rules
+        )
+        for sides in (plain, spelled)
+    ]
+    assert found[0].fields == found[1].fields
+
+
 def test_arrays_are_paired_and_what_one_leaves_out_is_disagreement():
     schema = {"properties": {"lines": {"type": "array", "x-eval-align": "unordered"}}}
     ann = [{"lines": [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}]}] * 4
