@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.golden import datafiles
 from pytest_jsonmatch.golden.update import (
     Request,
     digest_of,
@@ -52,6 +53,16 @@ def test_cases_of_one_file_are_written_at_once(ask, tmp_path):
     assert (tmp_path / "a.yaml").read_bytes() == data
     write(update)
     assert (tmp_path / "a.yaml").read_bytes() == update.after
+
+
+@pytest.mark.parametrize("cases", [3, 30])
+def test_a_file_is_not_read_again_for_each_case(ask, cases, monkeypatch):
+    loads = []
+    load = datafiles.load
+    monkeypatch.setattr(datafiles, "load", lambda *given, **more: loads.append(1) or load(*given, **more))
+    data = b"cases:\n" + b"".join(b"- {id: c%d, expected: 1}\n" % at for at in range(cases))
+    (update,) = plan_updates(ask(data, case=f"c{at}", trail=("cases", at, "expected")) for at in range(cases))
+    assert (len(update.updated), len(loads) <= 3) == (cases, True)
 
 
 def test_files_come_in_the_order_of_their_names(ask):
