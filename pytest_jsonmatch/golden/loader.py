@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -44,6 +45,13 @@ if TYPE_CHECKING:
 
 _MAX_ERRORS: Final = 10
 _ANYWHERE: Final = Bounds()
+_ELSEWHERE: Final = {
+    **dict.fromkeys(("name", "test"), "id"),
+    **dict.fromkeys(("prompt", "question", "query"), "input"),
+    **dict.fromkeys(("output", "answer", "response"), "actual"),
+    **dict.fromkeys(("gold", "ground_truth", "expected_output"), "expected"),
+}
+"""What other tools call keys of ours."""
 _CHECKS: Final = {"cases_from": check_cases_from, **{name: key.check for name, key in KEYS.items()}}
 
 
@@ -140,7 +148,10 @@ class _Reader:
         first, *others = sorted(self.errors, key=lambda error: (error.line, error.column))
         if not others:
             return first
-        lines = [first.reason, *map(str, others[: _MAX_ERRORS - 1])]
+        lines = [first.reason]
+        for before, each in pairwise([first, *others[: _MAX_ERRORS - 1]]):
+            reason = "the same" if each.reason == before.reason else each.reason
+            lines.append(f"{each.name}:{each.line}:{each.column}: {reason}")
         if len(others) >= _MAX_ERRORS:
             lines.append(f"and {len(others) - _MAX_ERRORS + 1} more")
         return GoldenFileError(first.name, first.line, first.column, "\n".join(lines))
@@ -320,7 +331,9 @@ class _Reader:
             reason = f"`{key}` can't stand inside a case"
         else:
             known = keys if where else keys | SEVERAL
-            reason = f"unknown key {key!r}{did_you_mean(key, sorted(known))}"
+            meant = _ELSEWHERE.get(key, key)
+            hint = f"; did you mean {meant!r}?" if meant in known else did_you_mean(key, sorted(known))
+            reason = f"unknown key {key!r}{hint}"
         self._report((*where, key), reason)
 
 
