@@ -121,9 +121,11 @@ def _update(raw: str) -> tuple[str, ...]:
 
 
 def _baseline_name(raw: str) -> str:
-    if not raw or set(raw) & set('/\\:*?"<>|') or raw in {".", ".."}:
+    """Return the name of a baseline without `.json`: its file has that anyway."""
+    name = raw.removesuffix(".json")
+    if not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}:
         raise argparse.ArgumentTypeError(f"{raw!r} can't name a baseline; for any file use --jsonmatch-json")
-    return raw
+    return name
 
 
 # -- the tables --------------------------------------------------------------------------------------------

@@ -61,10 +61,10 @@ def _read_baseline(session: Session, name: str) -> Baseline:
     from pytest_jsonmatch.results.file import read_results
 
     config, settings = session.config, session.settings
-    if name.endswith(".json") or "/" in name or os.sep in name:
-        path = config.invocation_params.dir / name
-    else:
-        path = config.rootpath / settings.baselines / f"{name}.json"
+    path = config.invocation_params.dir / name
+    is_path = "/" in name or os.sep in name or (name.endswith(".json") and path.exists())
+    if not is_path:
+        path = config.rootpath / settings.baselines / f"{name.removesuffix('.json')}.json"
     if not path.exists() and not settings.baseline_required:
         return Baseline(name, path, None)
     try:
