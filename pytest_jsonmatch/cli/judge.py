@@ -122,7 +122,7 @@ def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged
 def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
     """Return an answer for each item; `size` items are asked at a time."""
     found: dict[str, Verdict | JudgeError] = {}
-    with Progress(total=len(items), noun="pairs") as progress:
+    with Progress(total=len(items), noun="pair") as progress:
         for start in range(0, len(items), size):
             found |= bench.ask(None, items[start : start + size])
             progress(len(found), len(items))

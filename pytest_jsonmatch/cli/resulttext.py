@@ -55,9 +55,9 @@ def completed(view: RunView) -> RunView:
     results = view.results
     notes = [*filter(None, [left_out_note(results)]), *view.notes]
     if results.is_partial:
-        kept, of = count(len(results.cases), "record"), count(results.number)
+        of = count(results.number, "record")
         notes.append(
-            f"Figures and fields are those of all {of} records; {kept} of them are listed as cases. "
+            f"Figures and fields are those of all {of}; listed as cases: {count(len(results.cases))}. "
             "With `jsonmatch evaluate --keep all` all are, and figures have intervals."
         )
     return replace(

@@ -287,17 +287,20 @@ def absence_note(figures: FieldAggregation) -> str:
     """
     parts = []
     if figures.omission_rate:
-        parts.append(_share(figures.omissions, figures.expected_leaves, "expected leaves omitted"))
+        nouns = "expected leaf", "expected leaves"
+        parts.append(_share(figures.omissions, figures.expected_leaves, nouns, "omitted"))
     if figures.hallucination_rate:
-        parts.append(_share(figures.hallucinations, figures.actual_leaves, "actual leaves invented"))
+        nouns = "actual leaf", "actual leaves"
+        parts.append(_share(figures.hallucinations, figures.actual_leaves, nouns, "invented"))
     if figures.fabrication_rate:
-        what = "places where nothing is expected"
-        parts.append(f"fabricated at {_share(figures.fabricated, figures.places, what)}")
+        nouns = "place", "places"
+        share = _share(figures.fabricated, figures.places, nouns, "where nothing is expected")
+        parts.append(f"fabricated at {share}")
     return "; ".join(parts)
 
 
-def _share(part: int, whole: int, what: str) -> str:
-    return f"{count(part)} of {count(whole)} {what} ({100 * part / whole:.3g} %)"
+def _share(part: int, whole: int, nouns: tuple[str, str], what: str) -> str:
+    return f"{count(part)} of {count(whole, *nouns)} {what} ({100 * part / whole:.3g} %)"
 
 
 def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> dict[str, _Sums]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.session.finished import Baseline, FinishedRun
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
@@ -231,8 +232,7 @@ def _baseline_checks(
         if settings.drop_mode != "regression":
             subject += f" ({settings.drop_mode})"
     if diff is not None and not diff.is_comparable:
-        number = len(diff.mismatches)
-        note = f"{number} {'case' if number == 1 else 'cases'} scored in another way"
+        note = f"{count(len(diff.mismatches), 'case')} scored in another way"
         yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
     elif limit is None:
         return

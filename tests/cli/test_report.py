@@ -102,7 +102,7 @@ def test_gates_decide_the_exit_code(files, command):
         0,
         [
             "gates, on 2 cases:",
-            "  PASSED   f1>=0.5         0.75  slack +0.25",
+            "  PASSED   f1>=0.5         0.75  slack +0.25 (mean of 2 cases)",
             "  PASSED   pass_rate>=0.5  0.50  slack 0.00 (1 of 2 cases)",
         ],
     )
@@ -151,7 +151,7 @@ def test_a_corpus_of_which_some_records_are_kept(write, command):
     text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
     assert "leaf_f1, 40 records: mean score 0.03" in text
     assert "confidence intervals" not in text + page
-    assert "Figures and fields are those of all 40 records; 10 records of them are listed" in page
+    assert "Figures and fields are those of all 40 records; listed as cases: 10" in page
     assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")
     assert "| `n` | 40 | 1 | 39 |" in told
 

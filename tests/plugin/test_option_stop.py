@@ -47,7 +47,7 @@ def test_a_limit_that_is_reached_for_certain(suite):
     run.stdout.fnmatch_lines(
         [
             "gates, on 10 of 20 cases; decided, 10 runs of cases saved:",
-            "  PASSED   score >= 0.5  1.00  slack +0.50",
+            "  PASSED   score >= 0.5  1.00  slack +0.50 (mean of 10 cases)",
             "*decided: the mean score is 0.500 at least*",
         ]
     )
