@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count as count_up
 from typing import Final, NamedTuple, TypeAlias, final
@@ -110,12 +110,11 @@ class Section:
         """Whether what only actual has is counted anywhere."""
         return self.uncounted < self.cases
 
-    @property
-    def title(self) -> str:
-        """What the figures are of, and what they leave out."""
-        title = f"{self.metric}, all leaves of {count(self.cases, 'case')}"
+    def title(self, quoted: Callable[[str], str] = str) -> str:
+        """Return what the figures are of, and what they leave out; names are given as `quoted` shows them."""
+        title = f"{quoted(self.metric)}, all leaves of {count(self.cases, 'case')}"
         if self.file:
-            title += f" in {self.file}"
+            title += f" in {quoted(self.file)}"
         if self.variants > 1:
             title += f", {count(self.variants, 'set')} of options"
         return title + left_out(self.cases, self.uncounted)

@@ -269,8 +269,8 @@ def _figures(view: RunView) -> Iterator[str]:
 
 def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
     # The records of a corpus have been summed up before: how many there are, the figures above say.
-    all_records = f"{section.metric}, all records{left_out(section.cases, section.uncounted)}"
-    yield f"{code(section.title if view.results.corpus is None else all_records, 200)}:"
+    all_records = f"{code(section.metric)}, all records{left_out(section.cases, section.uncounted)}"
+    yield f"{section.title(code) if view.results.corpus is None else all_records}:"
     yield ""
     rows = sorted((row for row in section.rows if not row.is_group), key=_order)
     imperfect = [row for row in rows if not is_perfect(row.figures)]

@@ -168,7 +168,7 @@ def summary_lines(
         blocks.append(lines)
     else:
         tables = [(section, field_table(section, look)) for section in summary.sections]
-        blocks += [[*look.folded(section.title, 2, BOLD), *table] for section, table in tables if table]
+        blocks += [[*look.folded(section.title(), 2, BOLD), *table] for section, table in tables if table]
         below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
         blocks.append(_cases(below, summary.below, look))
         blocks.append(_cases(f"{narrow}:", summary.narrow, look))
