@@ -145,10 +145,11 @@ def _of_cases(name: str, cases: Sequence[Case], results: ResultSet) -> tuple[flo
 
 
 def _of_corpus(name: str, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
+    records = count(corpus.records, "record")
     if name == "completeness":
-        return results.completeness, f"{corpus.answered:,} of {count(corpus.records, 'record')} with an answer"
+        return results.completeness, f"{corpus.answered:,} of {records} with an answer"
     if name == "pass_rate":
-        return results.pass_rate, f"{corpus.perfect:,} of {count(corpus.records, 'record')} with score 1"
+        return results.pass_rate, f"{corpus.perfect:,} of {records} with score 1"
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
