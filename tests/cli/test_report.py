@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import csv
 import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -391,6 +393,24 @@ def test_a_table_for_other_programs(files, command, folder, monkeypatch, library
     ]
     # (What the metric does not count is not 0.)
     assert rows[0].endswith(",0.0,,")
+
+
+def test_a_table_has_a_column_for_each_tag(write, command):
+    pytest.importorskip("polars")
+    results = results_of(a=({"x": 1}, {"x": 1}), b=({"x": 1}, {"x": 1}))
+    first, second = results.cases
+    (run,) = first.runs
+    (one,) = run.comparisons
+    two = replace(one, id="a#2", tags={"light": "night"})
+    run = replace(run, comparisons=(replace(one, tags={"light": "day"}), two))
+    first = replace(first, runs=(run,), tags={"pages": 3})
+    write(run_json=to_text(replace(results, cases=(first, second))))
+    rows = list(csv.reader(command("report run.json --csv").out.splitlines()))
+    assert [row[:6] for row in rows] == [
+        ["case", "metric", "passed", "tags.light", "tags.pages", "path"],
+        ["a", "json_similarity", "true", "day, night", "3", "x"],
+        ["b", "json_similarity", "true", "", "", "x"],
+    ]
 
 
 def test_a_table_as_parquet(files, command, folder):
