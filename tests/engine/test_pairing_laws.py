@@ -284,6 +284,33 @@ def test_the_larger_sum_wins_also_where_nothing_is_known_before_the_walk():
     assert (pairs(result), result.recall) == ([(1, 0)], 6 / 7)
 
 
+_SKIPPING = {
+    "a rule": {"fields": {"$": {"align": "unordered"}, "[].id": {"skip": True}}},
+    "an alternative": {
+        "schema": {
+            "x-eval-align": {"match_by": "hungarian"},
+            "items": {
+                "anyOf": [
+                    {"type": "null"},
+                    {"properties": {"n": {}, "inside": {}, "id": {"x-eval-skip": True}}},
+                ]
+            },
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("inside", [0, [0]], ids=["scalars", "containers"])
+@pytest.mark.parametrize("skipping", _SKIPPING)
+def test_what_is_skipped_decides_no_tie(skipping, inside):
+    expected = [{"n": 1, "inside": inside}, {"n": 2, "inside": inside}]
+    for ids in ((1, 2), (2, 1)):
+        actual = [{"n": n, "inside": inside, "id": number} for n, number in zip((3, 4), ids, strict=True)]
+        result = compare_json(actual, expected, **_SKIPPING[skipping])
+        met = [(each.expected, each.actual) for each in result.field_results if each.path == "[].n"]
+        assert met == [(1, 3), (2, 4)]
+
+
 def test_an_array_full_of_what_weighs_nothing_is_not_empty():
     expected, actual = [{"a": [7], "b": 1}, {"b": 1, "c": 5, "d": 4}], [{"b": 1, "c": 5, "x": 3}]
     rules = {"[].a[]": {"weight": 0}}

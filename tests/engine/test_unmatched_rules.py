@@ -69,7 +69,9 @@ def test_each_side_and_the_schema_count():
 def test_a_key_that_no_element_has(elements):
     answer = {"tags": elements, "empty": []}
     fields = {name: {"align": {"key": "id"}} for name in ("tags", "empty")}
-    told = "tags: elements pair by their member 'id', which none in expected has: all of them count as missing"
+    told = (
+        "tags: elements pair by their member 'id', which none in expected has: all of them count as missing"
+    )
     assert compare_json(answer, answer, fields=fields).warnings == (told,)
     run = compare_corpus([answer], [answer], fields=fields)
     assert [str(each) for each in run.warnings] == [f"record 0: {told}"]
