@@ -291,7 +291,7 @@ _SKIPPING = {
             "x-eval-align": {"match_by": "hungarian"},
             "items": {
                 "anyOf": [
-                    {"type": "null"},
+                    {"properties": {"other": {}}, "required": ["other"]},
                     {"properties": {"n": {}, "inside": {}, "id": {"x-eval-skip": True}}},
                 ]
             },
@@ -309,6 +309,23 @@ def test_what_is_skipped_decides_no_tie(skipping, inside):
         result = compare_json(actual, expected, **_SKIPPING[skipping])
         met = [(each.expected, each.actual) for each in result.field_results if each.path == "[].n"]
         assert met == [(1, 3), (2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "options"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, {"fields": {"[].b": {"skip": True}}}),
+        ({"a": 1, "b": "x"}, {"a": 1, "b": "X"}, {"fields": {"[].b": {"transform": ["lowercase"]}}}),
+        ({"a": [1, 2]}, {"a": [2, 1]}, {}),
+        ({"a": 1, "b": None}, {"a": 1}, {"nulls": "absent"}),
+    ],
+    ids=["skipped", "transformed", "unordered", "null"],
+)
+def test_elements_equal_under_the_plan_are_partners_whatever_the_threshold(expected, actual, options):
+    given_options = {"arrays": "unordered", "array_threshold": 1.0, **options}
+    assert compare_json([actual], [expected], **given_options).score == 1.0
+    result = compare_json([{"a": True, "b": 1}], [{"a": 1, "b": 1}], **given_options)
+    assert "match" not in result.counts
 
 
 def test_an_array_full_of_what_weighs_nothing_is_not_empty():
