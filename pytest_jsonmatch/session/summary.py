@@ -188,7 +188,7 @@ def _checks(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
 
     on, look, stopper = run.on, _look(session), session.stopper
     if stopper is not None and stopper.reason is not None:
-        on += f"; decided, {count(stopper.saved, 'run')} of cases saved"
+        on += f"; decided, {count(stopper.saved, 'test')} saved"
     gates = gate_lines(run.checks.gates, look, on=on)
     cases = check_lines(run.checks.unsettled_cases, look)
     return [*gates, *([[]] if gates and cases else []), *cases]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -76,24 +77,23 @@ def _read_baseline(session: Session, name: str) -> Baseline:
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases among all tests that were collected, before some are chosen."""
-    session.collected.update(_cases_of(items))
+    session.collected.update(_cases_of(item for item in items if is_there_to_compare(item)))
 
 
 def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
-    """Take note of the cases that are chosen to run."""
-    session.planned = {}
-    for name in _cases_of(items):
-        session.planned[name] = session.planned.get(name, 0) + 1
+    """Take note of the cases that are chosen to run; any test may turn out to compare."""
+    session.planned = Counter(_cases_of(items))
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
-    """Yield, for each test that is there to compare, the id of its case."""
+    """Yield, for each test, the id of its case."""
     for item in items:
+        turn = None
         if is_there_to_compare(item):
             from pytest_jsonmatch.golden.collector import turn_of  # imported late, since there may be none
 
             turn = turn_of(item, item.nodeid)
-            yield item.nodeid if turn is None else turn.case
+        yield item.nodeid if turn is None else turn.case
 
 
 # -- at the end --------------------------------------------------------------------------------------------
