@@ -123,7 +123,7 @@ class Outcomes:
         self.rules = RulesOfRun()
         """The rules that hold for several tests, and whether they have fitted anything."""
         self.planned: Mapping[str, int] = {}
-        """The cases that all tests chosen to run are, with the number of their runs; empty if nothing needs them."""
+        """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
