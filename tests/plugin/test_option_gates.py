@@ -272,6 +272,25 @@ def test_a_worker_that_crashes(suite):
 # -- what counts -------------------------------------------------------------------------------------------
 
 
+def test_a_test_that_compares_nothing_is_no_case(pytester):
+    pytester.makeini("[pytest]\njsonmatch_cluster = document\n")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.jsonmatch(tags={"document": "a"})
+        def test_it(assert_json_match):
+            assert_json_match({"a": 1}, {"a": 1})
+
+        @pytest.mark.jsonmatch(tags={"document": "a"})
+        def test_other():
+            pass
+        """
+    )
+    run = pytester.runpytest("--jsonmatch-gate=errors == 0")
+    assert gate_lines(run) == ["gates, on 1 of 2 cases:", "PASSED   errors == 0  0  slack 0"]
+
+
 def test_errors_count_as_zero_and_what_is_skipped_or_expected_to_fail_not_at_all(pytester, workers):
     pytester.makepyfile(
         test_it="""

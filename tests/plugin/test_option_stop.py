@@ -167,6 +167,22 @@ def test_any_test_may_compare(suite, write_cases):
     run.stdout.fnmatch_lines("*decided: the mean score can reach 0.467 at most*")
 
 
+def test_what_is_expected_to_fail_decides_nothing(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.parametrize("value", [pytest.param(2, marks=pytest.mark.xfail), 1, 1])
+        def test_it(value):
+            assert_json_match({"a": value}, {"a": 1})
+        """
+    )
+    run = pytester.runpytest("--jsonmatch-fail-under=0.9", "--jsonmatch-stop-when-decided")
+    assert run.ret == pytest.ExitCode.OK
+    run.assert_outcomes(passed=2, xfailed=1)
+
+
 def test_it_needs_a_gate(suite):
     run = suite.runpytest("--jsonmatch-stop-when-decided")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
