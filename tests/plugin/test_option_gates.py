@@ -421,8 +421,9 @@ def test_batch_errors_fail_a_gated_run(pytester, batch_errors, workers):
     )
 
 
-def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors):
-    result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-gate=batch_errors <= 1")
+@pytest.mark.parametrize("more", [[], ["--jsonmatch-stop-when-decided"]], ids=["whole", "early"])
+def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors, more):
+    result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-gate=batch_errors <= 1", *more)
     result.stdout.fnmatch_lines(["  PASSED   f1 >= 0.9 *", "  PASSED   batch_errors <= 1 *"])
     result.stdout.no_fnmatch_line("*FAILED   *batch_errors*")
 
