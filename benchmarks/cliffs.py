@@ -166,6 +166,18 @@ def _tags_changed(rng: random.Random, record: Json) -> Json:
     return {**record, "tags": [rng.choice(_NAMES) if rng.random() < 0.4 else tag for tag in record["tags"]]}
 
 
+def _label(rng: random.Random) -> Json:
+    return None if rng.random() < 0.02 else f"{rng.choice(_COLORS)}{rng.randrange(10**6)}"
+
+
+def _labelled(rng: random.Random) -> Json:
+    return {"name": rng.choice(_NAMES), "labels": [_label(rng) for _ in range(5)]}
+
+
+def _labels_changed(rng: random.Random, record: Json) -> Json:
+    return {**record, "labels": [_label(rng) if rng.random() < 0.4 else own for own in record["labels"]]}
+
+
 def _line(rng: random.Random) -> Json:
     return {"sku": rng.choice(_NAMES), "quantity": rng.randrange(1, 4), "tags": _tags(rng, 10)}
 
@@ -239,6 +251,7 @@ GROUPS: dict[str, tuple[Kind, ...]] = {
     ),
     "arrays inside, sides related": (
         Kind("records with tags", _changed(_tagged, _tags_changed, 0.9)),
+        Kind("records with tags of many words", _changed(_labelled, _labels_changed, 0.9)),
         Kind("orders, lines, tags", _by_lines(_changed(_order, _order_changed, 1.0), 20)),
         Kind("receipts, some empty", _by_lines(_changed(_receipt, _receipt_changed, 1.0), 3)),
         Kind("the same, lines by key", _by_lines(_changed(_receipt, _receipt_changed, 1.0), 3), _BY_KEY),

@@ -46,7 +46,7 @@ DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pypr
 NOT_RUN = {"text", "sh", "bash", "diff", "markdown", "{eval-rst}", "{toctree}"}
 # The console script, without asking where the script was installed.
 JSONMATCH = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
-TIME = re.compile(r"\b\d+\.\d\ds\b")
+TIME = re.compile(r"\b\d+\.\d\ds\b(?: \(\d+:\d\d:\d\d\))?")  # pytest adds "(0:01:02)" from a minute on
 # pytest stretches its rulers to 80 columns: their length depends on how many digits a time has.
 RULER = re.compile(r"([=_-])\1{2,}")
 

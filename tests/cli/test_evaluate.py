@@ -445,7 +445,7 @@ def test_an_interrupt_leaves_what_was_there(folder, write):
     running.stdin.write(b"\n" * 1_000_000)
     running.stdin.flush()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=120)
     assert (running.returncode, out, err) == (130, b"", b"")
     assert (folder / "r.json").read_text() == '"old"'
     assert sorted(path.name for path in folder.iterdir()) == ["gold.jsonl", "r.json"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from pytest_jsonmatch.engine.compare import BUILTIN
+from pytest_jsonmatch.engine.compare import BUILTIN, tables
 
 NAN = float("nan")
 
@@ -173,3 +174,9 @@ def test_a_pattern_that_takes_too_long_is_an_error():
         "the pattern '(a|aa|aaa)+(b|bb)+(a|aa)+$' took more than 0.05 s on a text of 102 characters; "
         "make it simpler, or give the comparator a longer 'timeout'"
     )
+
+
+def test_products_with_and_without_blas_are_equal() -> None:
+    flags = (np.arange(300 * 300).reshape(300, 300) % 7 < 3).astype(np.float64)
+    large, small = tables.product(flags, flags), [tables.product(flags[[at]], flags)[0] for at in (0, 9, 299)]
+    assert np.array_equal(large[[0, 9, 299]], small)

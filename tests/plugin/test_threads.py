@@ -40,7 +40,7 @@ def test_tests_in_threads_are_told_apart(pytester):
         import pytest
         from pytest_jsonmatch import assert_json_match
 
-        both_run = threading.Barrier(2, timeout=30)
+        both_run = threading.Barrier(2, timeout=120)
 
         def test_one():
             both_run.wait()
@@ -70,7 +70,7 @@ def test_a_thread_of_nobody_is_an_error_while_several_tests_run(pytester):
         import pytest
         from pytest_jsonmatch import ConfigurationError, assert_json_match
 
-        both_run = threading.Barrier(2, timeout=30)
+        both_run = threading.Barrier(2, timeout=120)
 
         def test_one():
             both_run.wait()

@@ -235,7 +235,7 @@ def test_an_interrupt_leaves_all_files(suite, workers, monkeypatch):
     wait_for(suite.path / "hangs")
     time.sleep(0.3 if workers else 0)  # the other worker's reports
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does it: to the workers too
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
     assert process.returncode == pytest.ExitCode.INTERRUPTED
     check_files(suite.path, 4)
     assert "interrupted" in read_results(suite.path / "out/results.json").narrowed
@@ -302,7 +302,7 @@ def test_two_runs_write_the_same_files_at_once(suite):
         os.environ["RUN"] = name
         processes.append(start(suite.path, "-q", *FILES))
     os.environ.pop("RUN")
-    assert [process.wait(timeout=30) for process in processes] == [0, 0]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
     for process in processes:
         process.stdout.close()
     check_files(suite.path, 200)
@@ -316,7 +316,7 @@ def test_two_runs_append_to_the_same_summary(suite, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
     processes = [start(suite.path, "-q") for _ in range(2)]
     for process in processes:
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
     summary = (suite.path / "summary.md").read_text(encoding="utf-8")
     half = len(summary) // 2
     assert summary[:half] == summary[half:]

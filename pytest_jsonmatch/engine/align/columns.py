@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
@@ -162,16 +162,27 @@ class Columns:
             # None of them accepts the value.
             self._doubt(grid, _Place(node, weight), expected, actual)
             return
-        first: Grid | None = None
-        everyone = list(range(len(actual)))
-        for variant, rows in groups.items():
-            block = self.grid(variant, [expected[at] for at in rows], actual, above)
+        self._stack(
+            grid,
+            (
+                (rows, self.grid(variant, _at(rows, expected), actual, above))
+                for variant, rows in groups.items()
+            ),
+        )
+
+    def _stack(self, grid: Grid, blocks: Iterable[tuple[Sequence[int], Grid]]) -> None:
+        """Add blocks of some rows each and all columns, one after the other."""
+        everyone = range(len(grid.actual))
+        first: list[float] | None = None
+        for rows, block in blocks:
             if first is None:
-                first = block
+                first = block.actual
             elif self._aligner.as_f1:
-                # The leaves of actual are those of the alternative, too.
-                grid.lower(rows, everyone, [a - b for a, b in zip(first.actual, block.actual)])
-                block.actual = [0.0] * len(actual)
+                # The leaves of actual are counted once, and may not be the same in every block.
+                surplus = [own - other for own, other in zip(first, block.actual)]
+                if any(surplus):
+                    grid.lower(rows, everyone, surplus)
+                block.actual = [0.0] * len(first)
             grid.absorb(block, rows, everyone)
 
     def _scalars(
@@ -342,7 +353,7 @@ class Columns:
         sides = flatten(self._aligner, node, (expected, actual))
         inner = self._inner(node, sides[0].values, sides[1].values)
         if inner is None:
-            self._doubt(grid, _Place(node, weight), expected, actual)
+            self._stack(grid, self._halves(node, weight, expected, actual))
             return
         inner.finish()
         alone = [
@@ -354,6 +365,25 @@ class Columns:
         elif not self._count_actual:
             alone[1] = [0.0] * len(inner.actual)
         grid.nest(Nested(self._aligner, node, inner, sides, alone), weight * element.own_weight)
+
+    def _halves(
+        self, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> Iterator[tuple[Sequence[int], Grid]]:
+        """Yield bounds of arrays that have too many elements for one grid; the walk makes them exact."""
+        middle = len(expected) // 2
+        for rows in (range(middle), range(middle, len(expected))):
+            block = self._body(self._aligner, len(rows), len(actual))
+            some = _at(rows, expected)
+            if middle:
+                self._nest(block, node, weight, some, actual)
+            else:
+                self._doubt(block, _Place(node, weight), some, actual)
+                for own, values in ((block.expected, some), (block.actual, actual)):
+                    # (`_empty` counts empty arrays.)
+                    own[:] = [leaves if value else 0.0 for leaves, value in zip(own, values)]
+            # (The parts hold the grids of the elements.)
+            block.walked, block.bounded, block.parts = not block.is_exact, False, []
+            yield rows, block
 
     def _inner(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid | None:
         """Return the grid of all elements of nested arrays; None where it would not fit the memory limit."""
@@ -368,6 +398,10 @@ class Columns:
             return None
         columns = Columns(self._aligner, element, self._body, self._deepest)
         return columns.grid(element, expected, actual)
+
+
+def _at(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
+    return [values[at] for at in places]
 
 
 def _by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:

@@ -11,6 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds, CostlyValues, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
+from pytest_jsonmatch.engine.compare.tables import product
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class ArrayGrid(Grid):
         scores = self.score[rows, columns]
         total = np.zeros((len(one), len(other)))
         for least in range(1, int(min(one.max(initial=0.0), other.max(initial=0.0))) + 1):
-            total += ((one >= least) * scores) @ (other >= least).T.astype(np.float64)
+            total += product((one >= least) * scores, (other >= least).T.astype(np.float64))
         return total
 
     def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
@@ -327,7 +328,7 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
         beyond = columns - prices
         best = np.maximum.reduceat(beyond, starts, axis=1)
         wanted = (beyond >= np.repeat(best, sizes, axis=1)) & (beyond > 0.0)
-        excess = average @ wanted - 1.0
+        excess = product(average[None], wanted)[0] - 1.0
         prices = np.maximum(prices + _FIRST_STEP / (1.0 + 0.5 * step) * float(score.max()) * excess, 0.0)
     priced = np.zeros((len(score), len(right.sizes)))
     priced[:, having] = np.maximum(np.maximum.reduceat(columns - prices, starts, axis=1), 0.0)
@@ -356,10 +357,17 @@ def related_grid(
         return None
     if not CONTAINERS.isdisjoint(map(type, (*expected, *actual))):
         return None
-    blocks = list(blocks_of(element, expected, actual))
-    related = blocks[0].bound.related if len(blocks) == 1 and blocks[0].rows is None else None
-    scores = None if related is None else related(expected, actual)
-    return None if scores is None else RelatedGrid(aligner, scores)
+    from scipy.sparse import coo_matrix
+
+    found: list[Any] = []
+    for bound, rows, columns in blocks_of(element, expected, actual):
+        if bound.related is None:
+            return None
+        own, others = rows or range(len(expected)), columns or range(len(actual))
+        scores = bound.related([expected[at] for at in own], [actual[to] for to in others]).tocoo()
+        found.append((scores.data, np.array(own)[scores.row], np.array(others)[scores.col]))
+    data, at, to = map(np.concatenate, zip(*found))
+    return RelatedGrid(aligner, coo_matrix((data, (at, to)), (len(expected), len(actual))).tocsr())
 
 
 @final

@@ -83,7 +83,7 @@ class Scoring:
         rows: returns, for each expected value, the positions of the actual values that do not score 0, with
             their scores: for small arrays, where that is faster than one call a pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
-            that the table would be too large; None where they are not all strings.
+            that the table would be too large.
         preload: of a comparator that works best on many strings at once: is given the strings that are about
             to be compared, before a record, or a chunk of records, is scored; fields with equal functions
             share a call. Its ConfigurationError ends the run.

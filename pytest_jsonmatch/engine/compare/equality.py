@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
@@ -50,7 +50,13 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
             equal.setdefault(prepare(value), {})[to] = 1.0
         return [equal.get(prepare(value), {}) for value in expected]
 
-    return Scoring(score, table, rows=rows)
+    def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
+        from pytest_jsonmatch.engine.compare.tables import overlaps
+
+        # Equal values share their only member.
+        return overlaps([{prepare(value)} for value in expected], [{prepare(value)} for value in actual])
+
+    return Scoring(score, table, rows=rows, related=related)
 
 
 _EQUALITY: Final = equality_of(json_key)

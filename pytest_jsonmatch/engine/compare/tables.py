@@ -28,6 +28,8 @@ _EXACT_INTEGER: Final = 2**52
 _COMMON_SHARE: Final = 0.02
 # Letters are counted modulo this many: all of ASCII are told apart.
 _LETTERS: Final = 128
+# Products of matrices of fewer multiplications are made without BLAS.
+_FOR_BLAS: Final = 2**24
 
 
 def row_blocks(rows: int, columns: int, cells: int = 32_768) -> list[slice]:
@@ -144,6 +146,20 @@ def _else_equality(
     return scores
 
 
+def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Multiply two matrices, (k, l) by (l, m).
+
+    BLAS starts threads. Where other programs keep the cores busy, as workers of pytest-xdist do, they wait
+    milliseconds for each other, and a small product takes a hundred times as long.
+
+    >>> product(np.eye(2), np.ones((2, 1))).tolist()
+    [[1.0], [1.0]]
+    """
+    by_blas = len(left) * right.size > _FOR_BLAS
+    found: NDArray[Any] = left @ right if by_blas else np.einsum("ij,jk->ik", left, right)
+    return found
+
+
 def shared_members(
     expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]
 ) -> Matrix:
@@ -169,7 +185,7 @@ def shared_members(
         wanted, held = (np.zeros((size, int(is_common.sum()) + 1), dtype=np.float32) for size in (n, m))
         wanted[rows, number[left]] = 1.0
         held[columns, number[right]] = 1.0
-        shared += wanted[:, :-1] @ held[:, :-1].T
+        shared += product(wanted[:, :-1], np.ascontiguousarray(held[:, :-1].T))
     rare = holders * ~is_common
     wanting = rare[left] > 0
     if wanting.any():
