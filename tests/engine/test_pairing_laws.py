@@ -262,7 +262,16 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         ({"accept": {"[].b": [[{"n": 1}, {"n": 2}]]}}, 3),
         ({"memory_limit": "200 KiB"}, 2),
     ],
-    ids=["", "ratio", "extras ignored", "key", "optional", "long texts", "an array is accepted", "little memory"],
+    ids=[
+        "",
+        "ratio",
+        "extras ignored",
+        "key",
+        "optional",
+        "long texts",
+        "an array is accepted",
+        "little memory",
+    ],
 )
 def test_few_pairs_are_walked(size, more, walks, monkeypatch):
     made = []

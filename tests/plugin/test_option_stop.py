@@ -74,9 +74,7 @@ def test_xdist_stops_too(suite):
         "--maxprocesses=2",
     )
     assert run.ret == pytest.ExitCode.OK
-    run.stdout.fnmatch_lines(
-        ["gates, on * of 20 cases; decided, * tests saved:", "  PASSED   score >= 0.1*"]
-    )
+    run.stdout.fnmatch_lines(["gates, on * of 20 cases; decided, * tests saved:", "  PASSED   score >= 0.1*"])
     assert calls(suite) <= 20
 
 
