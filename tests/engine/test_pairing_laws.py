@@ -347,6 +347,14 @@ def test_an_array_full_of_what_weighs_nothing_is_not_empty():
     assert (pairs(result), result.recall) == ([(0, 0)], 1 / 4)
 
 
+def test_ordered_arrays_in_elements_count_to_their_ends():
+    expected, actual = [{"a": [1, 2], "b": 1}], [{"a": [1, 2, 3, 4, 5, 6], "b": 1}, {"a": [1, 2], "b": 2}]
+    for one, other in ((expected, actual), (actual, expected)):
+        result = compare_json(other, one, fields={"$": {"align": "unordered"}})
+        ((*_, f1),) = result.alignments[0].pairs
+        assert f1 == 4 / 6
+
+
 @pytest.mark.parametrize("actual", [{}, {"a": [[]]}], ids=["absent", "there"])
 def test_an_empty_array_weighs_what_its_alternative_says(actual):
     kinds = [{"x-eval-weight": 0.5}, {"type": "object"}]
