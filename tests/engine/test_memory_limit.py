@@ -82,6 +82,13 @@ def test_what_can_pair_only_once_bounds_what_is_lost():
         assert (total(result), result.alignment_gap) == (pytest.approx(1 / 3), pytest.approx(0.0, abs=1e-6))
 
 
+def test_elements_that_tie_all_find_a_partner():
+    expected, actual = ([{"kind": "a b", "id": at + first} for at in range(60)] for first in (0, 60))
+    rough, exact = compared(expected, actual, memory_limit=1), compared(expected, actual)
+    assert (rough.alignment, rough.recall) == ("approximate", exact.recall)
+    assert rough.alignment_gap == pytest.approx(0.0, abs=1e-9)
+
+
 def test_memory_stays_within_the_limit():
     compared(words(40, 1), words(40, 2), memory_limit=1)  # what is imported is no part of it
     expected, actual = words(1_500, 1), words(1_500, 2)

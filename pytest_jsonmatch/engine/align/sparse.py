@@ -28,6 +28,8 @@ _BYTES_A_CELL: Final = 64
 _BYTES_A_CANDIDATE: Final = 200
 _LEAST_CANDIDATES: Final = 4
 _MOST_CANDIDATES: Final = 64
+_NEAREST: Final = 2.0**-40
+"""What a candidate is worth less, at most, for standing elsewhere in the canonical order than its row."""
 
 
 def pair_sparsely(
@@ -72,8 +74,11 @@ def pair_sparsely(
         better = best > best_of_columns
         row_of_best[better] = block.argmax(axis=0)[better] + start
         best_of_columns[better] = best[better]
-        found = np.argpartition(-block, kept - 1, axis=1)[:, :kept]
-        here = np.repeat(np.arange(start, start + len(some)), kept)
+        # (Of many that tie, rows must not all keep the same.)
+        own = np.arange(start, start + len(some))
+        apart = np.abs(own[:, None] / len(rows) - np.arange(len(columns)) / len(columns))
+        found = np.argpartition(apart * _NEAREST - block, kept - 1, axis=1)[:, :kept]
+        here = np.repeat(own, kept)
         candidates.append((here, found.ravel(), np.take_along_axis(block, found, axis=1).ravel()))
     candidates.append((row_of_best, np.arange(len(columns)), best_of_columns))
     edges: Any = tuple(map(np.concatenate, zip(*candidates)))
