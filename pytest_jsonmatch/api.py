@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.answer import value_of
-from pytest_jsonmatch.engine.ask.rounds import answered
+from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
@@ -17,7 +17,12 @@ from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, error_text
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchError,
+    JsonMatchWarning,
+    error_text,
+)
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -111,6 +116,33 @@ def compare_values(
     validity = validity_of(plan.schema, actual, validate)
     notes += keyless(plan.standing, expected)
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
+
+
+def compare_all(
+    pairs: Iterable[tuple[JsonValue, JsonValue]], metric: str, options: Mapping[str, Any]
+) -> list[MatchResult | JsonMatchError]:
+    """Score several answers as `compare_values` does; a judge is asked about all of them at once.
+
+    Args:
+        pairs: answers, each with what is expected: JSON values; an answer may be MISSING.
+        metric: a metric's name.
+        options: of the metric, and `judge`.
+
+    Returns:
+        Of each pair its result, or the error that scoring it raises.
+    """
+    judge, _, options = _take_judge(take_validate(take_repair(options)[1])[1])
+    plan = prepare(metric, options)
+    documents = [(expected, actual) for actual, expected in pairs]
+    if plan.reads_texts:
+        from pytest_jsonmatch.reading.nested import with_texts_read
+
+        documents = [(with_texts_read(plan, one), with_texts_read(plan, other)) for one, other in documents]
+    outcomes = answered_all(plan, [(None, *each) for each in documents], _bench(plan, judge))
+    return [
+        found if isinstance(found, JsonMatchError) else MatchResult(plan, each, found)
+        for each, found in zip(documents, outcomes, strict=True)
+    ]
 
 
 def check_options(metric: str, options: Mapping[str, Any]) -> None:

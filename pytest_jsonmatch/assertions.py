@@ -118,7 +118,7 @@ def _begin() -> None:
 
 
 def check_case(
-    case: GoldenCase, actual: object, *, locate: Callable[[FieldResult], str | None], rules: RuleSource
+    case: GoldenCase, actual: object, locate: Callable[[FieldResult], str | None], rules: RuleSource
 ) -> tuple[MatchResult, Exception | None]:
     """Do what `assert_json_match` does for a golden case, but return the failure instead of raising it.
 
@@ -132,7 +132,7 @@ def check_case(
         The result, and what is wrong with it: an AssertionError, a ComparatorError or None.
     """
     _begin()
-    asked = _asked(case.metric, case.threshold, _options_of(case), None, locate, suggests=True, source=rules)
+    asked = _asked(case.metric, case.threshold, case.options, None, locate, suggests=True, source=rules)
     return asked.compare(actual, case.expected)
 
 
@@ -145,7 +145,7 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
     from pytest_jsonmatch.api import compare_values
     from pytest_jsonmatch.engine.value.text import render
 
-    asked = _asked(case.metric, case.threshold, _options_of(case), None)
+    asked = _asked(case.metric, case.threshold, case.options, None)
     expected, options = case.expected, {**asked.options, "judge": _nobody}
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
@@ -161,13 +161,8 @@ def check_configuration(case: GoldenCase) -> None:
     """Raise JsonMatchError for what is wrong with how a golden case is compared, whatever its answer is."""
     from pytest_jsonmatch.api import check_options
 
-    asked = _asked(case.metric, case.threshold, _options_of(case), None)
+    asked = _asked(case.metric, case.threshold, case.options, None)
     check_options(asked.metric, asked.options)
-
-
-def _options_of(case: GoldenCase) -> dict[str, Any]:
-    own = {"judge_triage": case.judge_triage, "validate": case.validate}
-    return {**case.options, **{name: value for name, value in own.items() if value is not None}}
 
 
 def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch import hooks, running
-from pytest_jsonmatch.golden.claims import is_golden
+from pytest_jsonmatch.golden.filenames import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options
 from pytest_jsonmatch.session.recorder import carry, parameters, tags_of_marks
 from pytest_jsonmatch.session.session import Session
@@ -157,7 +157,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if _COLLECTOR in sys.modules:  # otherwise no golden case was collected
         from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, turn_of
 
-        recorder.turn = turn_of(item, recorder.nodeid)
+        recorder.turn = turn_of(item)
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input

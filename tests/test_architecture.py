@@ -35,6 +35,7 @@ LATE = {
     "engine/compare/tables.py",
     "study/agreement.py",
     "study/calibration.py",
+    "study/confidence.py",
     "study/history.py",
     "study/overlap.py",
     "study/twins.py",

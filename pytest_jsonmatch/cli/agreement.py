@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
-from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import open_golds
-from pytest_jsonmatch.cli.rules import rules_of
-from pytest_jsonmatch.cli.studies import finish, study_gates
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.agreementsheet import agreement_sheet
+from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
+from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.report.sheets import AnyCell
+    from pytest_jsonmatch.study.agreement import AgreementStudy, FieldAgreement
+    from pytest_jsonmatch.study.calibration import Estimate
+
+_FIGURES: Final = {
+    "agreement": ("agreement", "agreement"),
+    "cohen": ("Cohen's kappa", "Cohen"),
+    "fleiss": ("Fleiss' kappa", "Fleiss"),
+    "alpha": ("alpha, nominal", "alpha"),
+    "alpha_interval": ("alpha, interval", "alpha of numbers"),
+}
+"""What figures are called by themselves, and above columns."""
+_TENTATIVE: Final = 0.667
+"""Below this alpha Krippendorff draws no conclusions, not even tentative ones."""
 
 
 def run(options: Namespace) -> int:
@@ -18,15 +32,70 @@ def run(options: Namespace) -> int:
     from pytest_jsonmatch.study.agreement import FIGURES, measure_agreement
 
     gates = study_gates(options, FIGURES)
-    with plugins(options):
-        judge = bench_of(options)
-        rules = {**rules_of(options), "judge": judge}
-        study = measure_agreement(
-            open_golds(options.gold),
-            metric=options.metric,
-            id_field=options.id_field,
-            confidence=options.confidence,
-            **rules,
-        )
-    tell_usage(judge)
-    return finish(options, study, agreement_sheet(study), gates, on=count(study.documents, "document"))
+    with study_rules(options) as rules:
+        study = measure_agreement(open_golds(options.gold), **rules)
+    return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
+
+
+def _sheet(found: AgreementStudy) -> Sheet:
+    names = " and ".join(found.annotators) if len(found.annotators) < 3 else ", ".join(found.annotators)
+    about = f"agreement of {names} on {count(found.documents, 'document')}"
+    totals = [
+        Figure(name, _text(each), f"95 % interval {_ends(each)}")
+        for key, (name, _) in _FIGURES.items()
+        if (each := getattr(found.total, key)) is not None
+    ]
+    columns = [Column("field"), Column("places", spare=True)]
+    columns += [Column(title) for _, title in _FIGURES.values()]
+    columns.insert(-1, Column("its 95 % interval", spare=True))
+    # Where nothing varies there is no alpha: last.
+    by_alpha = sorted(
+        found.fields.items(),
+        key=lambda item: (2.0 if item[1].alpha is None else item[1].alpha.value, item[0]),
+    )
+    worst = [
+        [
+            str(each.id),
+            score_text(min(each.agreement, 0.9999)),
+            count(each.differing),
+            ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
+        ]
+        for each in found.worst
+    ]
+    of_worst = Column("document"), Column("agreement"), Column("places"), Column("that differ", text=True)
+    blocks: list[Block] = [
+        Figures(totals),
+        Rows(columns, [_row(path, each) for path, each in by_alpha], "By field, the least alpha first"),
+        Rows(of_worst, worst, "The documents with the least agreement", "document"),
+    ]
+    if not worst:
+        blocks.append(Said("All agree."))
+    if found.alone:
+        only = count(found.alone, "document")
+        blocks.append(Said(f"{only} described by one annotator only: not counted.", "open"))
+    if found.batch_errors:
+        failed = count(found.batch_errors, "comparison")
+        blocks.append(Said(f"{failed} left out: a batch comparator failed.", "bad"))
+    return Sheet("jsonmatch agreement", about, blocks)
+
+
+def _row(path: str, found: FieldAgreement) -> list[AnyCell]:
+    row: list[AnyCell] = [
+        path,
+        count(found.places),
+        *(_text(getattr(found, key)) for key in _FIGURES),
+    ]
+    if found.alpha is not None and found.alpha.value < _TENTATIVE:
+        row[-2] = Cell(_text(found.alpha), "bad")
+    row.insert(-1, _ends(found.alpha))
+    return row
+
+
+def _ends(found: Estimate | None) -> str:
+    return "–" if found is None else f"{found.low:.2f} to {found.high:.2f}"
+
+
+def _text(found: Estimate | None) -> str:
+    """Return a figure with no more than four decimals, and less than 1 if it is."""
+    value = None if found is None else found.value
+    return score_text(value if value is None or value == 1 else min(value, 0.9999))

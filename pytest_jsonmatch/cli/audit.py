@@ -5,21 +5,27 @@ from __future__ import annotations
 from argparse import Namespace
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
-from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import by_name, names_in, open_sides
+from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
-from pytest_jsonmatch.cli.rules import rules_of
-from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
 from pytest_jsonmatch.cli.suite import audit_suite
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.auditsheet import gold_sheet, suite_sheet
+from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.mutate import SuiteAudit
+    from pytest_jsonmatch.study.suspects import Suspect
+
+_WIDTH: Final = 300
+_CONTEXT: Final = 6
 
 
 def run(options: Namespace) -> int:
@@ -30,33 +36,19 @@ def run(options: Namespace) -> int:
         raise CommandError("nothing to audit: give GOLD with --answers, or --mutate FOLDER")
     if options.gold == STDIN:
         raise CommandError("GOLD is read once for each system: give a file or a folder, not standard input")
-    if _is_yaml(Path(options.gold)):
-        raise CommandError(
-            f"{options.gold} has golden cases in YAML, and GOLD is JSON: audit the files that "
-            "`expected_file` or `cases_from` names, or review answers to cases one by one with pytest "
-            "--jsonmatch-review"
-        )
     if not options.answers:
         raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")
     gates = study_gates(options, {"suspects", "suspect_records"})
     if options.review:
         check_review(Path(options.gold))
-    with plugins(options):
-        found = _audited(options)
+    found = _audited(options)
     about = (
         f"{name_of(options.gold)}: {count(found.records, 'record')}, answers of {len(found.systems)} systems"
     )
-    code = finish(options, found, gold_sheet(found, about), gates, on=count(found.records, "record"))
+    code = finish(options, found, _gold_sheet(found, about), gates, on=count(found.records, "record"))
     if options.review:
         review_suspects(found.found, options)
     return code
-
-
-def _is_yaml(gold: Path) -> bool:
-    suffixes = (".yaml", ".yml")
-    if gold.is_dir():
-        return not names_in(gold, (".json",)) and bool(names_in(gold, suffixes))
-    return gold.suffix.lower() in suffixes
 
 
 def _mutate(options: Namespace) -> int:
@@ -67,13 +59,11 @@ def _mutate(options: Namespace) -> int:
     gates = study_gates(options, {"noticed"})
     found = audit_suite(options.mutate, workers=options.workers)
     about = f"{', '.join(options.mutate)}: {count(found.cases, 'golden case')}"
-    return finish(options, found, suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
+    return finish(options, found, _suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
 
 
 def _audited(options: Namespace) -> GoldAudit:
-    judge = bench_of(options)
-    rules: dict[str, Any] = {**rules_of(options), "judge": judge}
-    with ExitStack() as files:
+    with study_rules(options) as rules, ExitStack() as files:
         sides = {
             name: files.enter_context(
                 open_sides(path, options.gold, id_field=options.id_field, repair=options.repair)
@@ -82,17 +72,71 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
-        found = audit_gold(
-            first.expected,
-            answers,
-            metric=options.metric,
-            id_field=options.id_field,
-            repair=options.repair,
-            **rules,
-        )
-    tell_usage(judge)
+        found = audit_gold(first.expected, answers, repair=options.repair, **rules)
     if not first.names:
         return found
     return replace(
         found, found=tuple(replace(each, record=first.names[each.position]) for each in found.found)
     )
+
+
+# -- for people --------------------------------------------------------------------------------------------
+
+
+def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
+    """Return an audit for people."""
+    columns = [Column("record"), *(Column(title, text=True) for title in ("place", "gold", "answers"))]
+    columns += [Column("votes"), Column("bits"), Column("who", text=True, spare=1)]
+    rows = [
+        (
+            Cell(each.record, "strong"),
+            each.path,
+            *_differing(each),
+            f"{len(each.systems)} to {len(each.backing)}",
+            f"{each.evidence:.1f}",
+            ", ".join(each.systems),
+        )
+        for each in found.found
+    ]
+    told = f"{count(len(rows), 'place')} where the gold is likely wrong, the strongest evidence first."
+    notes = [Said(note, "faint") for note in found.notes]
+    return Sheet("jsonmatch audit", about, [Said(told), Rows(columns, rows, noun="place"), *notes])
+
+
+def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
+    """Return both values as text, without a long beginning that they have in common."""
+    texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
+    if suspect.kind != "change":
+        nothing = Cell("(nothing)", "faint")
+        return (nothing, texts[1]) if suspect.kind == "add" else (texts[0], nothing)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts)))
+    begin = max(common - _CONTEXT, 0)
+    if begin <= _CONTEXT:
+        return texts
+    return f"…{texts[0][begin:]}", f"…{texts[1][begin:]}"
+
+
+def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
+    """Return the audit of a suite for people."""
+    columns = [Column("field"), Column("broken by", text=True), Column("pass")]
+    columns += [Column("let pass by", text=True), Column("example", text=True, spare=1)]
+    columns.append(Column("in", text=True, spare=2))
+    rows = [
+        (
+            Cell(each.field, "strong"),
+            each.kind,
+            f"{each.mutated - each.noticed} of {each.mutated}",
+            " · ".join(each.rules),
+            each.example,
+            each.case,
+        )
+        for each in found.holes
+    ]
+    told = "Nothing could be broken."
+    if found.noticed is not None:
+        told = (
+            f"{count(found.mutated, 'mutation')} of right answers: {found.noticed:.1%} of them are noticed."
+        )
+    table = Rows(columns, rows, title="What passes", noun="hole")
+    notes = [Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
+    return Sheet("jsonmatch audit --mutate", about, [Said(told), table, *notes])

@@ -145,7 +145,7 @@ def _agreement(parser: Parser) -> None:
     told = "what one annotator says: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     told = "the member that is a document's id; without it records go by position"
-    add_options(parser, *RULES, "--confidence", id_field=told)
+    add_options(parser, *RULES, id_field=told)
     add_judge(parser)
     add_study_options(parser)
 
@@ -157,20 +157,12 @@ def _overlap(parser: Parser) -> None:
     add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
     told = "records are near duplicates if one as the answer to the other scores as much (default: 0.9)"
     add(parser, "--near SCORE", told, type=share, default=0.9)
-    add_options(
-        parser,
-        *RULES,
-        id_field="the member that is a record's id; without it its place is",
-        confidence="where nothing is contaminated, in this share of golds no record is named (default: 0.95)",
-    )
+    add_options(parser, *RULES, id_field="the member that is a record's id; without it its place is")
     add_study_options(parser)
 
 
 def _history(parser: Parser) -> None:
     add(parser, "RESULT", "a result file: one run; as many as there are", nargs="+", type=Path)
-    add_options(
-        parser, confidence="where nothing changes, this share of histories shows no change (default: 0.95)"
-    )
     add_study_options(parser)
 
 
@@ -198,9 +190,6 @@ def _confidence(parser: Parser) -> None:
 def _shift(parser: Parser) -> None:
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
     add(parser, "OLD", "the records that they are compared with, likewise")
-    add_options(
-        parser, cluster="the member that records belong together by: the first of each stands for all"
-    )
     add_study_options(parser)
 
 

@@ -3,37 +3,54 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
-from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import open_sides
-from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.sources import imported
-from pytest_jsonmatch.cli.studies import finish, study_gates
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
-from pytest_jsonmatch.study.confidencesheet import confidence_sheet
+from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
+from pytest_jsonmatch.report.figures import amount_text, count, score_text
+from pytest_jsonmatch.report.sheets import (
+    AnyCell,
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Figure,
+    Figures,
+    Rows,
+    Said,
+    Series,
+    Sheet,
+    Spark,
+)
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.study.calibration import Cheapest, Estimate, Promise
+    from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
     from pytest_jsonmatch.study.confidences import ConfidenceSource
+
+_FEW: Final = 30
+"""Fields with fewer values are shown faintly: their figures say little."""
+_MOST_LINES: Final = 5
 
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch confidence`."""
+    from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
+
     gates = study_gates(options, FIGURES)
     if options.max_error is None and any(gate.figure == "coverage_at_error" for gate in gates):
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")
     cost = None if options.cost is None else _cost(options.cost)
     with (
-        plugins(options),
+        study_rules(options) as rules,
         open_sides(
             options.actual, options.expected, id_field=options.id_field, repair=options.repair
         ) as sides,
     ):
-        judge = bench_of(options)
         study = measure_confidence(
             sides.actual,
             sides.expected,
@@ -41,15 +58,15 @@ def run(options: Namespace) -> int:
             max_error=options.max_error,
             cost=cost,
             correct=options.correct,
-            metric=options.metric,
-            id_field=options.id_field,
             cluster=options.cluster,
             repair=options.repair,
-            judge=judge,
-            **rules_of(options),
+            **rules,
         )
-    tell_usage(judge)
-    sheet = confidence_sheet(study, f"{name_of(options.actual)} against {name_of(options.expected)}")
+    of = f"{count(study.total.values, 'value')} with a confidence in {count(study.records, 'record')}"
+    if study.clusters < study.records:
+        of += f", {count(study.clusters, 'cluster')}"
+    about = f"{name_of(options.actual)} against {name_of(options.expected)}: {of}"
+    sheet = Sheet("jsonmatch confidence", about, list(_blocks(study, study.total)))
     return finish(options, study, sheet, gates, on=count(study.total.values, "value"))
 
 
@@ -70,3 +87,113 @@ def _cost(written: str) -> dict[str, float]:
         raise CommandError(
             f"--cost {written!r}: it is what a wrong value and a review cost, as in wrong=100,review=1"
         ) from None
+
+
+# -- for people --------------------------------------------------------------------------------------------
+
+
+def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
+    right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
+    estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
+    figures = [Figure(name, *_estimate(each)) for name, each in estimates.items()]
+    yield Figures([*figures, Figure("right", right, sure)])
+    if total.auroc is None:
+        yield Said("No auroc: it takes values that are right and values that are wrong.", "open")
+    if total.at_error is not None and study.max_error is not None:
+        yield _promised(total.at_error, study.max_error)
+    if total.cheapest is not None:
+        yield _cheapest(total.cheapest)
+    for note in study.notes:
+        yield Said(f"note: {note}", "faint")
+    yield Chart(
+        "Confidence and the share of right values, in bins of as many values each",
+        "confidence",
+        "right",
+        [
+            Series("all values", [(each.confidence, each.right) for each in total.reliability]),
+            Series("as it should be", [(0, 0), (1, 1)], is_guide=True),
+        ],
+    )
+    named = [("all values", total)]
+    if 1 < len(study.fields) <= _MOST_LINES:
+        named += [(path, each) for path, each in study.fields.items() if each.values]
+    yield Chart(
+        "Share of wrong values, if those with the highest confidences are accepted",
+        "accepted",
+        "wrong",
+        [Series(name, [(risk.coverage, risk.error) for risk in each.risks]) for name, each in named],
+    )
+    yield _table(study)
+
+
+def _estimate(found: Estimate | None) -> tuple[str, str]:
+    if found is None:
+        return "–", ""
+    value, low, high = found
+    return score_text(value), "" if low is None else f"{score_text(low)} to {score_text(high)}"
+
+
+def _promised(found: Promise, most: float) -> Said:
+    if found.threshold is None or found.bound is None:
+        from pytest_jsonmatch.study.calibration import needed
+
+        return Said(
+            f"No threshold is shown to keep the share of wrong values at {most:g} or below. It takes at "
+            f"least {count(needed(most))} values without a mistake in the half that is checked.",
+            "bad",
+        )
+    return Said(
+        f"Values with a confidence of {found.threshold:g} or more may skip review: {_percent(found)} of all. "
+        f"At most {most:g} of them are wrong, with 95 % confidence: of the half that did not choose the "
+        f"threshold {count(found.wrong)} of {count(found.checked)} are, a share below {found.bound:.3g}.",
+        "good",
+    )
+
+
+def _cheapest(found: Cheapest) -> Said:
+    if found.threshold is None:
+        return Said("Reviewing all values is cheapest.", "open")
+    return Said(
+        f"A threshold of {found.threshold:g} is cheapest: {_percent(found)} of the values skip review, "
+        f"and a value costs {amount_text(found.cost)}.",
+        "strong",
+    )
+
+
+def _table(study: ConfidenceStudy) -> Rows:
+    """Return the table of fields, those first whose confidences are most surely off."""
+    columns = ["values", "right", "confidence", "auroc", "interval", "ece", "interval", "brier"]
+    spared = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1}
+    if study.max_error is not None:
+        columns += [f"{study.max_error:g} from", "coverage"]
+    if study.cost is not None:
+        columns += ["cheapest from", "cost"]
+    fields = [(path, each) for path, each in study.fields.items() if each.values]
+    fields.sort(key=lambda field: (-((field[1].ece and field[1].ece.low) or 0.0), field[0]))
+    rows: list[list[AnyCell]] = []
+    for path, of in fields:
+        tone = "faint" if of.values < _FEW else ""
+        cells = [path, count(of.values), score_text(of.accuracy), score_text(of.mean_confidence)]
+        cells += [*_estimate(of.auroc), *_estimate(of.ece), _estimate(of.brier)[0]]
+        if of.at_error is not None:
+            cells += [_threshold(of.at_error), _percent(of.at_error)]
+        if of.cheapest is not None:
+            cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost)]
+        rows.append([*(Cell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])])
+    return Rows(
+        [
+            Column("field"),
+            *(Column(name, spare=spared.get(name, 0)) for name in columns),
+            Column("right by bin", text=True, spare=4),
+        ],
+        rows,
+        title="Fields, the most surely miscalibrated first",
+    )
+
+
+def _threshold(found: Promise | Cheapest) -> str:
+    return "none" if found.threshold is None else f"{found.threshold:g}"
+
+
+def _percent(found: Promise | Cheapest) -> str:
+    return f"{found.coverage * 100:.1f} %"

@@ -3,10 +3,35 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.cli.studies import finish, study_gates
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.historysheet import history_sheet
+from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.sheets import (
+    AnyCell,
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Rows,
+    Said,
+    Series,
+    Sheet,
+    Spark,
+)
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy
+
+_BARS: Final = 40
+"""A sparkline has at most so many bars; of more runs each is the mean of several."""
+_CHARTED: Final = 5
+"""So many fields are drawn in one chart: those that move most."""
+_Line: TypeAlias = "tuple[str, list[float | None]]"
+"""A figure or field, and its values by run."""
 
 
 def run(options: Namespace) -> int:
@@ -14,5 +39,121 @@ def run(options: Namespace) -> int:
     from pytest_jsonmatch.study.history import FIGURES, measure_history
 
     gates = study_gates(options, FIGURES)
-    study = measure_history(options.result, confidence=options.confidence)
-    return finish(options, study, history_sheet(study), gates, on=count(len(study.runs), "run"))
+    study = measure_history(options.result)
+    return finish(options, study, _sheet(study), gates, on=count(len(study.runs), "run"))
+
+
+def _sheet(found: HistoryStudy) -> Sheet:
+    runs = found.runs
+    days = [run.created[:10] for run in (runs[0], runs[-1]) if run.created]
+    when = f", {' to '.join(dict.fromkeys(days))}" if days else ""
+    totals: list[_Line] = [(name, [run.figures[name] for run in runs]) for name in found.runs[0].figures]
+    paths = sorted({path for run in runs for path in run.fields})
+    fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
+    fields.sort(key=lambda line: -_spread(line[1]))
+    columns = [Column("by run", text=True), *map(Column, ("first", "last", "least", "most"))]
+    of_totals, of_fields = ([each for each in found.changes if each.is_field == is_it] for is_it in (0, 1))
+    blocks: list[Block] = [
+        *_change_blocks(found),
+        Rows([Column("figure"), *columns], [_row(line, of_totals) for line in totals], noun="figure"),
+        _chart("Figures by run", [totals[0], totals[-1]], runs, of_totals),
+        Rows([Column("field"), *columns], [_row(line, of_fields) for line in fields], "Fields"),
+        _chart("The fields that move most", fields[:_CHARTED], runs, of_fields),
+        Rows(
+            [
+                Column("run"),
+                Column("created", text=True, spare=True),
+                Column("commit", text=True),
+                Column("cases"),
+                Column("score"),
+                Column("pass rate"),
+                Column("", text=True),
+            ],
+            [
+                [
+                    f"{at} {run.name}",
+                    run.created[:16].replace("T", " "),
+                    _commit(run),
+                    count(run.cases),
+                    score_text(run.figures["score"]),
+                    score_text(run.figures["pass_rate"]),
+                    Cell(run.note.partition(":")[0], "open"),
+                ]
+                for at, run in enumerate(runs, 1)
+            ],
+            "Runs",
+            "run",
+        ),
+    ]
+    return Sheet("jsonmatch history", f"history of {count(len(runs), 'run')}{when}", blocks)
+
+
+def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
+    """Yield what has changed, and what can't be compared."""
+    if not found.changes:
+        yield Said("No change is shown. (If nothing changes, one is in 5 % of histories.)")
+    columns = ["changed", "", "from", "to", "since", "commit", "shown by"]
+    yield Rows(
+        [Column(title, text=title in {"", "since", "commit", "shown by"}) for title in columns],
+        [
+            [
+                f"field {each.figure}" if each.is_field else each.figure,
+                Cell("fell", "bad") if each.after < each.before else Cell("rose", "good"),
+                score_text(each.before, 3),
+                score_text(each.after, 3),
+                f"run {each.run + 1}, {found.runs[each.run].name}",
+                _commit(found.runs[each.run]),
+                f"run {each.shown_by + 1}",
+            ]
+            for each in found.changes
+        ],
+        noun="change",
+    )
+    if found.tested < 1:
+        yield Said(
+            f"note: Changes are looked for in {found.tested * 100:.2g} % of the cases, the same in all runs.",
+            "faint",
+        )
+    for at, run in enumerate(found.runs, 1):
+        if run.note:
+            yield Said(f"run {at}, {run.name}: {run.note}", "open")
+
+
+def _commit(run: HistoryRun) -> str:
+    return run.commit.rstrip("+")[:10] + "+" * run.commit.endswith("+")
+
+
+def _spread(values: Sequence[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    return max(known) - min(known)
+
+
+def _row(line: _Line, changes: Sequence[HistoryChange]) -> list[AnyCell]:
+    name, values = line
+    known = [value for value in values if value is not None]
+    ends = (known[0], known[-1], min(known), max(known)) if known else [None] * 4
+    first, last, *others = map(score_text, ends)
+    own = [each for each in changes if each.figure == name]
+    tone = "" if not own else "bad" if own[-1].after < own[-1].before else "good"
+    step = -(-len(values) // _BARS)
+    parts = [values[at : at + step] for at in range(0, len(values), step)]
+    known_parts = ([each for each in part if each is not None] for part in parts)
+    bars = [fmean(part) if part else None for part in known_parts]
+    return [name, Spark(bars, [each.run // step for each in own]), first, Cell(last, tone), *others]
+
+
+def _chart(
+    title: str, lines: Sequence[_Line], runs: Sequence[HistoryRun], changes: Sequence[HistoryChange]
+) -> Chart:
+    """Return lines over runs, with gaps before runs that can't be compared."""
+    gaps = [(at + 0.5, None) for at, run in enumerate(runs) if run.note.startswith("not comparable")]
+    series = [
+        Series(name, sorted([*enumerate(values, 1), *gaps], key=itemgetter(0))) for name, values in lines
+    ]
+    names = {name for name, _ in lines}
+    marks: dict[float, str] = {}
+    for each in changes:
+        if each.figure in names:
+            told = marks.get(each.run + 0.5)
+            marks[each.run + 0.5] = each.figure if told is None else f"{told}, {each.figure}"
+    return Chart(title, "run", "mean", series, marks=[*marks.items()], only_on_page=True)

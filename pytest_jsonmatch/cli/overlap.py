@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, open_input
@@ -15,8 +15,11 @@ from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.figures import count
-from pytest_jsonmatch.study.overlapsheet import overlap_sheet
+from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.sheets import Block, Column, Figure, Figures, Rows, Said, Sheet
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.overlap import OverlapStudy
 
 _PART: Final = 1 << 16
 _NUL: Final = "\0"
@@ -33,11 +36,57 @@ def run(options: Namespace) -> int:
             _texts(options.texts),
             id_field=options.id_field,
             near=options.near,
-            confidence=options.confidence,
             metric=options.metric,
             **rules_of(options),
         )
-    return finish(options, study, overlap_sheet(study), gates, on=count(study.records, "gold record"))
+    return finish(options, study, _sheet(study), gates, on=count(study.records, "gold record"))
+
+
+def _sheet(found: OverlapStudy) -> Sheet:
+    """Return what was found, for people."""
+    about = f"overlap of {count(found.records, 'gold record')}"
+    figures = [
+        Figure("near duplicates", count(found.duplicates), "records like an earlier one"),
+        Figure("leaks", count(found.leaks), "records like one of another split"),
+    ]
+    blocks: list[Block] = []
+    if found.texts:
+        about += f" and {count(found.texts, 'text')} of {count(found.words, 'word')}"
+        share = f"{score_text(found.contaminated / found.records)} of the records"
+        figures.insert(0, Figure("contaminated", count(found.contaminated), share))
+        blocks.append(_contaminated(found))
+    if found.pairs:
+        rows = [
+            [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
+            for each in found.pairs
+        ]
+        columns = [Column("record"), Column("like", text=True), Column("score")]
+        blocks.append(Rows(columns, rows, "Gold records that are nearly the same", "pair"))
+    if found.is_cut:
+        blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
+    return Sheet("jsonmatch overlap", about, [Figures(figures), *blocks])
+
+
+def _contaminated(found: OverlapStudy) -> Block:
+    if not found.worst:
+        return Said("No record stands in the texts, beyond what chance explains.")
+    columns = [Column("record"), *map(Column, ("rare values found", "in one text", "by chance"))]
+    columns += [Column("text", text=True), Column("such as", text=True)]
+    rows = [
+        [
+            f"{each.split}: {each.id}",
+            f"{each.found} of {each.values}",
+            "all" if each.is_whole else count(each.in_text),
+            f"{each.p:.1g}",
+            each.text,
+            "; ".join(each.fields),
+        ]
+        for each in found.worst
+    ]
+    return Rows(columns, rows, "Records that stand in the texts", "record")
+
+
+# -- texts ------------------------------------------------------------------------------------------------
 
 
 def _texts(written: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.rules import gates_of, rules_of
+from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
+from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.pages import check_installed
 from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import Gates, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
-from pytest_jsonmatch.study.gates import check_study_gate
+from pytest_jsonmatch.results.model import segments_of
 
 
 class Study(Protocol):
@@ -52,6 +58,25 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
     return gates_of(options.gates, partial(parse_gate, figures=figures))
 
 
+@contextmanager
+def study_rules(options: Namespace) -> Iterator[dict[str, Any]]:
+    """Yield how values are compared, while plugins are loaded; say at the end what the judge did.
+
+    Raises:
+        OSError: a file can't be read.
+        CommandError: an option has a value that it cannot have.
+    """
+    with plugins(options):
+        judge = bench_of(options)
+        yield {
+            "metric": options.metric,
+            "id_field": options.id_field,
+            "judge": judge,
+            **rules_of(options),
+        }
+    tell_usage(judge)
+
+
 def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:
     """Write what a study found, and return the exit code: that of its gates.
 
@@ -79,3 +104,41 @@ def show_sheet(sheet: Sheet, options: Namespace) -> None:
         write_file(options.html, sheet_page(sheet).encode("utf-8", "backslashreplace"))
     look = look_of(options)
     write_output(as_text(sheet_lines(sheet, look), look), options.output)
+
+
+def check_study_gate(
+    gate: Gate, figures: Mapping[str, float | None], by_field: Mapping[str, Mapping[str, float | None]]
+) -> Check:
+    """Return whether a gate on a study's figures holds. A gate on a missing figure fails.
+
+    Args:
+        gate: the gate. One on fields has to hold for every field that its pattern fits.
+        figures: those in total, by name; None for 0/0 and the like.
+        by_field: the same of each field, by its path.
+
+    >>> from pytest_jsonmatch.gate.expressions import parse_gate
+    >>> gate = parse_gate('fields["*"].auroc >= 0.8', {"auroc"})
+    >>> check = check_study_gate(gate, {}, {"a": {"auroc": 0.9}, "b": {"auroc": 0.7}})
+    >>> check.passed, check.value, check.note
+    (False, 0.7, 'b')
+    """
+    if gate.field is None:
+        value = figures.get(gate.figure)
+        return _check(gate, value, "" if value is not None else "there is no such figure of this data")
+    pattern = parse_pattern(gate.field)
+    fitting = [path for path in by_field if pattern.matches(segments_of(path))]
+    if not fitting:
+        near = nearest(gate.field, sorted(by_field))
+        hint = f"; did you mean {near!r}?" if near is not None else ""
+        return _check(gate, None, f"no field matches{hint}")
+    found = [(by_field[path].get(gate.figure), path) for path in fitting]
+    missing = [path for value, path in found if value is None]
+    if missing:
+        return _check(gate, None, f"{missing[0]} has no {gate.figure}")
+    checks = [_check(gate, value, path if len(fitting) > 1 else "") for value, path in found]
+    return min(checks, key=lambda check: (check.passed is True, check.slack or 0.0))
+
+
+def _check(gate: Gate, value: float | None, note: str) -> Check:
+    passed = value is not None and gate.holds(value)
+    return Check(gate.name, gate.figure, value, gate.limit, passed, note, gate.operator)

@@ -160,13 +160,13 @@ def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:
 def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str, Case]) -> Iterator[Mismatch]:
     for name in names:
         # (Where a case failed before its last comparison, what is missing was not scored otherwise.)
-        for before, after in zip(_signatures(old[name]), _signatures(new[name])):
+        for before, after in zip(signatures_of(old[name]), signatures_of(new[name])):
             if before != after:
                 yield Mismatch(name, before, after)
                 break
 
 
-def _signatures(case: Case) -> list[str]:
+def signatures_of(case: Case) -> list[str]:
     """Return the signatures of a case's comparisons, of the first run that has any."""
     for run in case.runs:
         if run.comparisons:

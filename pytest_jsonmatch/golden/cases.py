@@ -5,19 +5,17 @@ from __future__ import annotations
 import os.path
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
-from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse, value_at
+from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.golden.yamlevents import Position, load
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
-    from types import FunctionType
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
@@ -27,12 +25,6 @@ if TYPE_CHECKING:
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
-
-
-_COMPARING: Final = (
-    *("metric", "threshold", "options", "fields", "accept", "schema", "validate", "judge_triage", "marks"),
-)
-"""The keys that say how a case is compared."""
 
 
 @final
@@ -130,26 +122,14 @@ class GoldenCase:
         return threshold
 
     @property
-    def judge_triage(self) -> bool | None:
-        """Whether a judge is asked only what can change whether the case passes; None if it does not say."""
-        return self._given.get("judge_triage")
-
-    @property
-    def validate(self) -> str | None:
-        """How the answer is held against the schema: report, require or off; None if it does not say."""
-        return self._given.get("validate")
-
-    def configuration(self) -> Hashable:
-        """Return what says how the case is compared, so that cases which share it can be told."""
-        given = map(self._given.get, _COMPARING)
-        return tuple(value if isinstance(value, (str, int, float)) else id(value) for value in given)
-
-    @property
     def options(self) -> dict[str, Any]:
-        """The metric's options, with the rules of `fields`, `accept` and the `schema` among them."""
+        """The metric's options, and what else the case says of how it is compared, as arguments.
+
+        These are `fields`, `accept`, `judge_triage`, `validate` and `schema`.
+        """
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
-        for key in ("fields", "accept"):
-            if self._given.get(key):
+        for key in ("fields", "accept", "judge_triage", "validate"):
+            if key in self._given:
                 options[key] = to_json_value(self._given[key])
         schema = self.schema
         return options if schema is None else {**options, "schema": schema}
@@ -184,13 +164,7 @@ class GoldenCase:
         """
         if "input_file" not in self._given:
             return to_json_value(self._given.get("input"))
-        if self._suffix("input_file") in _DATA_SUFFIXES:
-            return self._data("input_file")
-        data = self._read("input_file")
-        try:
-            return _text(data)
-        except UnicodeDecodeError:
-            return data
+        return self._content("input_file", _DATA_SUFFIXES)
 
     @property
     def has_actual(self) -> bool:
@@ -211,13 +185,10 @@ class GoldenCase:
         """
         if "actual_file" not in self._given:
             return to_json_value(self._given.get("actual"))
-        if self._suffix("actual_file") in _YAML_SUFFIXES:
-            return self._data("actual_file")
-        try:
-            return _text(self._read("actual_file"))
-        except UnicodeDecodeError as error:
-            reason = f"actual_file {self.name_of('actual_file')!r} is not UTF-8 text: {error}"
-            raise self.error(reason, "actual_file") from None
+        actual = self._content("actual_file", _YAML_SUFFIXES)
+        if isinstance(actual, bytes):
+            raise self.error(f"actual_file {self.name_of('actual_file')!r} is not UTF-8 text", "actual_file")
+        return actual
 
     @property
     def has_expected(self) -> bool:
@@ -277,23 +248,20 @@ class GoldenCase:
         """
         if self._is_in_row(keys):
             return Position(self.line, 1)
-        where = self._where
-        if where and keys and keys[0] not in self._own():
-            where = () if keys[0] in self._document.value else where
-        return self._document.position((*where, *keys))
+        return self._document.position(self._trail_of(keys))
 
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
         return self._row is not None and (not keys or keys[0] in self._row.keys_of_row)
 
+    def _trail_of(self, keys: Trail) -> Trail:
+        """Return where a key of the case stands, or a value inside it: in the case, or beside `cases`."""
+        own, top = (*self._where, *keys), self._document.value
+        is_above = keys and self._where and keys[0] in top and value_at(top, own) is MISSING
+        return keys if is_above else own
+
     def trail_of_rule(self, kind: str, pattern: str) -> Trail:
         """Return where a pattern of `fields`, `accept` or `threshold` stands: in the case or above it."""
-        keys = (kind, "fields", pattern) if kind == "threshold" else (kind, pattern)
-        found: Any = self._own()
-        for key in keys:
-            if type(found) is not dict or key not in found:
-                return keys
-            found = found[key]
-        return (*self._where, *keys)
+        return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
     def trails_of_rules(self) -> Iterator[Trail]:
         """Yield where each pattern of `fields`, `accept` and `threshold` stands."""
@@ -314,14 +282,13 @@ class GoldenCase:
         name = self.name_of_file if self._is_in_row(keys) else self._document.name
         return GoldenFileError(name, line, column, reason)
 
-    def raiser(
-        self, message: str, line: int | None = None, cause: BaseException | None = None
-    ) -> FunctionType:
-        """Return the function that raises `AssertionError(message)` from a line of the case, or its first."""
+    def fail(self, message: str, line: int | None = None, cause: BaseException | None = None) -> NoReturn:
+        """Raise `AssertionError(message)` from a line of the case, or from its first."""
+        __tracebackhide__ = True
         if self._row is not None:
             self._row.show()
             line = self.line  # others are in the golden file
-        return raiser(
+        raise_at(
             message, path=str(self.path), line=line or self.line, first=self.line, name=self.id, cause=cause
         )
 
@@ -333,36 +300,29 @@ class GoldenCase:
         """Return what is written at a key of the case, its own or its file's; None if nothing is."""
         return to_json_value(self._given.get(key))
 
-    def expected_position(self, trail: Sequence[Any]) -> Position:
-        """Return where an entry of the expected value begins in the YAML file, or the nearest around it."""
-        if "expected_file" in self._given:
-            return self.position("expected_file")
-        return self.position("expected", *trail)
+    def locate_expected(self, trail: Sequence[Any] = ()) -> tuple[int, str]:
+        """Return the place of an entry of the expected value, or the nearest around it.
 
-    def locate_expected(self, trail: Sequence[Any]) -> str:
-        """Return the "file:line" of an entry of the expected value, in the file that holds it."""
+        Returns:
+            The line of the YAML file that says it, and "file:line" in the file that holds it.
+        """
         if "expected_file" not in self._given:
-            return f"{self.name_of_file}:{self.position('expected', *trail).line}"
-        name = self.name_of("expected_file")
+            line = self.position("expected", *trail).line
+            return line, f"{self.name_of_file}:{line}"
+        line, name = self.position("expected_file").line, self.name_of("expected_file")
         try:
             # JSON is YAML, nearly always: good enough to find a line in it.
             data = self._read("expected_file")
-            return f"{name}:{load(data, name, limit=self._document.bounds.size).position(trail).line}"
+            return line, f"{name}:{load(data, name, limit=self._document.bounds.size).position(trail).line}"
         except GoldenFileError:
-            return name
+            return line, name
 
     @property
     def marks(self) -> tuple[Mark, ...]:
         """The case's own marks; those of its file hold as well."""
-        own = self._own()
-        return tuple(marks_of(own["marks"], (*self._where, "marks"))) if "marks" in own else ()
-
-    def _own(self) -> Mapping[str, Any]:
-        value = self._document.value
-        for step in self._where:
-            value = value[step]
-        own: Mapping[str, Any] = value
-        return own
+        at = (*self._where, "marks")
+        own = value_at(self._document.value, at)
+        return () if own is MISSING else tuple(marks_of(own, at))
 
     @property
     def _folder(self) -> Path:
@@ -370,8 +330,7 @@ class GoldenCase:
         return self.path.parent if self._row is None else self._row.table.folder
 
     def _suffix(self, key: str) -> str:
-        name: str = self._given[key]
-        return os.path.splitext(name)[1].lower()  # noqa: PTH122 - a name in a document, not yet a path
+        return Path(self._given[key]).suffix.lower()
 
     def name_of(self, key: str) -> str:
         """Return a file that the case names as a person would name it."""
@@ -419,6 +378,12 @@ class GoldenCase:
             what = "JSON" if is_json_file(name) else "valid"
             raise self.error(f"{key} is not {what}: {error}", key) from None
 
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8").removeprefix("\ufeff")
+    def _content(self, key: str, suffixes: Collection[str]) -> JsonValue | bytes:
+        """Return the value of a file with one of these suffixes; of any other its text, or bytes."""
+        if self._suffix(key) in suffixes:
+            return self._data(key)
+        data = self._read(key)
+        try:
+            return data.decode("utf-8").removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            return data

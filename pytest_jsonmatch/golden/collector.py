@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 import pytest
 
@@ -26,14 +26,13 @@ from pytest_jsonmatch.engine.value.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.golden.cases import GoldenCase
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.filenames import display_name, relative
 from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.golden.naming import display_name, relative
-from pytest_jsonmatch.golden.raising import raiser
 from pytest_jsonmatch.running import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
     from types import CodeType
 
@@ -58,31 +57,15 @@ _LEFT_OUT: Final = ("skip", "skipif", "xfail")
 """Marks that are heeded before anything is wrong with a case."""
 
 
-class Check(Protocol):
-    """Compares what a case expects with what came."""
-
-    def __call__(
-        self,
-        case: GoldenCase,
-        actual: object,
-        *,
-        locate: Callable[[FieldResult], str | None],
-        rules: RuleSource,
-    ) -> tuple[MatchResult, Exception | None]:
-        """Return the result and, if it is not good enough, the error that says so.
-
-        `locate` gives the places of fields; it is asked for the worst first. `rules` says where the case's
-        patterns stand. Raises JsonMatchError for what can't be compared.
-        """
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class CaseRules:
     """How the golden cases of a run of pytest are run.
 
     Args:
-        check: compares, and says what is wrong.
+        check: compares what a case expects with what came: returns the result and, if it is not good enough,
+            the error that says so. It asks for the places of fields, of the worst first, and where the case's
+            patterns stand. It raises JsonMatchError for what can't be compared.
         check_configuration: raises JsonMatchError for what is wrong with how a case is compared.
         bounds: what golden files must keep to.
         repeat: how often each case without a recorded answer runs, whatever its file says.
@@ -93,7 +76,10 @@ class CaseRules:
             then answers that stand in the file need not go through them.
     """
 
-    check: Check
+    check: Callable[
+        [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
+        tuple[MatchResult, Exception | None],
+    ]
     check_configuration: Callable[[GoldenCase], None]
     bounds: Bounds
     repeat: int | None = None
@@ -136,14 +122,12 @@ class GoldenFile(pytest.Module):
     rules: CaseRules
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
-    _fail: Callable[[], None] | None = None
-    """Raises what is wrong with the file, if it is not valid."""
+    _error: GoldenFileError | None = None
+    """What is wrong with the file, if it is not valid."""
     _names: dict[str, Any]
     """The module's namespace."""
     _tests: list[str]
     """The case of each test: a fixture with parameters makes several of one."""
-    _sound: set[Hashable]
-    """What says how cases are compared, where nothing is wrong with it."""
     _told: dict[str, str]
     """What is wrong elsewhere, and the case that said so first."""
     _holders: Counter[Trail] | None = None
@@ -153,7 +137,14 @@ class GoldenFile(pytest.Module):
         # A private name of pytest, but its docstring says that subclasses may override it. With
         # `collect_imported_tests = false` pytest calls it for each name of the module; we read the file once.
         if self._module is None:
-            self._module = self._make_module()
+            self._module = ModuleType(self.nodeid, f"The golden cases of {self.path.name}.")
+            self._module.__file__ = str(self.path)
+            self._names = vars(self._module)
+            self._names[_RUN] = self._run
+            try:
+                self.cases = self._loaded(self._module)
+            except GoldenFileError as error:
+                self._refuse(error)
         return self._module
 
     def istestfunction(self, obj: object, name: str) -> bool:  # noqa: ARG002 - pytest's signature
@@ -166,7 +157,7 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk for it."""
-        self._tests, self._sound, self._told = [], set(), {}
+        self._tests, self._told = [], {}
         items = list(super().collect())
         path = relative(self.path, self.config.rootpath)
         for item in items:
@@ -181,28 +172,17 @@ class GoldenFile(pytest.Module):
     def check_configuration(self, item: pytest.Function) -> None:
         """Raise what is wrong with the file, or with how a case is compared, from the line that says it."""
         __tracebackhide__ = True
-        if self._fail is not None:
-            self._fail()
+        if self._error is not None:
+            raise_at(str(self._error), path=str(self.path), line=self._error.line, name=FILE_ERROR)
         case = self.cases.get(item.originalname)
-        if case is None:
-            return
-        key = case.configuration()
-        is_sound = key in self._sound
-        if is_sound and case.row is None:
-            return
-        if any(item.get_closest_marker(name) for name in _LEFT_OUT):
+        if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
             return
         try:
-            if not is_sound:
-                self.rules.check_configuration(case)
-                self._sound.add(key)
+            self.rules.check_configuration(case)
             if case.row is not None:
                 case.row.check()
         except JsonMatchError as error:
-            failing = _failing(case, error, None, self._told)
-        else:
-            return
-        failing()
+            _fail(case, error, told=self._told)
 
     def holders(self, trail: Trail) -> int:
         """Return how many tests of the file have the rule that stands at a place of it."""
@@ -224,14 +204,11 @@ class GoldenFile(pytest.Module):
         try:
             actual = outputs.find(nodeid)
         except LookupError as error:
-            fail = case.raiser(str(error))
-        else:
-            # What a mark or `autouse` asks for is set up as ever. What has a value already is not set up.
-            wanted = self._fixtures_beside_answer(item)
-            item.funcargs.update((name, None) for name in item.fixturenames if name not in wanted)
-            item.funcargs["jsonmatch_actual"] = actual
-            return
-        fail()
+            case.fail(str(error))
+        # What a mark or `autouse` asks for is set up as ever. What has a value already is not set up.
+        wanted = self._fixtures_beside_answer(item)
+        item.funcargs.update((name, None) for name in item.fixturenames if name not in wanted)
+        item.funcargs["jsonmatch_actual"] = actual
 
     def _fixtures_beside_answer(self, item: pytest.Function) -> Collection[str]:
         """Return the fixtures of a case but for those that only its answer needs, as pytest finds them."""
@@ -240,68 +217,53 @@ class GoldenFile(pytest.Module):
         made = self.ihook.pytest_pycollect_makeitem(collector=self, name=item.originalname, obj=beside)
         return next(each.fixturenames for each in made)
 
-    def _make_module(self) -> ModuleType:
-        name = display_name(self.path, self.config.invocation_params.dir)
-        module = self._empty_module()
+    def _loaded(self, module: ModuleType) -> Mapping[str, GoldenCase]:
+        """Return the cases of the file, each with its function in the module, where pytest will find it."""
+        name, updater = display_name(self.path, self.config.invocation_params.dir), self.rules.updater
         try:
-            data = self._read(name)
-            updater = self.rules.updater
-            loaded = load_cases(
-                data,
-                self.path,
-                name,
-                may_lack_expected=updater is not None and updater.writes_new,
-                repeat=self.rules.repeat,
-                bounds=self.rules.bounds,
-            )
-            if updater is not None:
-                updater.take_file(self.path, data)
-            _add_marks(module, loaded.marks, loaded.document, self.path)
-            self.cases = loaded.by_id
-            self._add_functions(loaded)
-        except GoldenFileError as error:
-            self.cases = {}
-            return self._failing_module(error)
-        return module
-
-    def _failing_module(self, error: GoldenFileError) -> ModuleType:
-        """Return the module of a file that is not valid: its one test is an error and says why."""
-        _hide_nul(self.path)
-        module = self._empty_module()
-        self._fail = raiser(str(error), path=str(self.path), line=error.line, name=FILE_ERROR)
-        code = _standing_in(_run_nothing.__code__, self.path, error.line)
-        self._names[FILE_ERROR] = FunctionType(_named(code, FILE_ERROR, error.line), self._names)
-        return module
-
-    def _empty_module(self) -> ModuleType:
-        module = ModuleType(self.nodeid, f"The golden cases of {self.path.name}.")
-        module.__file__ = str(self.path)
-        self._names = module.__dict__
-        self._names[_RUN] = self._run
-        return module
-
-    def _read(self, name: str) -> bytes:
-        try:
-            return self.rules.bounds.read(self.path)
+            data = self.rules.bounds.read(self.path)
         except OSError as error:
             raise GoldenFileError(name, 1, 1, f"the file can't be read: {error.strerror}") from None
+        loaded = load_cases(
+            data,
+            self.path,
+            name,
+            may_lack_expected=updater is not None and updater.writes_new,
+            repeat=self.rules.repeat,
+            bounds=self.rules.bounds,
+        )
+        if updater is not None:
+            updater.take_file(self.path, data)
+        functions = dict(self._functions(loaded))
+        _add_marks(module, loaded.marks, loaded.document, self.path)
+        self._names.update(functions)
+        return loaded.by_id
 
-    def _add_functions(self, loaded: GoldenCases) -> None:
-        """Put a function for each case into the module, where pytest will find it."""
-        last = max(case.golden_line for case in self.cases.values())
+    def _functions(self, loaded: GoldenCases) -> Iterator[tuple[str, FunctionType]]:
+        """Yield the function of each case, by its name."""
+        last = max(case.golden_line for case in loaded.by_id.values())
         asking, recorded = (
             _standing_in(each.__code__, self.path, last) for each in (_run_case, _run_recorded)
         )
         are_own = self.rules.has_own_fixtures()
-        for case in self.cases.values():
+        for case in loaded.by_id.values():
             at_rest = are_own and case.has_value
-            code = _named(recorded if at_rest else asking, case.id, case.golden_line)
+            code = recorded if at_rest else asking
+            code = code.replace(co_name=case.id, co_firstlineno=case.golden_line)
             # With the module's namespace for its globals, the function has the module's name too.
             # (pytest takes an argument that has a default for none of its business.)
             function = FunctionType(code, self._names, None, (case,) if at_rest else None)
             vars(function)["__signature__"] = _NO_FIXTURES if at_rest else _BOTH_FIXTURES  # found out once
-            self._names[case.id] = function
             _add_marks(function, case.marks, loaded.document, self.path)
+            yield case.id, function
+
+    def _refuse(self, error: GoldenFileError) -> None:
+        """Let the file have one test in place of cases: an error that says what is wrong with it."""
+        _hide_nul(self.path)
+        self._error, self.cases = error, {}
+        code = _standing_in(_run_nothing.__code__, self.path, error.line)
+        code = code.replace(co_name=FILE_ERROR, co_firstlineno=error.line)
+        self._names[FILE_ERROR] = FunctionType(code, self._names)
 
     def _run(self, case: GoldenCase, actual: object) -> None:
         """Check a case; what fails is raised from the YAML line that it is about."""
@@ -309,53 +271,34 @@ class GoldenFile(pytest.Module):
         if self.rules.keep is not None:
             self.rules.keep(case, actual)
         updater = self.rules.updater
-        if updater is not None and updater.writes_new and not case.has_expected:
-            self._write_new(updater, case, actual)
-            return
         lines: list[int] = []
 
         def locate(field: FieldResult) -> str | None:
             trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
-            lines.append(case.expected_position(trail).line)
-            place = case.locate_expected(trail)
+            line, place = case.locate_expected(trail)
+            lines.append(line)
             # The message stands below the name of the case's file; a row's is in a file of its own.
             return place if case.row is not None else place.removeprefix(case.name_of_file)
 
         try:
-            result, failure = self.rules.check(case, actual, locate=locate, rules=_RulesOf(self, case))
-        except JsonMatchError as error:
-            failing = _failing(case, error, None)
-        else:
-            # The message shows the worst field first, so that is the first one it asked a place for.
-            if isinstance(failure, JsonMatchError):
-                failing = _failing(case, failure, lines[0] if lines else None)
-            elif failure is not None:
-                message = str(failure)
-                if updater is not None:
-                    note = updater.failed(case, result)
-                    if note is None:
-                        return
-                    message += note and f"\n{note}"
-                line = lines[0] if lines else case.expected_position(()).line
-                failing = case.raiser(message, line)
-            else:
-                if updater is not None:
-                    updater.passed(case, result)
+            if updater is not None and updater.writes_new and not case.has_expected:
+                if (note := updater.fresh(case, actual)) is not None:
+                    case.fail(note)
                 return
-        failing()
-
-    def _write_new(self, updater: Updater, case: GoldenCase, actual: object) -> None:
-        """Write down what is expected of a case that does not say it yet."""
-        __tracebackhide__ = True
-        try:
-            note = updater.fresh(case, actual)
+            result, failure = self.rules.check(case, actual, locate, _RulesOf(self, case))
         except JsonMatchError as error:
-            failing = _failing(case, error, None)
-        else:
-            if note is None:
-                return
-            failing = case.raiser(note)
-        failing()
+            _fail(case, error)
+        # The message shows the worst field first, so that is the first one it asked a place for.
+        line = lines[0] if lines else None
+        if isinstance(failure, JsonMatchError):
+            _fail(case, failure, line)
+        if failure is not None:
+            note = "" if updater is None else updater.failed(case, result)
+            if note is not None:
+                message = f"{failure}\n{note}" if note else str(failure)
+                case.fail(message, line or case.locate_expected()[0])
+        elif updater is not None:
+            updater.passed(case, result)
 
 
 def golden_case_of(item: pytest.Item) -> GoldenCase | None:
@@ -382,18 +325,13 @@ class _RulesOf(NamedTuple):
         return self.file.holders(self.case.trail_of_rule(kind, pattern))
 
 
-def turn_of(item: pytest.Item, nodeid: str) -> Turn | None:
+def turn_of(item: pytest.Item) -> Turn | None:
     """Return which run of a repeated case a test is; None if it is none."""
-    case, file = golden_case_of(item), item.parent
-    if case is None or case.runs == 1:
+    case, parent = golden_case_of(item), item.parent
+    if case is None or parent is None or case.runs == 1:
         return None
-    if isinstance(file, GoldenFile):
-        name = getattr(item, "originalname", item.name)
-        # What would be the node id of the case if it ran only once.
-        whole = f"{file.nodeid}::{case.base_id}{item.name.removeprefix(name)}"
-    else:
-        head, _, tail = nodeid.rpartition(case.id)
-        whole = f"{head}{case.base_id}{tail}"
+    # What would be the node id of the case if it ran only once.
+    whole = f"{parent.nodeid}::{item.name.replace(case.id, case.base_id, 1)}"
     # Under --runxfail no failure is expected: each run stands for itself.
     rate = None if item.config.getoption("runxfail", default=False) else case.min_pass_rate
     return Turn(whole, case.run, case.runs, rate)
@@ -452,15 +390,6 @@ def _hide_nul(path: Path) -> None:
         linecache.cache[str(path)] = (sum(map(len, shown)), None, shown, str(path))
 
 
-def _named(code: CodeType, name: str, line: int) -> CodeType:
-    changes: dict[str, Any] = dict.fromkeys(_NAMES_OF_CODE, name)
-    return code.replace(co_firstlineno=line, **changes)
-
-
-# The second exists since Python 3.11.
-_NAMES_OF_CODE: Final = [name for name in ("co_name", "co_qualname") if hasattr(_run_nothing.__code__, name)]
-
-
 # -- marks -------------------------------------------------------------------------------------------------
 
 
@@ -502,19 +431,20 @@ _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
 )
 
 
-def _failing(
-    case: GoldenCase, error: JsonMatchError, line: int | None, told: dict[str, str] | None = None
-) -> FunctionType:
-    """Return the function that raises one of our own errors from the line of the case that it is about.
+def _fail(
+    case: GoldenCase, error: JsonMatchError, line: int | None = None, told: dict[str, str] | None = None
+) -> NoReturn:
+    """Raise one of our own errors from the line of the case that it is about.
 
     `told` has the errors that need not be told again, each with the case that had it first.
     """
+    __tracebackhide__ = True
     message = str(error)
     if isinstance(error, GoldenFileError):
         line = error.line
     elif isinstance(error, GoldValidationError):
-        line = case.expected_position(error.keys).line
-        message = f"{case.locate_expected(error.keys)}: {message}"
+        line, place = case.locate_expected(error.keys)
+        message = f"{place}: {message}"
     elif line is None:
         blamed = _blamed(case, error)
         if blamed == ("schema",) and not message.startswith("schema"):
@@ -524,31 +454,25 @@ def _failing(
     first = case.id if told is None else told.setdefault(message, case.id)
     if first != case.id:
         message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
-    return case.raiser(message, line, error.__cause__)
+    case.fail(message, line, error.__cause__)
 
 
 def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
     """Return the keys that lead to what an error is about; none of them if it is not to be told."""
-    if isinstance(error, ConfigurationError):
-        return _misconfigured(case, str(error))
-    for kind, keys in _TO_BLAME:
-        if isinstance(error, kind):
-            return next(((key,) for key in keys if case.gives(key)), ())
-    return ()
-
-
-def _misconfigured(case: GoldenCase, message: str) -> tuple[str, ...]:
+    if not isinstance(error, ConfigurationError):
+        keys = next((keys for kind, keys in _TO_BLAME if isinstance(error, kind)), ())
+        return next(((key,) for key in keys if case.gives(key)), ())
+    message = str(error)
     if case.metric is not None and message.startswith("unknown metric"):
         return ("metric",)
     if case.schema is not None and _is_of_schema(case.schema, message):
         return ("schema",)
     for name, value in case.options.items():
-        if name in {"fields", "accept"}:
-            for pattern in value:
-                if message.startswith(f"{name}[{pattern!r}]"):
-                    return (name, pattern)
-        elif message.startswith(name):
-            return ("options", name)
+        if name not in {"fields", "accept"}:
+            if message.startswith(name):
+                return (name,) if case.gives(name) else ("options", name)
+        elif found := next((each for each in value if message.startswith(f"{name}[{each!r}]")), None):
+            return (name, found)
     return ()
 
 

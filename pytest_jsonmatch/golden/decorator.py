@@ -13,8 +13,8 @@ import pytest
 from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.filenames import display_name
 from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.golden.naming import display_name
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> py
     folder = Path(here).resolve().parent if here else Path.cwd()
     rows: list[Any] = []
     try:
-        files = list(_files(patterns, folder))
+        files = _files(patterns, folder)
         for path in files:
             rows += _rows(path, folder, several=len(files) > 1)
     except (GoldenFileError, OSError) as error:
@@ -56,19 +56,19 @@ def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> py
     return pytest.mark.parametrize(argname, rows)
 
 
-def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> Iterator[Path]:
-    """Yield the files that patterns name, each once, in the order of the patterns and then of their names."""
-    seen: set[Path] = set()
+def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> list[Path]:
+    """Return the files that patterns name, each once, in the order of patterns and then of names."""
     if not patterns:
         raise pytest.Collector.CollectError("golden_cases: name at least one file or pattern")
-    for pattern in [os.fspath(pattern) for pattern in patterns]:
+    files: dict[Path, None] = {}
+    for pattern in patterns:
         found = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))  # noqa: PTH118, PTH207
         if not found:
-            raise pytest.Collector.CollectError(f"golden_cases: no file fits {pattern!r} in {folder}")
-        for path in map(Path, found):
-            if path not in seen:
-                seen.add(path)
-                yield path
+            raise pytest.Collector.CollectError(
+                f"golden_cases: no file fits {os.fspath(pattern)!r} in {folder}"
+            )
+        files.update(dict.fromkeys(map(Path, found)))
+    return list(files)
 
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:

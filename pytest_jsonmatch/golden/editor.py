@@ -6,13 +6,15 @@ Its draft is 2020-12, but it uses only keywords that mean the same in draft 7, w
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.written import SIZE
-from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL, XUNIT_NAMES
+from pytest_jsonmatch.golden.ids import XUNIT_NAMES
+from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.marks import NO_MARKS
 from pytest_jsonmatch.golden.yamlevents import load
 
@@ -50,20 +52,15 @@ PATTERNS: Final[Mapping[str, str]] = {
 @cache
 def tables() -> Mapping[str, Any]:
     """Return the content of `forms.yaml`, with its patterns."""
+
+    def with_pattern(node: Schema) -> Schema:
+        if isinstance(node.get("pattern"), str):
+            node["pattern"] = PATTERNS.get(node["pattern"], node["pattern"])
+        return node
+
     text = files(__package__).joinpath("forms.yaml").read_bytes()
-    found: Schema = _with_patterns(load(text, "forms.yaml").value)
+    found: Schema = json.loads(json.dumps(load(text, "forms.yaml").value), object_hook=with_pattern)
     return found
-
-
-def _with_patterns(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_with_patterns(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    copy = {key: _with_patterns(each) for key, each in value.items()}
-    if isinstance(copy.get("pattern"), str):
-        copy["pattern"] = PATTERNS.get(copy["pattern"], copy["pattern"])
-    return copy
 
 
 def _ref(name: str) -> Schema:
@@ -210,22 +207,14 @@ def completed(expected: Schema | None = None, by_schema: Iterable[tuple[Any, Sch
 
 def _moved(schema: Schema, name: str) -> Schema:
     """Return a resolved schema, whose references lead into itself, adapted to its place below `$defs`."""
-    root = f"#/$defs/{name}"
-    moved: Schema = {}
-    waiting: list[tuple[Any, Any]] = [(schema, moved)]
-    while waiting:
-        source, target = waiting.pop()
-        for key, value in source.items() if isinstance(source, dict) else enumerate(source):
-            copy: Any = value
-            if isinstance(value, (dict, list)):
-                copy = {} if isinstance(value, dict) else []
-                waiting.append((value, copy))
-            elif key == "$ref" and isinstance(value, str) and value.startswith("#"):
-                copy = root + value[1:]
-            if isinstance(target, dict):
-                target[key] = copy
-            else:
-                target.append(copy)
+
+    def led(node: Schema) -> Schema:
+        target = node.get("$ref")
+        if isinstance(target, str) and target.startswith("#"):
+            node["$ref"] = f"#/$defs/{name}{target[1:]}"
+        return node
+
+    moved: Schema = json.loads(json.dumps(schema), object_hook=led)
     for word in ("$schema", "$id"):
         moved.pop(word, None)
     # Otherwise editors show the name of the definition.

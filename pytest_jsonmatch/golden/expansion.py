@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.golden.errors import InvalidValueError
+from pytest_jsonmatch.golden.ids import as_id, bad_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +23,6 @@ _NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""
 
 _PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
-NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
 _LONGEST: Final = 40
 # A few names with many values each would otherwise take all memory.
 _MOST: Final = 100_000
@@ -36,21 +36,20 @@ class Expansion(NamedTuple):
     values: Mapping[str, JsonValue]
 
 
-def expansions(given: Any) -> list[Expansion]:
-    """Return the rows of a checked `parametrize`: all combinations of a mapping, or the rows of a list.
+def expansions(given: JsonValue) -> list[Expansion]:
+    """Return the rows of `parametrize`: all combinations of a mapping, or the rows of a list.
+
+    Raises:
+        InvalidValueError: there is something that can't stand there.
 
     >>> [row.suffix for row in expansions({"shop": ["Ann's", "Bo"], "n": [1, 2]})]
     ['Ann-s-1', 'Ann-s-2', 'Bo-1', 'Bo-2']
     >>> expansions([{"id": "none", "n": None}, {"n": [1]}])[1]
     Expansion(suffix='2', values={'n': [1]})
     """
-    if type(given) is dict:
-        rows = [dict(zip(given, values)) for values in itertools.product(*given.values())]
-    else:
-        rows = given
     found: list[Expansion] = []
     taken: set[str] = set()
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(_rows(given), 1):
         values = {name: value for name, value in row.items() if name != "id"}
         suffix = row["id"] if "id" in row else _suffix(values, number)
         if suffix in taken and "id" not in row:
@@ -60,12 +59,51 @@ def expansions(given: Any) -> list[Expansion]:
     return found
 
 
+def _rows(given: Any) -> list[dict[str, JsonValue]]:
+    if type(given) is dict and given:
+        for name, values in given.items():
+            _check_name(name, name)
+            if name == "id":
+                raise InvalidValueError(
+                    ": the ids of a mapping are made of its values; give a list of rows to choose them", name
+                )
+            if type(values) is not list or not values:
+                raise InvalidValueError(f": {name!r} has to be a list of its values", name)
+        count = math.prod(map(len, given.values()))
+        if count > _MOST:
+            raise InvalidValueError(f"makes {count:,} cases of one, and {_MOST:,} are the most")
+        return [dict(zip(given, values)) for values in itertools.product(*given.values())]
+    if type(given) is not list or not given:
+        raise InvalidValueError("has to map names to lists of values, or list rows of names and values")
+    names: set[str] = set()
+    for number, row in enumerate(given):
+        if type(row) is not dict or not row.keys() - {"id"}:
+            raise InvalidValueError(": a row is a mapping of names to values", number)
+        for name in row:
+            _check_name(name, number, name)
+        own = row.keys() - {"id"}
+        names = names or own
+        if own != names:
+            both = f"{', '.join(sorted(own))} and {', '.join(sorted(names))}"
+            raise InvalidValueError(f": the rows do not have the same names: {both}", number)
+        if type(row.get("id", "")) is not str:
+            raise InvalidValueError(": an id is text", number, "id")
+        if "id" in row and (reason := bad_id(row["id"])):
+            raise InvalidValueError(f": {reason}", number, "id")
+    return given
+
+
+def _check_name(name: str, *at: str | int) -> None:
+    if _NAME.fullmatch(name) is None:
+        raise InvalidValueError(f": {name!r} can't name a parameter: use letters, digits and _", *at)
+
+
 def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
     """Return the part of an id that identifies a row: its values, or its number if they make no name."""
     parts = []
     for value in values.values():
         text = value if type(value) is str else json.dumps(value, default=str)
-        part = "" if type(value) in {dict, list} else NOT_IN_IDS.sub("-", text).strip("-")
+        part = "" if type(value) in {dict, list} else as_id(text)
         if not part or len(part) > _LONGEST:
             return str(number)
         parts.append(part)
@@ -137,38 +175,3 @@ def _text_in(
         return value if type(value) is str else json.dumps(value, ensure_ascii=False, default=str)
 
     return _PLACE.sub(put, text)
-
-
-def check_rows(given: JsonValue) -> None:
-    """Refuse what is not valid at `parametrize`."""
-    if type(given) is dict and given:
-        for name, values in given.items():
-            _check_name(name, name)
-            if name == "id":
-                raise InvalidValueError(
-                    ": the ids of a mapping are made of its values; give a list of rows to choose them", name
-                )
-            if type(values) is not list or not values:
-                raise InvalidValueError(f": {name!r} has to be a list of its values", name)
-        count = math.prod(map(len, given.values()))
-        if count > _MOST:
-            raise InvalidValueError(f"makes {count:,} cases of one, and {_MOST:,} are the most")
-    elif type(given) is list and given:
-        names: set[str] = set()
-        for number, row in enumerate(given):
-            if type(row) is not dict or not row.keys() - {"id"}:
-                raise InvalidValueError(": a row is a mapping of names to values", number)
-            for name in row:
-                _check_name(name, number, name)
-            own = row.keys() - {"id"}
-            names = names or own
-            if own != names:
-                both = f"{', '.join(sorted(own))} and {', '.join(sorted(names))}"
-                raise InvalidValueError(f": the rows do not have the same names: {both}", number)
-    else:
-        raise InvalidValueError("has to map names to lists of values, or list rows of names and values")
-
-
-def _check_name(name: str, *at: str | int) -> None:
-    if _NAME.fullmatch(name) is None:
-        raise InvalidValueError(f": {name!r} can't name a parameter: use letters, digits and _", *at)

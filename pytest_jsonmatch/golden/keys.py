@@ -14,7 +14,8 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
-from pytest_jsonmatch.golden.expansion import check_rows
+from pytest_jsonmatch.golden.expansion import expansions
+from pytest_jsonmatch.golden.ids import bad_id
 from pytest_jsonmatch.golden.marks import check_marks
 from pytest_jsonmatch.limits import FIGURES, as_share
 
@@ -23,15 +24,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-Check: TypeAlias = "Callable[[JsonValue], None]"
+Check: TypeAlias = "Callable[[JsonValue], object]"
 
-# Names that have a meaning for pytest in a module.
-XUNIT_NAMES: Final = frozenset(
-    f"{when}{what}"
-    for when in ("setup", "teardown")
-    for what in ("", "_module", "_function", "_class", "_method")
-) | {"setUpModule", "tearDownModule"}
-_ID: Final = re.compile(r"[\w.@+-]+")
 _PRODUCER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _DEFAULT_OPTIONS: Final = Options()
 
@@ -86,24 +80,8 @@ def _data_file(value: JsonValue) -> None:
 
 def _id(value: JsonValue) -> None:
     _string(value)
-    reason = bad_id(value)
-    if reason is not None:
+    if reason := bad_id(value):
         raise InvalidValueError(reason)
-
-
-def bad_id(value: str) -> str | None:
-    """Return why a test can't have this name; None if it can.
-
-    >>> bad_id("setup_module")
-    "'setup_module' is a name that pytest keeps for itself; choose another"
-    """
-    if _ID.fullmatch(value) is None:
-        return f"{value!r} can't name a test: use letters, digits and _ . @ + -, and put prose into `title`"
-    if value in XUNIT_NAMES or value.startswith("pytest_") or value == "pytestmark":
-        return f"{value!r} is a name that pytest keeps for itself; choose another"
-    if value.startswith("__"):
-        return f"{value!r} begins with two underscores, as Python's own names do; choose another"
-    return None
 
 
 def _flag(value: JsonValue) -> None:
@@ -209,16 +187,6 @@ def _producer(value: JsonValue) -> None:
         raise InvalidValueError('has to be "module:function", such as "myproject.extract:receipt"')
 
 
-def _parametrize(value: JsonValue) -> None:
-    check_rows(value)
-    for number, row in enumerate(value if type(value) is list else ()):
-        reason = None
-        if "id" in row:
-            reason = bad_id(row["id"]) if type(row["id"]) is str else "an id is text"
-        if reason is not None:
-            raise InvalidValueError(f": {reason}", number, "id")
-
-
 @final
 class Key(NamedTuple):
     """One key of the format, as the loader needs to know it; what editors need is in `forms.yaml`.
@@ -260,7 +228,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "cluster": Key(_text("name what the case belongs to"), file_wide=True),
     "tags": Key(_tags, file_wide=True, joined=True),
     "marks": Key(check_marks, file_wide=True, filled=False),
-    "parametrize": Key(_parametrize, filled=False),
+    "parametrize": Key(expansions, filled=False),
 }
 """The keys of the format, in the order in which people write them."""
 CASE_KEYS: Final = frozenset(KEYS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -15,6 +15,7 @@ from pytest_jsonmatch.golden.bounds import Bounds, size_text
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
+from pytest_jsonmatch.golden.ids import bad_id, id_of_file, ids_of_runs
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -24,7 +25,6 @@ from pytest_jsonmatch.golden.keys import (
     PAIRS,
     SEVERAL,
     article,
-    bad_id,
     is_repeat,
 )
 from pytest_jsonmatch.golden.marks import marks_of
@@ -90,7 +90,7 @@ def load_cases(
         data = _PAIR.sub(_joined, data)
     document = load(data, name, limit=bounds.size)
     document.bounds = bounds
-    return _Reader(document, path, may_lack_expected=may_lack_expected, repeat=repeat).read()
+    return _Reader(document, path, may_lack_expected, repeat).read()
 
 
 # JSON escapes a character beyond the basic plane as two halves, which YAML has no escapes for.
@@ -105,19 +105,17 @@ def _joined(pair: re.Match[bytes]) -> bytes:
 
 
 @final
+@dataclass(slots=True)
 class _Reader:
     """One reading of one document: collects errors, so that a person sees them at once."""
 
-    def __init__(
-        self, document: Document, path: Path, *, may_lack_expected: bool, repeat: int | None
-    ) -> None:
-        self.document = document
-        self.path = path
-        self.may_lack_expected = may_lack_expected
-        self.repeat = repeat
-        self.cases: dict[str, GoldenCase] = {}
-        self.errors: list[GoldenFileError] = []
-        self.written = 0
+    document: Document
+    path: Path
+    may_lack_expected: bool
+    repeat: int | None
+    cases: dict[str, GoldenCase] = field(default_factory=dict)
+    errors: list[GoldenFileError] = field(default_factory=list)
+    written: int = 0
 
     def read(self) -> GoldenCases:
         top = self.document.value
@@ -131,7 +129,7 @@ class _Reader:
         if several:
             self._several(top)
         else:
-            case_id = top["id"] if "id" in top else _id_of_file(self.path)
+            case_id = top["id"] if "id" in top else id_of_file(self.path)
             self._add(case_id, self.document.position().line, top, ())
         if self.errors:
             raise self._all_errors()
@@ -211,19 +209,19 @@ class _Reader:
             raise self.document.error(at, f"{table.name} has no rows; a file without cases tests nothing")
 
     def _add_row(self, row: Row) -> None:
+        """Add the case of a row; of one that can't be a case, a case that fails."""
         if row.fault is None and (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
         runs = self._runs(dict.fromkeys(row.keys_of_row), row) if row.fault is None else 1
-        names = [row.name] if runs == 1 else [f"{row.name}@{run}" for run in range(1, runs + 1)]
-        first = next((self.cases[name] for name in names if name in self.cases), None)
+        first = next((self.cases[name] for name in ids_of_runs(row.name, runs) if name in self.cases), None)
         if first is not None:
             row.refuse(f"the id {row.name!r} is already taken by the row at line {first.line}")
+            runs = 1
             while row.name in self.cases:
                 row.name += "+"
-            names = [row.name]
-        for run, name in enumerate(names, 1):
+        for run, name in enumerate(ids_of_runs(row.name, runs), 1):
             self.cases[name] = GoldenCase(
-                name, row.table.path, row.line, row, self.document, ("cases_from",), {}, run, len(names), row
+                name, row.table.path, row.line, row, self.document, ("cases_from",), {}, run, runs, row
             )
 
     def _add(
@@ -239,7 +237,7 @@ class _Reader:
         rows: Sequence[Expansion | None] = (None,)
         if "parametrize" in case:
             fixed = {key: value for key, value in case.items() if key in NOT_FILLED}
-            self._check(fixed, where, CASE_KEYS, is_whole=False)
+            self._check(fixed, where, CASE_KEYS)
             if len(self.errors) > before:
                 return
             rows = expansions(case["parametrize"])
@@ -250,17 +248,19 @@ class _Reader:
                 name = f"{case_id}-{row.suffix}"
                 unchecked = {key: value for key, value in own.items() if key not in NOT_FILLED}
             self._check(unchecked, where, CASE_KEYS)
+            is_lacking = unchecked.keys().isdisjoint({"expected", "expected_file"})
+            if is_lacking and not self.may_lack_expected and len(self.errors) == before:
+                several = "" if where else "; a file of several cases lists them below `cases:`"
+                self._report(where, f"the case has no `expected` and no `expected_file`{several}")
             if type(case_id) is not str:
                 return
             given = _over(inherited, own) if inherited else own
             if row is not None:
                 self._count_written(given, where)
-            runs = self._runs(own, given)
-            for run in range(1, runs + 1):
-                of_run = name if runs == 1 else f"{name}@{run}"
+            runs, params = self._runs(own, given), {} if row is None else row.values
+            for run, of_run in enumerate(ids_of_runs(name, runs), 1):
                 if of_run in self.cases:
                     self._taken(of_run, where, has_name="id" in case or row is not None)
-                params = {} if row is None else row.values
                 self.cases[of_run] = GoldenCase(
                     of_run, self.path, line, given, self.document, where, params, run, runs
                 )
@@ -298,11 +298,8 @@ class _Reader:
         first = self.cases[case_id].line
         self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 
-    def _check(
-        self, given: dict[str, Any], where: Trail, keys: frozenset[str], *, is_whole: bool = True
-    ) -> None:
+    def _check(self, given: dict[str, Any], where: Trail, keys: frozenset[str]) -> None:
         """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""
-        before = len(self.errors)
         for key, value in given.items():
             if key not in keys:
                 self._unknown(key, where, keys)
@@ -315,10 +312,6 @@ class _Reader:
         for pair in PAIRS:
             if pair in given and f"{pair}_file" in given:
                 self._report((*where, f"{pair}_file"), f"both `{pair}` and `{pair}_file`; keep one")
-        is_case = is_whole and keys is CASE_KEYS and not self.may_lack_expected
-        if is_case and given.keys().isdisjoint({"expected", "expected_file"}) and len(self.errors) == before:
-            several = "" if where else "; a file of several cases lists them below `cases:`"
-            self._report(where, f"the case has no `expected` and no `expected_file`{several}")
 
     def _unknown(self, key: str, where: Trail, keys: frozenset[str]) -> None:
         if key in CASE_KEYS:
@@ -344,10 +337,3 @@ def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any
             inherited = {name: value for name, value in defaults[key].items() if name not in case[key]}
             merged[key] = {**inherited, **case[key]}
     return merged
-
-
-def _id_of_file(path: Path) -> str:
-    """Return a file's name as the id of its one case: `Blue Café (1).golden.yaml` gives `Blue-Café-1`."""
-    stem = re.sub(r"(\.golden)?\.(yaml|yml|json)$", "", path.name, flags=re.IGNORECASE)
-    case_id = re.sub(r"[^\w.@+-]+", "-", stem).strip("-.")
-    return case_id if case_id and bad_id(case_id) is None else f"case-{case_id.strip('_')}".rstrip("-")

@@ -10,6 +10,7 @@ import os
 import re
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
@@ -24,7 +25,6 @@ from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
     from typing import BinaryIO
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -82,11 +82,9 @@ def _answer(actual: object) -> dict[str, JsonValue]:
 
 def _plain(value: object) -> JsonValue:
     """Return a parameter as JSON; whatever has no such form as Python writes it."""
-    if value is None or isinstance(value, bool):
-        return value
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind(value) if kind is not str else str.__str__(value)
+    if value is None or isinstance(value, (str, int, float)):
+        with suppress(JsonMatchError):  # NaN
+            return to_json_value(value)
     return repr(value)
 
 
@@ -111,9 +109,7 @@ class OutputWriter:
         self.problem = ""
         """Why the answers could not be written; empty as long as they can."""
         self._note = ""
-        self._partial: Path | None = None
         self._file: BinaryIO | None = None
-        self._is_empty = True
 
     def pytest_sessionstart(self) -> None:
         """Open a file beside the one that is to be."""
@@ -126,7 +122,6 @@ class OutputWriter:
             except OSError as error:
                 reason = f"{self.path} can't be written: {error.strerror}"
                 raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
-            self._partial = self.path.with_name(name)
             return
 
     def write(self, lines: Iterable[str]) -> None:
@@ -136,7 +131,6 @@ class OutputWriter:
         try:
             for line in lines:
                 self._file.write(line.encode("ascii") + b"\n")
-                self._is_empty = False
             self._file.flush()
         except OSError as error:
             self._give_up(error)
@@ -159,31 +153,31 @@ class OutputWriter:
 
     def close(self, *, is_whole: bool) -> None:
         """Give the file its name if it is that of a whole run; else say where it is."""
-        if self._file is None or self._partial is None:
+        if self._file is None:
             return
+        partial = Path(self._file.name)
         try:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            self._file = None
-            if self._is_empty:
-                self._partial.unlink()
+            if not partial.stat().st_size:
+                partial.unlink()
             elif is_whole:
-                self._partial.replace(self.path)
+                partial.replace(self.path)
             else:
-                self._note = f"the run did not come to its end; its answers so far are in {self._partial}"
+                self._note = f"the run did not come to its end; its answers so far are in {partial}"
         except OSError as error:
             self._give_up(error)
+        self._file = None
 
     def _give_up(self, error: OSError) -> None:
         """Write no more, and leave nothing of this run: a file that was there before stays as it is."""
         if self._file is not None:
             with suppress(OSError):  # closing tries to write what is left once more
                 self._file.close()
-            self._file = None
-        if self._partial is not None:
             with suppress(OSError):
-                self._partial.unlink()
+                Path(self._file.name).unlink()
+            self._file = None
         reason = (error.strerror or str(error)).lower()
         left = "; the one of an earlier run stays as it was" if self.path.exists() else ""
         self.problem = f"{self.path} can't be written: {reason}{left}"
@@ -254,13 +248,13 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
             f"{path}:{number} is not whole: the file is torn; delete the line, or record the answers again"
         )
         raise ConfigurationError(message) from None
+    other = f"{path}:{number} is no output that --jsonmatch-record wrote"
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
-        raise ConfigurationError(f"{path}:{number} is no output that --jsonmatch-record wrote")
+        raise ConfigurationError(other)
     try:
         Spent.from_dict(entry.get("spent", {}))
     except ConfigurationError as error:
-        message = f"{path}:{number} is no output that --jsonmatch-record wrote: spent: {error}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(f"{other}: spent: {error}") from None
     return entry
 
 

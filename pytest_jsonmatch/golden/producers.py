@@ -36,25 +36,20 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     """
     __tracebackhide__ = True
     try:
-        return _answer(case, ask)
+        if case.has_actual:
+            return case.actual
+        if case.producer is not None:
+            return produce(case)
     except GoldenFileError as error:
-        fail = case.raiser(str(error), error.line, error.__cause__)
-    return fail()
-
-
-def _answer(case: GoldenCase, ask: Callable[[GoldenCase], object] | None) -> object:
-    __tracebackhide__ = True
-    if case.has_actual:
-        return case.actual
-    if case.producer is not None:
-        return produce(case)
+        case.fail(str(error), error.line, error.__cause__)
     begun = perf_counter()
     answer = None if ask is None else _measured(ask(case), begun)
     if answer is None:
-        raise case.error(
+        missing = case.error(
             f"the case {case.id!r} has nothing to compare: give it `actual`, `actual_file` or `producer`, "
             "override the fixture jsonmatch_actual, or implement the hook pytest_jsonmatch_actual"
         )
+        case.fail(str(missing), missing.line)
     return answer
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.datafiles import parse
-from pytest_jsonmatch.golden.edit import identical, merge, trail_text
+from pytest_jsonmatch.golden.edit.changes import identical, merge
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -62,30 +61,28 @@ def review(
     """
     # Runs of a case that want the same are asked about once.
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
-    asker = _Asker(show, ask, no_accept, has_rules=rules is not None)
     answered: list[Request] = []
-    shared: dict[str, Accept] = {}
+    accepted: dict[str, JsonValue] = {}
     for number, request in enumerate(writes, start=1):
-        if asker.has_quit:
-            break
-        old = _expected_now(request)
+        old = _now(request, request.trail)
         if old is MISSING:
             answered.append(request)  # the file has changed: planning the edit will say so
             continue
         show(f"\n{request.case} ({number} of {len(writes)})")
-        asker.begin_case(request)
+        # An expected value in a file of its own has no `accept` beside it.
+        taker = request if rules is None and request.trail[-1:] == ("expected",) else rules
+        asker = _Asker(show, ask, taker, no_accept, {} if rules is None else dict(accepted))
         new = merge(old, parse_json(request.value), asker.accept)
-        if not asker.has_skipped and not identical(old, new):
-            answered.append(replace(request, value=ascii_json(new)))
-        if asker.has_skipped:
-            continue
-        if rules is not None:
-            for pattern, accepted in asker.accepted.items():
-                shared.setdefault(pattern, Accept()).add(accepted)
-        elif asker.accepted:
-            answered.append(_accepting(request, asker.accepted))
-    if rules is not None and shared:
-        answered.append(_accepting(rules, shared))
+        if not asker.has_skipped:
+            accepted = asker.accepted
+            if not identical(old, new):
+                answered.append(replace(request, value=ascii_json(new)))
+            if rules is None and accepted:
+                answered.append(_accepting(request, accepted))
+        if asker.has_quit:
+            break
+    if rules is not None and accepted:
+        answered.append(_accepting(rules, accepted))
     return [*answered, *(request for request in requests if request.action != "write")]
 
 
@@ -105,113 +102,89 @@ def review_on_terminal(
     return review(requests, show=show, ask=ask, rules=rules, no_accept=no_accept)
 
 
-def _expected_now(request: Request) -> JsonValue:
-    """Return the expected value in its file now; MISSING if there is none."""
+def _now(request: Request, trail: Trail) -> JsonValue:
+    """Return what stands at a place of a request's file now; MISSING if nothing does."""
     path = Path(request.path)
     try:
-        return expected_in(path.read_bytes(), path, request.trail)
+        return expected_in(path.read_bytes(), path, trail)
     except OSError:
         return MISSING
 
 
-def _accepting(request: Request, accepted: Mapping[str, Accept]) -> Request:
+def _accept_trail(request: Request) -> Trail:
+    return (*request.trail[:-1], "accept")
+
+
+def _accepting(request: Request, accepted: Mapping[str, JsonValue]) -> Request:
     """Return the request that adds to what a case accepts."""
-    trail = (*request.trail[:-1], "accept")
-    data = parse(Path(request.path).read_bytes(), request.name)
-    # What the file accepts for a path does not hold where the case says something of that path itself.
-    everywhere = data.get("accept") or {}
-    for step in request.trail[:-1]:
-        data = data[step]
-    own = data.get("accept") or {}
-    for pattern, more in accepted.items():
-        said = own.get(pattern, everywhere.get(pattern, []))
-        own = {**own, pattern: _with_more(said, more)}
-    return replace(request, trail=trail, value=ascii_json(own))
+    trail = _accept_trail(request)
+    own = _now(request, trail)
+    return replace(request, trail=trail, value=ascii_json({**(own if type(own) is dict else {}), **accepted}))
 
 
-def _with_more(said: JsonValue, more: Accept) -> JsonValue:
-    """Return what is accepted at a path with more values, and whether it is optional.
+def _with_more(said: JsonValue, more: JsonValue) -> JsonValue:
+    """Return what is accepted at a path with one more value; MISSING makes it optional.
 
-    >>> _with_more(["a"], Accept(["b"])), _with_more({"regex": "x"}, Accept(["b"], optional=True))
-    (['a', 'b'], {'regex': 'x', 'values': ['b'], 'optional': True})
+    >>> _with_more(["a"], "b"), _with_more({"regex": "x", "values": ["b"]}, MISSING), _with_more([], MISSING)
+    (['a', 'b'], {'regex': 'x', 'values': ['b'], 'optional': True}, {'optional': True})
     """
-    words = {"values": said} if isinstance(said, list) else dict(said)
-    values = list(words.get("values", []))
-    values += [value for value in more.values if not any(identical(value, each) for each in values)]
-    if values:
-        words["values"] = values
-    else:
-        words.pop("values", None)
-    if more.optional:
+    words = dict(said) if isinstance(said, dict) else {"values": said} if said else {}
+    if more is MISSING:
         words["optional"] = True
-    return values if list(words) == ["values"] else words
+    elif not any(identical(more, each) for each in words.get("values", [])):
+        words["values"] = [*words.get("values", []), more]
+    return words["values"] if list(words) == ["values"] else words
 
 
 @final
-@dataclass
-class Accept:
-    """What is right at a path beside what is expected."""
-
-    values: list[JsonValue] = field(default_factory=list)
-    optional: bool = False
-
-    def add(self, other: Accept) -> None:
-        """Add what is right by another."""
-        self.values += other.values
-        self.optional = self.optional or other.optional
-
-
-@final
+@dataclass(slots=True)
 class _Asker:
-    """Asks about differences until the case is skipped or the review is ended."""
+    """Asks about the differences of one case until it is skipped or the review is ended.
 
-    def __init__(
-        self, show: Callable[[str], None], ask: Callable[[str], str], no_accept: str, *, has_rules: bool
-    ) -> None:
-        self._show = show
-        self._ask = ask
-        self._no_accept = no_accept
-        self._has_rules = has_rules
-        self._has_accept = True
-        self.has_quit = False
-        self.has_skipped = False
-        self.accepted: dict[str, Accept] = {}
-        """What is accepted as well, by path pattern."""
+    Args:
+        show: shows some lines.
+        ask: asks a question.
+        taker: the request for the file, and the place in it, whose `accept` takes what is accepted as well;
+            None if there is no such place.
+        no_accept: why there is none.
+        accepted: what is accepted as well so far, by path pattern.
+    """
 
-    def begin_case(self, request: Request) -> None:
-        self.has_skipped = False
-        self.accepted = {}
-        # An expected value in a file of its own has no `accept` beside it.
-        self._has_accept = self._has_rules or request.trail[-1:] == ("expected",)
+    show: Callable[[str], None]
+    ask: Callable[[str], str]
+    taker: Request | None
+    no_accept: str
+    accepted: dict[str, JsonValue]
+    has_quit: bool = False
+    has_skipped: bool = False
 
     def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
             return False
-        self._show(f"  {trail_text(trail) or 'the whole value'}")
-        self._show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
-        self._show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
+        self.show(f"  {format_path(trail) if trail else 'the whole value'}")
+        self.show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
+        self.show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
         while True:
-            answer = self._ask(QUESTION)
+            answer = self.ask(QUESTION)
             meant = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
-            if meant == "as well" and (refusal := self._refusal(old)):
-                self._show(f"  {refusal}")
-            elif meant is not None:
+            if meant != "as well":
+                if meant is not None:
+                    break
+            elif old is MISSING:
+                self.show("  nothing is expected there: accept it, or reject it")
+            elif self.taker is None:
+                self.show(f"  {self.no_accept}")
+            else:
+                self._accept_as_well(self.taker, trail, new)
                 break
         self.has_quit = meant == "quit"
         self.has_skipped = meant == "skip"
-        if meant == "as well":
-            pattern = format_path(tuple(ELEMENT if isinstance(step, int) else step for step in trail))
-            accepted = self.accepted.setdefault(pattern, Accept())
-            if new is MISSING:
-                accepted.optional = True
-            else:
-                accepted.values.append(new)
         return meant == "accept"
 
-    def _refusal(self, old: JsonValue) -> str | None:
-        """Return why a difference can't be accepted as well, if it can't."""
-        if old is MISSING:
-            return "nothing is expected there: accept it, or reject it"
-        if not self._has_accept:
-            return self._no_accept
-        return None
+    def _accept_as_well(self, taker: Request, trail: Trail, new: JsonValue) -> None:
+        pattern = format_path(tuple(ELEMENT if isinstance(step, int) else step for step in trail))
+        if pattern not in self.accepted:
+            # What a case says of a path itself holds in place of what its file says.
+            said = (_now(taker, (*place, pattern)) for place in (_accept_trail(taker), ("accept",)))
+            self.accepted[pattern] = next((each for each in said if each is not MISSING), [])
+        self.accepted[pattern] = _with_more(self.accepted[pattern], new)

@@ -6,6 +6,7 @@ nulls. Skipping a field or lowering the threshold is never suggested.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.golden.writing import YamlWriter
@@ -57,12 +58,10 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     differing = _by_path(result)
     if sum(result.counts.values()) > _MOST_LEAVES or not 0 < len(differing) <= _MOST_PATHS:
         return []
-    left = _MOST_TRIALS
+    trials = itertools.count(1)
 
     def tried(change: Change) -> MatchResult | None:
-        nonlocal left
-        left -= 1
-        return trial.compare(with_change(options, change)) if left >= 0 else None
+        return trial.compare(with_change(options, change)) if next(trials) <= _MOST_TRIALS else None
 
     def works(change: Change) -> bool:
         again = tried(change)
@@ -70,31 +69,22 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
 
     found: list[Change] = []
     for path, fields in differing.items():
-        change = next((each for each in (_rule(path, rule) for rule in _rules(fields)) if works(each)), None)
-        if change is not None:
-            found.append(change)
+        rules: Iterator[Change] = ({"fields": {path: rule}} for rule in _rules(fields))
+        found += itertools.islice(filter(works, rules), 1)
     wide = [*_array_changes(differing), *_general_changes(differing)]
-    found += [change for change in wide if works(change)]
+    found += filter(works, wide)
     if found:
         return found[:_MOST]
     for change in ({}, *wide):
         # With that change, for each field the rule that is likely to resolve the rest.
         again = tried(change) if change else result
-        rules = {} if again is None else _likely_rules(again)
-        both = {
-            "fields": {**change.get("fields", {}), **rules},
-            "options": change.get("options", {}),
-        }
-        both = {key: value for key, value in both.items() if value}
-        if rules and works(both):
+        left = {} if again is None else _by_path(again)
+        likely = {path: rule for path, fields in left.items() if (rule := _likely(fields)) is not None}
+        both = {"fields": {}, **change}
+        both["fields"] = {**both["fields"], **likely}
+        if likely and works(both):
             return [both]
     return []
-
-
-def _likely_rules(result: MatchResult) -> dict[str, Any]:
-    differing = _by_path(result)
-    likely = {path: _likely(fields) for path, fields in differing.items()}
-    return {path: rule for path, rule in likely.items() if rule is not None}
 
 
 def with_change(options: Mapping[str, Any], change: Change) -> dict[str, Any]:
@@ -129,10 +119,6 @@ def as_yaml(change: Change) -> list[str]:
             rules = (YamlWriter().flow({name: rule}) for name, rule in value.items())
             lines += [f"{key}:", *(f"  {rule[1:-1]}" for rule in rules)]
     return lines
-
-
-def _rule(path: str, rule: dict[str, Any]) -> Change:
-    return {"fields": {path: rule}}
 
 
 def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
@@ -196,7 +182,7 @@ def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Chang
     """Yield changes that ignore the order of arrays around differences."""
     arrays = dict.fromkeys(path[: path.index("[]")] or "$" for path in differing if "[]" in path)
     for array in arrays:
-        yield _rule(array, {"align": "unordered"})
+        yield {"fields": {array: {"align": "unordered"}}}
     if len(arrays) > 1:
         yield {"options": {"arrays": "unordered"}}
 

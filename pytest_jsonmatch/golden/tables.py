@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
-from pytest_jsonmatch.golden.expansion import NOT_IN_IDS
+from pytest_jsonmatch.golden.ids import as_id
 from pytest_jsonmatch.reading.strict import parse_json, text_of
 
 if TYPE_CHECKING:
@@ -30,27 +30,6 @@ _SHOWN: Final = 200
 """So many characters of a row are shown where its case fails."""
 
 
-def check_cases_from(value: JsonValue) -> None:
-    """Refuse what can't stand at `cases_from`."""
-    if type(value) is not dict:
-        raise InvalidValueError("has to be a mapping with `file` and what its columns are for")
-    for key, said in value.items():
-        if key in VALUES:
-            _check_columns(said, key)
-        elif key == "tags":
-            _check_tags(said)
-        elif key not in _KEYS:
-            known = sorted({*_KEYS, *VALUES, "tags"})
-            raise InvalidValueError(f": unknown key {key!r}{did_you_mean(key, known)}", key)
-        elif type(said) is not str or not said:
-            raise InvalidValueError(f": `{key}` has to be {_KEYS[key]}", key)
-    if not value.get("file", "").lower().endswith((".jsonl", ".csv")):
-        raise InvalidValueError(": `file` has to name a .jsonl or .csv file", "file")
-    for name in VALUES:
-        if name in value and f"{name}_file" in value:
-            raise InvalidValueError(f": both `{name}` and `{name}_file`; keep one", f"{name}_file")
-
-
 _KEYS: Final[dict[str, str]] = {
     "file": "the path of a .jsonl or .csv file, relative to this one",
     "id": "the name of the column that names the cases",
@@ -61,24 +40,42 @@ _KEYS: Final[dict[str, str]] = {
 }
 
 
-def _check_columns(said: JsonValue, *at: str) -> None:
-    waiting: list[tuple[tuple[str, ...], JsonValue]] = [(at, said)]
-    while waiting:
-        where, below = waiting.pop()
-        if type(below) is dict and below:
-            waiting += [((*where, name), each) for name, each in below.items()]
-        elif type(below) is not str or not below:
-            raise InvalidValueError(f": `{where[-1]}` has to name a column, or map fields to columns", *where)
-
-
-def _check_tags(said: JsonValue) -> None:
-    if type(said) is not dict or not said:
+def check_cases_from(value: JsonValue) -> None:
+    """Refuse what can't stand at `cases_from`."""
+    if type(value) is not dict:
+        raise InvalidValueError("has to be a mapping with `file` and what its columns are for")
+    if type(value.get("tags", {})) is not dict or value.get("tags") == {}:
         raise InvalidValueError(': `tags` has to map names to texts, such as source: "{source}"', "tags")
-    for name, text in said.items():
-        if type(text) is not str or not text:
-            raise InvalidValueError(
-                f": the tag {name!r} has to be a text, in which {{column}} stands for a value", "tags", name
-            )
+    for at, text in _texts(value):
+        key, name = at[0], at[-1]
+        if key in _KEYS:
+            reason = f"`{key}` has to be {_KEYS[key]}"
+        elif key == "tags":
+            reason = f"the tag {name!r} has to be a text, in which {{column}} stands for a value"
+        elif key in VALUES:
+            reason = f"`{name}` has to name a column, or map fields to columns"
+        else:
+            known = sorted({*_KEYS, *VALUES, "tags"})
+            raise InvalidValueError(f": unknown key {key!r}{did_you_mean(key, known)}", key)
+        deepest = 2 if key == "tags" else len(at) if key in VALUES else 1
+        if type(text) is not str or not text or len(at) > deepest:
+            raise InvalidValueError(f": {reason}", *at)
+    if not value.get("file", "").lower().endswith((".jsonl", ".csv")):
+        raise InvalidValueError(": `file` has to name a .jsonl or .csv file", "file")
+    for name in VALUES:
+        if name in value and f"{name}_file" in value:
+            raise InvalidValueError(f": both `{name}` and `{name}_file`; keep one", f"{name}_file")
+
+
+def _texts(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what stands at the ends of nested mappings, and where; an empty mapping is an end too."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((key,), columns[key]) for key in reversed(list(columns))]
+    while waiting:
+        at, said = waiting.pop()
+        if type(said) is dict and said:
+            waiting += [((*at, name), each) for name, each in said.items()]
+        else:
+            yield at, said
 
 
 @final
@@ -142,24 +139,14 @@ class Table:
             reason = f"two columns have the name {max(header, key=header.count)!r}"
         if reason:
             raise self.error(line, f"{reason}; the first row of a .csv file names the columns")
-        for at, column in self._columns_named():
-            if column not in header:
-                raise InvalidValueError(
-                    f": {self.name} has no column {column!r}{did_you_mean(column, header)}", *at
-                )
+        for at, text in _texts(self.columns):
+            has_places = at[0] in {"file", "tags"} or at[0].endswith("_file")
+            for column in _PLACE.findall(text) if has_places else [text]:
+                if at != ("file",) and column not in header:
+                    raise InvalidValueError(
+                        f": {self.name} has no column {column!r}{did_you_mean(column, header)}", *at
+                    )
         return header
-
-    def _columns_named(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield the columns that `cases_from` names, and where in it."""
-        waiting: list[tuple[tuple[str, ...], Any]] = [((key,), self.columns[key]) for key in self.columns]
-        while waiting:
-            at, said = waiting.pop()
-            if type(said) is dict:
-                waiting += [((*at, name), each) for name, each in said.items()]
-            elif at[0].endswith("_file") or at[0] == "tags":
-                yield from ((at, column) for column in _PLACE.findall(said))
-            elif at != ("file",):
-                yield at, said
 
     def cells(self, data: bytes, line: int) -> list[str]:
         """Return the cells of one row of a CSV file.
@@ -317,7 +304,7 @@ class Row(Mapping[str, Any]):
 
     def _named(self, members: Mapping[str, JsonValue], column: str) -> str:
         text = self._text(members, column, "name a case")
-        name = NOT_IN_IDS.sub("-", text).strip("-")
+        name = as_id(text)
         if not name:
             raise self.error(f"{column!r} is {render(text, 40)}, which can't name a case")
         return name

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.datafiles import is_lines_file, parse
-from pytest_jsonmatch.golden.edit import edit, edit_lines, identical, merge
+from pytest_jsonmatch.golden.datafiles import is_lines_file, parse, value_at
+from pytest_jsonmatch.golden.edit.changes import identical, merge
+from pytest_jsonmatch.golden.edit.files import edit, edit_lines
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
@@ -33,7 +34,6 @@ Action: TypeAlias = Literal["write", "keep", "refused"]
 
 Change: TypeAlias = "tuple[Trail, JsonValue, JsonValue]"
 
-_NO_FILE: Final = ""
 _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 
 
@@ -48,7 +48,7 @@ class Request:
         name: the file as a person would name it.
         case: the case, as FILE::ID.
         trail: where the expected value stands in the file.
-        digest: of the file's content when it was read; empty if there was no file.
+        digest: of the file's content when it was read.
         value: the new value, as JSON text.
         reason: why it was refused.
     """
@@ -69,25 +69,26 @@ class Request:
         >>> Request.from_text(request.to_text()) == request
         True
         """
-        return json.dumps([getattr(self, name) for name in self.__slots__])
+        return json.dumps(astuple(self))
 
     @classmethod
     def from_text(cls, text: str) -> Request:
         """Return the request that `to_text` has written."""
-        fields = dict(zip(cls.__slots__, json.loads(text)))
-        return cls(**{**fields, "trail": tuple(fields["trail"])})
+        action, path, name, case, trail, *others = json.loads(text)
+        return cls(action, path, name, case, tuple(trail), *others)
 
 
-def digest_of(data: bytes) -> str:
-    """Return the digest of a file's content.
+def digest_of(data: bytes | None) -> str:
+    """Return the digest of a file's content; empty if there is no file.
 
-    >>> digest_of(b"a") == digest_of(b"b")
-    False
+    >>> digest_of(b"a") == digest_of(b"b"), digest_of(None)
+    (False, '')
     """
-    return hashlib.sha256(data).hexdigest()
+    return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
 @final
+@dataclass(frozen=True, slots=True)
 class Updater:
     """Decides for each case that ran whether its expected value is rewritten, and requests it.
 
@@ -99,26 +100,17 @@ class Updater:
         is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
     """
 
-    def __init__(
-        self,
-        mode: Mode,
-        *,
-        dry_run: bool,
-        answer: Callable[[GoldenCase, object], JsonValue],
-        ask: Callable[[Request], None],
-        is_exempt: Callable[[], bool],
-    ) -> None:
-        self._mode = mode
-        self._dry_run = dry_run
-        self._answer = answer
-        self._ask = ask
-        self._is_exempt = is_exempt
-        self._digests: dict[Path, str] = {}
+    mode: Mode
+    dry_run: bool
+    answer: Callable[[GoldenCase, object], JsonValue]
+    ask: Callable[[Request], None]
+    is_exempt: Callable[[], bool]
+    _digests: dict[Path, str] = field(default_factory=dict)
 
     @property
     def writes_new(self) -> bool:
         """Whether cases without an expected value get one."""
-        return self._mode != "failed"
+        return self.mode != "failed"
 
     def take_file(self, path: Path, data: bytes) -> None:
         """Note the content of a golden file when its cases were read."""
@@ -129,76 +121,73 @@ class Updater:
 
         Raises JsonMatchError if the answer is no JSON.
         """
-        value = self._answer(case, actual)
-        refusal = self._write(case, value)
-        if refusal is not None:
-            return refusal
-        if self._dry_run or self._is_exempt():
+        refusal = self._write(case, self.answer(case, actual))
+        if refusal is None and (self.dry_run or self.is_exempt()):
             return f"the case {case.id!r} has no expected value yet, and none was written"
-        return None
+        return refusal
 
     def failed(self, case: GoldenCase, result: MatchResult) -> str | None:
         """Request a new value for a case that failed; return what to add to the failure.
 
         None means that the test passes: its answer is about to be its expected value.
         """
-        if self._mode == "new" or self._is_exempt():
+        if self.mode == "new" or self.is_exempt():
             return ""
         value = updated(result)
         if identical(case.expected, value):
             return ""  # no value is wrong
         refusal = self._write(case, value)
-        if refusal is not None:
-            return refusal
-        return "" if self._dry_run else None
+        return "" if refusal is None and self.dry_run else refusal
 
     def passed(self, case: GoldenCase, result: MatchResult) -> None:
         """Request the new value in mode "all", else that the old one stays."""
-        if self._mode == "new" or self._is_exempt():
+        if self.mode == "new" or self.is_exempt():
             return
-        if self._mode == "all" and not identical(case.expected, value := updated(result)):
+        if self.mode == "all" and not identical(case.expected, value := updated(result)):
             self._write(case, value)
         elif _no_place_in(case) is None:
-            self._ask(self._request(case, "keep"))
+            self._request(case, "keep")
 
     def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
         """Request that a value is written; return why that can't be."""
-        reason = _no_place_in(case)
-        if reason is not None:
-            self._ask(self._request(case, "refused", reason=reason))
-            return f"not updated: {reason}"
-        self._ask(self._request(case, "write", value=ascii_json(value)))
-        return None
+        reason, text = _no_place_in(case), ascii_json(value)
+        if reason is None:
+            try:
+                parse_json(text)
+            except JsonParseError:
+                reason = "the answer holds NaN or an infinity, which JSON does not have"
+            else:
+                self._request(case, "write", value=text)
+                return None
+        self._request(case, "refused", reason=reason)
+        return f"not updated: {reason}"
 
-    def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> Request:
-        path, digest = case.expected_file, _NO_FILE
-        if path is None:
-            path, digest = case.path, self._digests.get(case.path, _NO_FILE)
-        elif (data := _content_of(path)) is not None:
-            digest = digest_of(data)
-        if action == "write" and (real := case.leads_out(path)) is not None:
-            action, value, reason = "refused", "null", f"a link leads to {real}, outside of the rootdir"
-        return Request(
-            action,
-            str(path),
-            case.expected_file_name,
-            f"{case.name_of_file}::{case.base_id}",
-            case.expected_trail,
-            digest,
-            value,
-            reason,
+    def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> None:
+        path = case.expected_file
+        digest = self._digests.get(case.path, "") if path is None else digest_of(_content_of(path))
+        self.ask(
+            Request(
+                action,
+                str(path or case.path),
+                case.expected_file_name,
+                f"{case.name_of_file}::{case.base_id}",
+                case.expected_trail,
+                digest,
+                value,
+                reason,
+            )
         )
 
 
 def _no_place_in(case: GoldenCase) -> str | None:
     """Return why the expected value can't be written where it stands; None if it can."""
-    if case.expected_file is not None:
-        return None
-    if case.row is not None:
-        return f"it is a row of {case.name_of_file}; change line {case.line} there"
-    if case.gives("parametrize"):
-        return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
-    return None
+    if case.expected_file is None:
+        if case.row is not None:
+            return f"it is a row of {case.name_of_file}; change line {case.line} there"
+        if case.gives("parametrize"):
+            return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+    real = case.leads_out(case.expected_file or case.path)
+    return None if real is None else f"a link leads to {real}, outside of the rootdir"
 
 
 # -- what is kept of the expected value --------------------------------------------------------------------
@@ -259,30 +248,28 @@ class _Merge:
         """Return the value for a place, which is `at` in expected and `to` in actual."""
         if at not in self.expected and to not in self.actual:
             return old
-        items: list[tuple[Any, Any]]
-        if type(old) is dict and type(new) is dict:
-            items = [*self._kept(old.items(), new, {key: key for key in new}, at, to)]
-            items += [
-                (key, value) for key, value in new.items() if key not in old and (*to, key) in self.actual
-            ]
-            return dict(items)
-        if type(old) is list and type(new) is list:
+        if type(old) is type(new) is dict:
+            partners: Mapping[Any, Any] = {key: key for key in old if key in new}
+        elif type(old) is type(new) is list:
             partners = self.pairs.get(format_path(at), {i: i for i in range(min(len(old), len(new)))})
-            items = [*self._kept(enumerate(old), new, partners, at, to)]
-            found = set(partners.values())
-            items += [(j, new[j]) for j in range(len(new)) if j not in found and (*to, j) in self.actual]
-            return [value for _, value in items]
-        return new
-
-    def _kept(
-        self, old: Any, new: Any, partners: Mapping[Any, Any], at: Trail, to: Trail
-    ) -> Iterator[tuple[Any, Any]]:
-        for key, value in old:
-            partner = partners.get(key, MISSING)
-            if partner is not MISSING:
-                yield key, self.of(value, new[partner], (*at, key), (*to, partner))
+        else:
+            return new
+        items: list[tuple[Any, Any]] = []
+        for key, value in _items(old):
+            if key in partners:
+                partner = partners[key]
+                items.append((key, self.of(value, new[partner], (*at, key), (*to, partner))))
             elif (*at, key) not in self.expected:
-                yield key, value
+                items.append((key, value))
+        found = set(partners.values())
+        items += [
+            (key, value) for key, value in _items(new) if key not in found and (*to, key) in self.actual
+        ]
+        return dict(items) if type(old) is dict else [value for _, value in items]
+
+
+def _items(container: Any) -> Iterable[tuple[Any, JsonValue]]:
+    return container.items() if type(container) is dict else enumerate(container)
 
 
 # -- in the controller -------------------------------------------------------------------------------------
@@ -296,21 +283,18 @@ class FileUpdate:
     Args:
         path: the file.
         name: the file as a person would name it.
-        digest: of its content when it was read.
         before: its content now, None if there is no such file.
         after: the content it gets.
-        updated: the cases that get a new expected value.
-        changes: by case, each place that changes: its trail, the old value there and the new one.
+        updated: the cases that get a new expected value, each with the places that change: the trail, the old
+            value there and the new one. (Of several cases of one value, the first has them.)
         refused: why others don't, by case.
     """
 
     path: Path
     name: str
-    digest: str
     before: bytes | None = None
     after: bytes | None = None
-    updated: list[str] = field(default_factory=list)
-    changes: dict[str, list[Change]] = field(default_factory=dict)
+    updated: dict[str, list[Change]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -338,7 +322,7 @@ def plan_updates(requests: Iterable[Request]) -> list[FileUpdate]:
 
 
 def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
-    update = FileUpdate(path, requests[0].name, requests[0].digest)
+    update = FileUpdate(path, requests[0].name)
     by_trail: dict[Trail, list[Request]] = {}
     for request in requests:
         if request.action == "refused":
@@ -348,69 +332,42 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     cases: dict[Trail, list[str]] = {}
     for trail, wanted in sorted(by_trail.items()):  # in the order of the file
         names = list(dict.fromkeys(request.case for request in wanted))
-        kinds = {(request.action, request.value) for request in wanted}
         writes = [request for request in wanted if request.action == "write"]
-        if not writes:
-            continue
-        if len(kinds) > 1:
+        if len({(request.action, request.value) for request in wanted}) == 1 and writes:
+            changes[trail], cases[trail] = parse_json(writes[0].value), names
+        elif writes:
             what = "its runs want" if len(names) == 1 else f"{' and '.join(names)} want"
             for name in names:
                 update.refused.setdefault(name, f"{what} different values")
-            continue
-        changes[trail] = parse_json(writes[0].value)
-        cases[trail] = names
     if not changes:
         return update
-    update.updated = list(dict.fromkeys(name for names in cases.values() for name in names))
-    if len({request.digest for request in requests}) > 1:
-        update.refuse(_CHANGED_ON_DISK)
-        return update
-    _edit_file(update, changes, cases)
+    update.updated = {name: [] for names in cases.values() for name in names}
+    try:
+        update.before = _content_of(path)
+        if {request.digest for request in requests} != {digest_of(update.before)}:
+            update.refuse(_CHANGED_ON_DISK)
+        else:
+            _edit(update, changes, cases)
+    except OSError as error:
+        update.refuse(f"the file can't be read: {_reason(error)}")
+    except JsonMatchError as error:
+        update.refuse(str(error))
     return update
 
 
-def _edit_file(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail, list[str]]) -> None:
-    try:
-        update.before = _content_of(update.path)
-    except OSError as error:
-        update.refuse(f"the file can't be read: {_reason(error)}")
-        return
-    if (_NO_FILE if update.before is None else digest_of(update.before)) != update.digest:
-        update.refuse(_CHANGED_ON_DISK)
-        return
+def _edit(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail, list[str]]) -> None:
     before = b"null\n" if update.before is None else update.before
-    try:
-        change = edit_lines if is_lines_file(str(update.path)) else edit
-        edited = change(before, update.name, changes)
-    except JsonMatchError as error:
-        update.refuse(str(error))
-        return
-    for trail, reason in edited.refused.items():
-        for name in cases[trail]:
-            update.updated = [each for each in update.updated if each != name]
-            update.refused[name] = reason
-    for trail in sorted(changes.keys() - edited.refused.keys()):
-        old = expected_in(before, update.path, trail) if update.before is not None else MISSING
+    edited = (edit_lines if is_lines_file(str(update.path)) else edit)(before, update.name, changes)
+    for trail, new in changes.items():
+        if trail in edited.refused:
+            for name in cases[trail]:
+                update.updated.pop(name, None)
+                update.refused[name] = edited.refused[trail]
+            continue
+        old = MISSING if update.before is None else edited.old[trail]
         at = trail[-1:] if trail[-1:] == ("accept",) else ()  # what is accepted as well is named so
-        update.changes.setdefault(cases[trail][0], []).extend(_changes(old, changes[trail], at))
+        update.updated.get(cases[trail][0], []).extend(_changes(old, new, at))
     update.after = edited.data
-
-
-def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
-    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid.
-
-    The first step into JSON Lines is the line, counted from 0.
-    """
-    try:
-        if is_lines_file(str(path)):
-            line, *below = trail
-            data, trail = data.split(b"\n")[int(line)], tuple(below)
-        value = parse(data, str(path))
-        for step in trail:
-            value = value[step]
-    except (JsonMatchError, LookupError, TypeError):
-        return MISSING
-    return value
 
 
 def _changes(old: JsonValue, new: JsonValue, at: Trail) -> list[Change]:
@@ -422,6 +379,20 @@ def _changes(old: JsonValue, new: JsonValue, at: Trail) -> list[Change]:
 
     merge(old, new, take, at)
     return found
+
+
+def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
+    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid.
+
+    The first step into JSON Lines is the line, counted from 0.
+    """
+    try:
+        if is_lines_file(str(path)):
+            line, *below = trail
+            data, trail = data.split(b"\n")[int(line)], tuple(below)
+        return value_at(parse(data, str(path)), trail)
+    except (JsonMatchError, LookupError):
+        return MISSING
 
 
 def _content_of(path: Path) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.edit import trail_text
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, line_width
@@ -27,7 +27,7 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
     >>> from pytest_jsonmatch.golden.update import FileUpdate
     >>> from pytest_jsonmatch.report.look import Look
     >>> from pytest_jsonmatch.report.styled import line_text
-    >>> changed = FileUpdate(Path("a"), "a.yaml", "", b"1", b"2", ["x"], {"x": [(("n", 0), 1, 2)]})
+    >>> changed = FileUpdate(Path("a"), "a.yaml", b"1", b"2", {"x": [(("n", 0), 1, 2)]})
     >>> for line in update_lines([changed], Look(), dry_run=False):
     ...     print(line_text(line))
     updated 1 case in a.yaml
@@ -41,8 +41,8 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
             lines.append([(f"would update {cases} in {each.name} (dry run: nothing was written)", PLAIN)])
         elif each.updated:
             lines.append([(f"updated {cases} in {look.printable(each.name)}", GREEN)])
-        for case in each.updated:
-            lines += _case_lines(case, each.changes.get(case, ()), look)
+        for case, changes in each.updated.items():
+            lines += _case_lines(case, changes, look)
     for each in updates:
         for case, reason in each.refused.items():
             lines.append([(look.printable(f"not updated: {case}: {reason}"), RED)])
@@ -54,7 +54,10 @@ def _case_lines(case: str, changes: Sequence[Change], look: Look) -> list[Styled
     if not changes:
         return []
     shown, more = look.cut(changes, _MOST_CHANGES, "change", indent="    ")
-    paths = [look.middle(trail_text(trail) or "the whole value", look.width // 2) for trail, _, _ in shown]
+    paths = [
+        look.middle(format_path(trail) if trail else "the whole value", look.width // 2)
+        for trail, _, _ in shown
+    ]
     widest = max(map(display_width, paths))
     lines: list[StyledLine] = [[(f"  {look.printable(case)}", PLAIN)]]
     for path, (_, old, new) in zip(paths, shown, strict=True):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.text import number_text, render
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.yamlevents import reads_as_string
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ HALF: Final = re.compile("[\ud800-\udfff]")
 _BEYOND_ASCII: Final = re.compile("[^\0-\x7f]+")
 # Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
 # mark.
-_AS_IT_IS: Final = re.compile("[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
-_IN_A_BLOCK: Final = re.compile(
-    "[\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*"
-)
+_PLAIN_CHARACTERS: Final = " -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+_AS_IT_IS: Final = re.compile(f"[{_PLAIN_CHARACTERS}]*")
+_IN_A_BLOCK: Final = re.compile(f"[\t\n{_PLAIN_CHARACTERS}]*")
+_ESCAPED: Final = re.compile(f'[^{_PLAIN_CHARACTERS}]|["\\\\]')
 _NOT_FIRST: Final = frozenset(",[]{}#&*!|>'\"%@`")
 _FIRST_BEFORE_TEXT: Final = frozenset("-?:")
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
@@ -39,7 +40,7 @@ def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str
     ('NO', '"12"', "'it''s'", '"a\\nb"')
     """
     if type(value) is not str:
-        return _atom(value)
+        return render(value)
     as_it_is = _AS_IT_IS.fullmatch(value) is not None
     if not style and as_it_is and _plain(value, flow=flow):
         return value
@@ -47,14 +48,6 @@ def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str
         doubled = value.replace("'", "''")
         return f"'{doubled}'"
     return _double(value)
-
-
-def _atom(value: Any) -> str:
-    if value is None:
-        return "null"
-    if value is True or value is False:
-        return "true" if value else "false"
-    return number_text(value)
 
 
 def _plain(value: str, *, flow: bool) -> bool:
@@ -71,16 +64,11 @@ def _plain(value: str, *, flow: bool) -> bool:
 
 
 def _double(value: str) -> str:
-    return f'"{"".join(map(_escaped, value))}"'
+    def escape(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return _ESCAPES.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
-
-def _escaped(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    if _AS_IT_IS.fullmatch(character):
-        return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f'"{_ESCAPED.sub(escape, value)}"'
 
 
 def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: bool) -> list[str] | None:
@@ -117,7 +105,7 @@ def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: boo
     if style == ">" and any(line[:1] in {" ", "\t"} or line != line.rstrip() for line in lines):
         style = "|"
     if style == ">":
-        lines = _folded(lines, _WIDTH - indent)
+        lines = _folded(lines, max(_WIDTH - indent, 20))
     chomping = ("-", "", "+")[min(ending, 2)]
     prefix = " " * indent
     return [
@@ -135,22 +123,11 @@ def _folded(lines: list[str], width: int) -> list[str]:
         if line and begun:
             folded.append("")
         begun |= bool(line)
-        folded += _wrapped(line, width)
+        # Lines are broken at single blanks only, which folding restores.
+        is_breakable = re.search(r"\s\s|[^\S ]", line) is None
+        wrapped = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        folded += (is_breakable and wrapped) or [line]
     return folded
-
-
-def _wrapped(line: str, width: int) -> list[str]:
-    """Break a line at single spaces, which folding restores."""
-    parts: list[str] = []
-    words = re.split(r"(?<=[^ \t]) (?=[^ \t])", line)
-    current = words[0]
-    for word in words[1:]:
-        if len(current) + 1 + len(word) > width:
-            parts.append(current)
-            current = word
-        else:
-            current += f" {word}"
-    return [*parts, current]
 
 
 @final
@@ -163,78 +140,74 @@ class YamlWriter:
         list_step: how much deeper the dashes of a list inside a mapping are.
         literals: whether text of several lines may be written as a literal block.
         padding: the blanks inside braces, before the first member and after the last.
+        quote: what strings are written in, if that can express them: empty (plain), `'` or `"`.
+        key_quote: what keys are written in.
     """
 
     step: int = 2
     list_step: int = 2
     literals: bool = True
     padding: str = ""
+    quote: str = ""
+    key_quote: str = ""
 
-    def key(self, name: str, style: str, *, flow: bool) -> str:
+    def key(self, name: str, *, flow: bool = False) -> str:
         """Return a key; one that reads as anything but a string is quoted.
 
-        >>> YamlWriter().key("total", "", flow=False), YamlWriter().key("12", "", flow=False)
+        >>> YamlWriter().key("total"), YamlWriter().key("12")
         ('total', '"12"')
         """
-        return yaml_scalar(name, style, flow=flow or ":" in name or "?" in name)
+        return yaml_scalar(name, self.key_quote, flow=flow or ":" in name or "?" in name)
 
-    def flow(self, value: JsonValue, *, style: str = "", key_style: str = "") -> str:
+    def flow(self, value: JsonValue) -> str:
         """Return a value on one line.
 
         >>> YamlWriter().flow({"a": [1, "x, y"], "b": {}})
         '{a: [1, "x, y"], b: {}}'
         """
         if type(value) is dict:
-            members = (
-                f"{self.key(name, key_style, flow=True)}: {self.flow(each, style=style, key_style=key_style)}"
-                for name, each in value.items()
-            )
+            members = (f"{self.key(name, flow=True)}: {self.flow(each)}" for name, each in value.items())
             padding = self.padding if value else ""
             return f"{{{padding}{', '.join(members)}{padding}}}"
         if type(value) is list:
-            return f"[{', '.join(self.flow(each, style=style, key_style=key_style) for each in value)}]"
-        return yaml_scalar(value, style, flow=True)
+            return f"[{', '.join(map(self.flow, value))}]"
+        return yaml_scalar(value, self.quote, flow=True)
 
-    def member(self, name: str, value: JsonValue, *, style: str = "", key_style: str = "") -> list[str]:
+    def member(self, name: str, value: JsonValue) -> list[str]:
         """Return the lines of a member of a block mapping, not indented.
 
         >>> YamlWriter(list_step=0).member("a", {"b": [1, {"c": 2, "d": "x"}], "e": []})
         ['a:', '  b:', '  - 1', '  - c: 2', '    d: x', '  e: []']
         """
-        head = f"{self.key(name, key_style, flow=False)}:"
+        head = f"{self.key(name)}:"
         if type(value) in {dict, list} and value:
             step = self.step if type(value) is dict else self.list_step
-            return [head, *_indented(self.lines(value, style, key_style), step)]
-        return self._with_scalar(head, value, style)
+            return [head, *_indented(self.lines(value), step)]
+        return self._with_scalar(head, value)
 
-    def element(self, value: JsonValue, *, style: str = "", key_style: str = "") -> list[str]:
+    def element(self, value: JsonValue) -> list[str]:
         """Return the lines of an element of a block list, not indented.
 
         >>> YamlWriter().element({"a": 1, "b": [2]})
         ['- a: 1', '  b:', '    - 2']
         """
         if type(value) in {dict, list} and value:
-            first, *others = self.lines(value, style, key_style)
+            first, *others = self.lines(value)
             return [f"- {first}", *_indented(others, 2)]
-        return self._with_scalar("-", value, style)
+        return self._with_scalar("-", value)
 
-    def lines(self, value: JsonValue, style: str, key_style: str) -> list[str]:
+    def lines(self, value: Any) -> list[str]:
         """Return the lines of an object or array that is not empty, not indented."""
-        found: list[str] = []
         if type(value) is dict:
-            for name, each in value.items():
-                found += self.member(name, each, style=style, key_style=key_style)
-        elif type(value) is list:
-            for each in value:
-                found += self.element(each, style=style, key_style=key_style)
-        return found
+            return [line for name, each in value.items() for line in self.member(name, each)]
+        return [line for each in value for line in self.element(each)]
 
-    def _with_scalar(self, head: str, value: JsonValue, style: str) -> list[str]:
-        if self.literals and type(value) is str and not style and "\n" in value:
+    def _with_scalar(self, head: str, value: JsonValue) -> list[str]:
+        if self.literals and type(value) is str and not self.quote and "\n" in value:
             block = block_scalar(value, "|", indent=self.step, parent=0, keeps=False)
             if block is not None:
                 return [f"{head} {block[0]}", *block[1:]]
-        text = self.flow(value) if type(value) in {dict, list} else yaml_scalar(value, style)
+        text = self.flow(value) if type(value) in {dict, list} else yaml_scalar(value, self.quote)
         return [f"{head} {text}"]
 
 
@@ -277,7 +250,7 @@ class JsonWriter:
         ('"é\\ud800"', '"\\u00e9"')
         """
         if type(value) is not str:
-            return _atom(value)
+            return render(value)
         text = json.dumps(value, ensure_ascii=self.ascii)
         return HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
@@ -287,19 +260,17 @@ class JsonWriter:
         >>> JsonWriter(unit="  ").value({"a": [1], "b": []})
         '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
         """
-        if type(value) is dict and value:
-            items = [self.member(name, each, indent + (self.unit or "")) for name, each in value.items()]
-            return self._bracketed("{}", items, indent)
-        if type(value) is list and value:
-            items = [self.value(each, indent + (self.unit or "")) for each in value]
-            return self._bracketed("[]", items, indent)
-        return "{}" if type(value) is dict else "[]" if type(value) is list else self.scalar(value)
-
-    def _bracketed(self, brackets: str, items: list[str], indent: str) -> str:
-        if self.unit is None:
-            return f"{brackets[0]}{self.comma.join(items)}{brackets[1]}"
-        inner = f"{self.newline}{indent}{self.unit}"
-        return f"{brackets[0]}{inner}{f',{inner}'.join(items)}{self.newline}{indent}{brackets[1]}"
+        inner = indent + (self.unit or "")
+        if type(value) is dict:
+            (begin, end), items = "{}", [self.member(name, each, inner) for name, each in value.items()]
+        elif type(value) is list:
+            (begin, end), items = "[]", [self.value(each, inner) for each in value]
+        else:
+            return self.scalar(value)
+        if not items or self.unit is None:
+            return f"{begin}{self.comma.join(items)}{end}"
+        line = f"{self.newline}{inner}"
+        return f"{begin}{line}{f',{line}'.join(items)}{self.newline}{indent}{end}"
 
     def member(self, name: str, value: JsonValue, indent: str) -> str:
         """Return a member.

@@ -80,8 +80,6 @@ _MARKED_BY: Final = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-# A container with more children than this gets an index when a second place in it is looked up.
-_MANY: Final = 16
 
 
 class Position(NamedTuple):
@@ -132,22 +130,15 @@ class Document:
                 break
             place, node = found
             value = value[step]
-        return self._place(place)
+        return _position(self._marks[place])
 
     def error(self, path: Sequence[str | int], reason: str) -> GoldenFileError:
         """Return the error that says `reason` about the entry at `path`."""
         line, column = self.position(path)
         return GoldenFileError(self.name, line, column, shortened(reason))
 
-    def _place(self, node: int) -> Position:
-        return _position(self._marks[node])
-
     def _child(self, value: JsonValue, node: int, step: str | int) -> tuple[int, int] | None:
         """Return the node of a child's key and that of its value, or None if there is no such child."""
-        if type(value) not in {dict, list}:
-            return None
-        if len(value) <= _MANY:
-            return next((nodes for found, nodes in self._children(value, node) if found == step), None)
         # Ten thousand errors in a list of ten thousand cases must not count through it ten thousand times.
         index = self._indexes.get(node)
         if index is None:

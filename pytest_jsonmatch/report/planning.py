@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from pytest_jsonmatch.report.sheets import Block, Chart, Heading, Said, Series, Sheet
+from pytest_jsonmatch.report.sheets import Block, Chart, Said, Series, Sheet
 
 _NOTE: Final = (
     "The drop is taken to come from cases that fall to score 0, which is the hardest to see; one that all "
@@ -27,7 +27,8 @@ def plan_sheet(about: str, curves: Sequence[Curve]) -> Sheet:
     """Return a plan as a sheet."""
     blocks: list[Block] = []
     for curve in curves:
-        blocks += [Heading(curve.answer), Chart("", "cases", curve.title, [Series("", curve.points)])]
+        chart = Chart(curve.answer, "cases", curve.title, [Series("", curve.points)])
+        blocks.append(chart if curve.points else Said(curve.answer, "strong"))
     if any("a drop" in curve.answer for curve in curves):
         blocks.append(Said(_NOTE, "faint"))
     return Sheet("jsonmatch plan", about, blocks)

@@ -19,8 +19,6 @@ from pytest_jsonmatch.report.sheets import (
     Figure,
     Figures,
     Gates,
-    Heading,
-    Pairs,
     Rows,
     Said,
     Series,
@@ -33,7 +31,6 @@ from pytest_jsonmatch.report.sheets import (
 _WIDTH, _HEIGHT = 720, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 20, 34, _HEIGHT - 44
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
-_WIDEST_BAR: Final = 12
 _COLOURS: Final = 6
 _MOST_DOTS: Final = 24
 _TICKS: Final = 5
@@ -50,8 +47,7 @@ def sheet_page(sheet: Sheet) -> str:
         found = _block(block)
         if found is None:
             continue
-        # A heading begins a section, and so does a title.
-        if not sections or found[0] in {"heading", "gates"} or (isinstance(block, Rows) and block.title):
+        if not sections or isinstance(block, Gates) or (isinstance(block, (Rows, Chart)) and block.title):
             sections.append([])
         sections[-1].append(found)
     return rendered(
@@ -66,8 +62,6 @@ def sheet_page(sheet: Sheet) -> str:
 
 def _block(block: Block) -> tuple[str, Any] | None:
     """Return what the template calls a block, and what it draws of it; None if there is nothing to draw."""
-    if isinstance(block, Heading):
-        return "heading", printable(block.text)
     if isinstance(block, Said):
         return "said", Said(printable(block.text), block.tone)
     if isinstance(block, Figures):
@@ -105,10 +99,9 @@ def _table(block: Rows) -> dict[str, object]:
 
 
 def _cell(cell: AnyCell, column: Column) -> dict[str, object]:
-    drawn = _spark(cell) if isinstance(cell, Spark) else _bars(cell) if isinstance(cell, Pairs) else None
-    if drawn is not None:
-        return {"text": "", "tone": "", "is_text": True, "drawn": drawn}
-    told = cell if isinstance(cell, Cell) else Cell(str(cell))
+    if isinstance(cell, Spark):
+        return {"text": "", "tone": "", "is_text": True, "drawn": _spark(cell)}
+    told = cell if isinstance(cell, Cell) else Cell(cell)
     return {"text": printable(told.text), "tone": told.tone, "is_text": column.text, "drawn": None}
 
 
@@ -125,21 +118,7 @@ def _spark(spark: Spark) -> dict[str, object]:
         for at, value in enumerate(spark.values)
     ]
     dots = [places[at] for at in spark.marked if at < len(places) and places[at][1] is not None]
-    return {"lines": list(_polylines(places)), "dots": dots, "bars": []}
-
-
-def _bars(cell: Pairs) -> dict[str, object]:
-    """Return two bars for each pair, the greatest of all as high as the cell."""
-    most = max((max(before, after) for _, before, after in cell.pairs), default=0.0) or 1.0
-    wide = min(_SPARK_WIDTH / (3 * len(cell.pairs) or 1), _WIDEST_BAR)
-    bars = []
-    for at, (name, *amounts) in enumerate(cell.pairs):
-        told = printable(f"{name}: {' → '.join(f'{amount:.3g}' for amount in amounts)}")
-        for kind, amount in zip(("old", "new"), amounts, strict=True):
-            high = round(max(_SPARK_HEIGHT * amount / most, 0.5), 1)
-            x = round((3 * at + (kind == "new")) * wide, 1)
-            bars.append((kind, x, round(_SPARK_HEIGHT - high, 1), round(wide, 1), high, told))
-    return {"lines": [], "dots": [], "bars": bars}
+    return {"lines": list(_polylines(places)), "dots": dots}
 
 
 # -- charts ------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
-from pytest_jsonmatch.report.table import LEAST_NAME, Name, Table, draw_table
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -34,12 +33,6 @@ TONES: Final[Mapping[str, Markup]] = {
     "open": YELLOW,
 }
 """How cells and sentences may sound, with their markup in a terminal; a page has a class for each."""
-
-
-class Heading(NamedTuple):
-    """A line above blocks that belong together."""
-
-    text: str
 
 
 class Said(NamedTuple):
@@ -70,12 +63,6 @@ class Spark(NamedTuple):
     marked: Sequence[int] = ()
 
 
-class Pairs(NamedTuple):
-    """A cell that shows amounts before and after, each with its name, as bars; for pages only."""
-
-    pairs: Sequence[tuple[str, float, float]]
-
-
 class Cell(NamedTuple):
     """A cell of text with a tone."""
 
@@ -83,7 +70,7 @@ class Cell(NamedTuple):
     tone: str = ""
 
 
-AnyCell: TypeAlias = "str | Cell | Spark | Pairs"
+AnyCell: TypeAlias = "str | Cell | Spark"
 
 
 class Column(NamedTuple):
@@ -93,13 +80,11 @@ class Column(NamedTuple):
         title: above its cells.
         text: whether it holds text, which is set to the left and cut where room is short, and no figures.
         spare: whether a narrow terminal may leave it out: the greatest number goes first, 0 never.
-        only_on_page: whether terminals leave it out.
     """
 
     title: str
     text: bool = False
     spare: int = 0
-    only_on_page: bool = False
 
 
 @final
@@ -142,7 +127,7 @@ class Chart:
     """A chart of lines.
 
     Args:
-        title: above it; empty below a heading that says it.
+        title: above it.
         x: what goes from left to right.
         y: what goes up.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
@@ -165,7 +150,7 @@ class Gates(NamedTuple):
     on: str
 
 
-Block: TypeAlias = "Heading | Said | Figures | Rows | Chart | Gates"
+Block: TypeAlias = "Said | Figures | Rows | Chart | Gates"
 
 
 @final
@@ -186,9 +171,9 @@ class Sheet:
     <BLANKLINE>
     It is fine.
     <BLANKLINE>
-    field     auroc
-    total      0.91
-    date       0.70
+    field  auroc
+    total   0.91
+    date    0.70
     """
 
     command: str
@@ -198,25 +183,12 @@ class Sheet:
 
 def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
     """Return a sheet as lines for a terminal."""
-    about = look.folded(look.printable(sheet.about), _ROWS_OF_TEXT, BOLD)
-    blocks: list[list[StyledLine]] = [about]
-    follows = False
-    for block in sheet.blocks:
-        lines = _lines(block, look)
-        if follows and lines:
-            blocks[-1] += lines
-        else:
-            blocks.append(lines)
-        # What a heading stands above follows it without an empty line.
-        follows = isinstance(block, Heading)
-    return joined(blocks)
+    return joined([_told(sheet.about, look, BOLD), *(_lines(block, look) for block in sheet.blocks)])
 
 
 def _lines(block: Block, look: Look) -> list[StyledLine]:
-    if isinstance(block, Heading):
-        return look.folded(look.printable(block.text), _ROWS_OF_TEXT, BOLD)
     if isinstance(block, Said):
-        return look.folded(look.printable(block.text), _ROWS_OF_TEXT, TONES[block.tone])
+        return _told(block.text, look, TONES[block.tone])
     if isinstance(block, Figures):
         rows = [
             [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
@@ -230,6 +202,10 @@ def _lines(block: Block, look: Look) -> list[StyledLine]:
     return [] if block.only_on_page else _chart_lines(block, look)
 
 
+def _told(text: str, look: Look, markup: Markup) -> list[StyledLine]:
+    return look.folded(look.printable(text), _ROWS_OF_TEXT, markup) if text else []
+
+
 # -- tables ------------------------------------------------------------------------------------------------
 
 
@@ -237,55 +213,39 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
     shown, more = look.cut(block.rows, block.most, block.noun)
-    kept = [at for at, column in enumerate(block.columns) if not column.only_on_page]
-    while True:
-        drawn = _drawn([block.columns[at] for at in kept], [[row[at] for at in kept] for row in shown], look)
-        least_wanted = max(kept[1:], key=lambda at: block.columns[at].spare, default=0)
-        if drawn.fits or not block.columns[least_wanted].spare:
-            break
-        kept.remove(least_wanted)
-    title = [look.title(look.printable(block.title))] if block.title else []
-    return [*title, *(look.fitting(line) for line in drawn.lines), *more]
-
-
-def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[AnyCell]], look: Look) -> Table:
-    cells = [[_cell(cell, look) for cell in column] for column in zip(*rows, strict=True)]
-    first, *others = cells
-    texts = [at for at, column in enumerate(columns[1:]) if column.text]
-    is_cut = False
-    widths = [
-        max(display_width(text) for text in (column.title, *(text for text, _ in each)))
-        for column, each in zip(columns[1:], others, strict=True)
+    columns = [
+        (column, [(column.title, DIM), *(_cell(cell, look) for cell in cells)])
+        for column, *cells in zip(block.columns, *shown, strict=True)
     ]
-    if texts:
-        titled = (columns[0].title, *(text for text, _ in first))
-        names = max(LEAST_NAME, *map(display_width, titled))
-        fixed = sum(width for at, width in enumerate(widths) if at not in texts) + 2 * len(widths)
-        # Names and texts share what figures leave.
-        room = look.width - fixed - min(names, look.width // 3)
-        # What short texts do not need is there for long ones.
-        for left, at in enumerate(sorted(texts, key=widths.__getitem__)):
-            most = max(room // (len(texts) - left), _LEAST_TEXT)
-            is_cut = is_cut or widths[at] > most
-            widths[at] = min(widths[at], most)
-            room -= widths[at]
-    drawn: list[StyledLine] = []
-    for at, (column, each) in enumerate(zip(columns[1:], others, strict=True)):
-        line: StyledLine = [(column.title, DIM), *each]
-        if column.text:
-            line = [(pad(look.clip(text, widths[at]), widths[at]), markup) for text, markup in line]
-        drawn.append(line)
-    names_of = [Name(columns[0].title, DIM), *(Name(text, markup) for text, markup in first)]
-    table = draw_table(names_of, drawn, look)
-    return table._replace(fits=table.fits and not is_cut)
+    while True:
+        widths = [max(display_width(text) for text, _ in cells) for _, cells in columns]
+        over = sum(widths) + 2 * (len(widths) - 1) - look.width
+        least_wanted = max(range(len(columns)), key=lambda at: columns[at][0].spare)
+        if over <= 0 or not columns[least_wanted][0].spare:
+            break
+        del columns[least_wanted]
+    # The longest texts make room for the others.
+    texts = [at for at, (column, _) in enumerate(columns) if column.text or not at]
+    while over > 0 and widths[longest := max(texts, key=widths.__getitem__)] > _LEAST_TEXT:
+        widths[longest] -= 1
+        over -= 1
+    lines: list[StyledLine] = []
+    for row in zip(*(cells for _, cells in columns), strict=True):
+        line: StyledLine = []
+        for at, ((text, markup), width) in enumerate(zip(row, widths, strict=True)):
+            shortened = look.clip(text, width) if at else look.middle(text, width)
+            padded = pad(shortened, width, right=at not in texts)
+            line.append((f"  {padded}" if at else padded, markup))
+        line[-1] = line[-1][0].rstrip(), line[-1][1]
+        lines.append(look.fitting(line))
+    return [*_told(block.title, look, BOLD), *lines, *more]
 
 
 def _cell(cell: AnyCell, look: Look) -> tuple[str, Markup]:
     if isinstance(cell, Spark):
         return spark_text(cell.values, unicode=look.unicode), PLAIN
-    if isinstance(cell, Cell):
-        return look.printable(cell.text), TONES[cell.tone]
-    return look.printable(cell) if isinstance(cell, str) else "", PLAIN
+    told = cell if isinstance(cell, Cell) else Cell(cell)
+    return look.printable(told.text), TONES[told.tone]
 
 
 def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
@@ -308,7 +268,6 @@ def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
 
 
 def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
-    lines = [look.title(look.printable(chart.title))] if chart.title else []
     first = next((series for series in chart.series if not series.is_guide), None)
     points = [] if first is None else [(x, y) for x, y in first.points if y is not None]
     if not points:
@@ -317,7 +276,7 @@ def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
     width = max(display_width(text) for text in (chart.x, *(text for text, _ in places)))
     top = highest(chart)
     least = 2 if top > _SMALL else 3
-    lines.append([(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)])
+    lines = [*_told(chart.title, look, BOLD), [(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)]]
     for text, y in places:
         bar = ("█" if look.unicode else "#") * round(max(y, 0.0) / top * _BAR)
         value = count(int(y)) if y == int(y) and top > 1 else look.score(y, least)

@@ -96,7 +96,7 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 
 def write_files(session: Session, run: FinishedRun) -> tuple[FinishedRun, bool]:
     """Write the files that were asked for, even if one fails; tell whether all were written."""
-    from pytest_jsonmatch.golden.naming import display_name
+    from pytest_jsonmatch.golden.filenames import display_name
     from pytest_jsonmatch.results.atomic import write_file
 
     notes: list[tuple[str, str]] = []

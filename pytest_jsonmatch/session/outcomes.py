@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from pytest_jsonmatch.golden.claims import is_golden
+from pytest_jsonmatch.golden.filenames import is_golden
 from pytest_jsonmatch.running import Turn
 from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
 from pytest_jsonmatch.session.rules import RulesOfRun

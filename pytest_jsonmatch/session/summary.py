@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.claims import OWN
+from pytest_jsonmatch.golden.filenames import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -161,7 +161,7 @@ def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     if baseline is None:
         return
     if baseline.results is None:
-        from pytest_jsonmatch.golden.naming import display_name
+        from pytest_jsonmatch.golden.filenames import display_name
 
         is_named = baseline.path.parent == session.config.rootpath / session.settings.baselines
         how = f"--jsonmatch-{'save' if is_named else 'json'}={baseline.name}"

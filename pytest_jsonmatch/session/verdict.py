@@ -92,7 +92,7 @@ def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
         if is_there_to_compare(item):
             from pytest_jsonmatch.golden.collector import turn_of  # imported late, since there may be none
 
-            turn = turn_of(item, item.nodeid)
+            turn = turn_of(item)
         yield item.nodeid if turn is None else turn.case
 
 

@@ -9,7 +9,7 @@ import heapq
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -19,8 +19,8 @@ from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.intervals import checked_confidence, lower_end, plain_end
-from pytest_jsonmatch.study.calibration import Estimate
+from pytest_jsonmatch.gate.intervals import lower_end, plain_end
+from pytest_jsonmatch.study.calibration import SURE, Estimate
 from pytest_jsonmatch.study.places import as_answer, comparing
 from pytest_jsonmatch.study.records import joined, opened
 
@@ -41,8 +41,6 @@ _BLOCKS: Final = 200
 """Intervals leave out documents one by one; of more documents, so many groups of them."""
 _VALUES: Final = 250
 """So many distinct values of a field count for what chance alone would give."""
-_ROOM: Final = 200_000
-"""So many characters these values may have together."""
 _LARGEST: Final = 1e150
 """Squares of larger numbers are beyond what can be added up."""
 _NOTHING: Final = 1e-9
@@ -61,7 +59,7 @@ class FieldAgreement:
         agreement: the mean score of such a pair: the share that is equal, where comparators say yes or no.
         cohen: Cohen's kappa; of more than two annotators the mean over all pairs (Light 1971).
         fleiss: Fleiss' kappa.
-        alpha: Krippendorff's alpha, nominal: 1 minus the comparator's score is the difference.
+        alpha: Krippendorff's alpha, nominal: values are the same (the comparator's score is 1) or not.
         alpha_interval: the same over pairs of numbers, with their squared difference.
     """
 
@@ -109,7 +107,6 @@ class AgreementStudy:
         total: over all fields; what chance gives is counted field by field.
         fields: by path.
         worst: the documents with the least agreement.
-        confidence: of the intervals.
         batch_errors: comparisons that are left out, since a batch comparator failed.
     """
 
@@ -119,7 +116,6 @@ class AgreementStudy:
     total: FieldAgreement
     fields: Mapping[str, FieldAgreement]
     worst: tuple[DisputedDocument, ...] = ()
-    confidence: float = 0.95
     batch_errors: int = 0
 
     @property
@@ -138,15 +134,13 @@ def measure_agreement(
     *,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
-    confidence: float = 0.95,
     **options: Any,
 ) -> AgreementStudy:
     """Return how far annotators agree who have described the same documents.
 
     Every two of them are compared as `compare_json` does it, with its comparators, rules and pairs of array
-    elements. A place is counted where one of the two has a value: leaving it out is a judgement, too. Where a
-    comparator gives partial credit, that is the weight of agreement (Cohen 1968). What chance would give is
-    the mean score of values of the field from any two documents.
+    elements. A place is counted where one of the two has a value: leaving it out is a judgement, too. What
+    chance would give is how often values of the field from any two documents are the same to the comparator.
 
     Args:
         annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a
@@ -154,17 +148,17 @@ def measure_agreement(
             `id_field`, in a mapping), or are shorter.
         metric: a metric's name.
         id_field: the member that is the document's id; None: records belong together by position.
-        confidence: of the intervals, which are those of the jackknife over documents.
         **options: of the metric, `schema` among them, as for `compare_json`.
 
     Returns:
-        Figures with intervals, in [-1, 1], in total and by field; the worst documents.
+        Figures in [-1, 1], in total and by field, with 95 % intervals of the jackknife over documents; the
+        worst documents.
 
     Raises:
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
         GoldValidationError: a record is not JSON.
 
-    Sources: Cohen 1960 and 1968; Light 1971; Fleiss 1971; Krippendorff 2011, Computing Krippendorff's
+    Sources: Cohen 1960; Light 1971; Fleiss 1971; Krippendorff 2011, Computing Krippendorff's
     Alpha-Reliability; docs/agreement.md says what is computed.
 
     >>> one, two = [{"kind": "a"}, {"kind": "b"}] * 10, [{"kind": "a"}, {"kind": "b"}, {"kind": "b"}] * 6
@@ -174,7 +168,6 @@ def measure_agreement(
     """
     if len(annotators) < 2:
         raise ConfigurationError("agreement is between two annotators or more; there is one")
-    checked_confidence(confidence)
     counted = _Counted(tuple(annotators), comparing(metric, options))
     with opened(annotators, id_field) as golds:
         for name, records in joined(golds):
@@ -184,12 +177,12 @@ def measure_agreement(
         raise ConfigurationError(f"no document is described by two of {names}: do their ids agree?")
     if not counted.fields:
         raise ConfigurationError("there is nothing to compare: no annotator has a value anywhere")
-    return counted.result(confidence)
+    return counted.result()
 
 
 # -- counting ----------------------------------------------------------------------------------------------
 
-_PLACES, _SCORE, _NUMBERS, _SQUARES, _SUM, _SUM_OF_SQUARES = range(6)
+_PLACES, _SCORE, _SAME, _NUMBERS, _SQUARES, _SUM, _SUM_OF_SQUARES = _KINDS = range(7)
 """What is added up of a field, apart from how often each value is there."""
 _ALL: Final = -1
 """All annotators, in place of a pair: each value counts once, however many others it is compared with."""
@@ -205,17 +198,17 @@ class _Field:
     """By pair of annotators, kind of sum and block of documents."""
     numbers: Counter[tuple[int, ...]] = field(default_factory=Counter)
     """How often each value is there: by pair of annotators, side, value and block."""
-    codes: dict[Hashable, int] = field(default_factory=dict)
-    values: list[JsonValue] = field(default_factory=list)
+    codes: dict[Hashable, tuple[int, JsonValue]] = field(default_factory=dict)
+    """Each value with its number; values that the comparator calls the same share one."""
     origin: float | None = None
     """The first number: sums of squares are of what lies around it."""
-    room: int = _ROOM
 
     def add(self, pair: int, block: int, weight: float, result: FieldResult) -> None:
         """Add what two annotators say at one place; all values of a document together have `weight`."""
         sides = result.expected, result.actual
         for who, share in (pair, 1.0), (_ALL, weight):
-            self._add(who, block, {_PLACES: share, _SCORE: share * result.score})
+            sums = {_PLACES: share, _SCORE: share * result.score, _SAME: share * (result.score >= 1)}
+            self._add(who, block, sums)
             for side, value in enumerate(sides):
                 if (code := self._code(value)) is not None:
                     self.numbers[who, side, code, block] += share  # type: ignore[assignment]
@@ -231,36 +224,22 @@ class _Field:
             self.sums[who, kind, block] += number  # type: ignore[assignment]
 
     def _code(self, value: JsonValue) -> int | None:
-        """Return the number of a value; None if there are too many."""
-        key = "absent" if value is MISSING else (json_key(self.node.prepare(value)),)
-        code = self.codes.get(key)
-        if code is None:
-            size = len(value) if type(value) is str else 1
-            if len(self.codes) == _VALUES or size > self.room:
-                return None
-            self.room -= size
-            code = self.codes[key] = len(self.values)
-            self.values.append(value)
-        return code
-
-    def chances(self) -> tuple[Floats, bool]:
-        """Return what every two values score, and whether that is more than equality.
-
-        Comparators that may fail or be asked in batches are not called for values nobody has put side by
-        side: there equality counts.
-        """
-        size, quick = len(self.values), self.node.quick
-        scores = np.eye(size)
-        names = {self.node.comparator_for(value, value)[0] for value in self.values if value is not MISSING}
-        graded = quick is not None and not names <= {"exact", "binary", None}
-        for one, other in permutations(range(size), 2) if graded else ():
-            pair = self.values[one], self.values[other]
-            if MISSING not in pair and not CONTAINERS & {type(pair[0]), type(pair[1])}:
-                scores[one, other] = quick(*pair)  # type: ignore[misc]
-        if "absent" in self.codes:
+        """Return the number of a value; None for nothing, and if there are too many."""
+        if value is MISSING:
             # Two annotators who both leave a place out are not compared there.
-            scores[self.codes["absent"], self.codes["absent"]] = 0.0
-        return scores, graded
+            return None
+        key = json_key(self.node.prepare(value))
+        if key not in self.codes:
+            if len(self.codes) == _VALUES:
+                return None
+            alike = (code for code, other in self.codes.values() if self._same(other, value))
+            self.codes[key] = next(alike, len(self.codes)), value
+        return self.codes[key][0]
+
+    def _same(self, one: JsonValue, other: JsonValue) -> bool:
+        # (Others may fail, or are asked about many values at once.)
+        quick = self.node.quick if CONTAINERS.isdisjoint({type(one), type(other)}) else None
+        return quick is not None and quick(one, other) == 1.0
 
 
 @final
@@ -308,13 +287,13 @@ class _Counted:
             if each.status in LEAVES:
                 yield each
 
-    def result(self, confidence: float) -> AgreementStudy:
+    def result(self) -> AgreementStudy:
         """Return the figures."""
         blocks = min(self.documents, _BLOCKS)
         apart = {path: _apart(each, len(self.pairs), blocks) for path, each in sorted(self.fields.items())}
 
         def estimated(sums: Floats) -> FieldAgreement:
-            return _estimated(sums, confidence, is_single=self.documents <= _BLOCKS)
+            return _estimated(sums, is_single=self.documents <= _BLOCKS)
 
         return AgreementStudy(
             self.annotators,
@@ -323,7 +302,6 @@ class _Counted:
             estimated(np.sum(list(apart.values()), axis=0)),
             {path: estimated(sums) for path, sums in apart.items()},
             tuple(each for _, _, each in sorted(self._worst, key=lambda item: item[:2], reverse=True)),
-            confidence,
             self.batch_errors,
         )
 
@@ -337,9 +315,8 @@ def _apart(counted: _Field, pairs: int, blocks: int) -> Floats:
     That is (2, figures, 1 + blocks): of agreement, Fleiss' kappa, both alphas, and of Cohen's kappa of every
     two annotators; over all documents, and then without each block of them.
     """
-    scores, graded = counted.chances()
-    sums = np.zeros((pairs + 1, 6, blocks))
-    numbers = np.zeros((pairs + 1, 2, len(scores), blocks))
+    sums = np.zeros((pairs + 1, len(_KINDS), blocks))
+    numbers = np.zeros((pairs + 1, 2, len(counted.codes), blocks))
     for target, found in (sums, counted.sums), (numbers, counted.numbers):
         for place, number in found.items():
             target[place] = number
@@ -348,16 +325,15 @@ def _apart(counted: _Field, pairs: int, blocks: int) -> Floats:
     # Fleiss and Krippendorff know one distribution of values for all annotators.
     everyone = numbers[_ALL].sum(axis=0)
     places = pooled[_PLACES]
-    both = _chance(everyone, everyone, scores, 2 * places, graded)
+    number = 2 * places
+    equal = (everyone**2).sum(axis=0)
     # Krippendorff's is the same without pairs of a value and itself.
-    own = scores.diagonal() @ everyone / np.maximum(2 * places, 1)
-    alpha = 1 - (both * 2 * places - own) / np.maximum(2 * places - 1, _NOTHING)
-    seen = places - pooled[_SCORE]
-    squares, by_chance = _of_numbers(pooled)
-    rows = [(seen, places * (1 - both)), (seen, places * alpha), (squares, by_chance)]
+    fleiss, alpha = equal / _some(number**2), (equal - everyone.sum(axis=0)) / _some(number * (number - 1))
+    seen = places - pooled[_SAME]
+    rows = [(seen, places * (1 - fleiss)), (seen, places * (1 - alpha)), _of_numbers(pooled)]
     for each, (one, other) in zip(by_pair, numbers):
-        chance = _chance(one, other, scores, each[_PLACES], graded)
-        rows.append((each[_PLACES] - each[_SCORE], each[_PLACES] * (1 - chance)))
+        cohen = (one * other).sum(axis=0) / _some(each[_PLACES] ** 2)
+        rows.append((each[_PLACES] - each[_SAME], each[_PLACES] * (1 - cohen)))
     agreed = sums[:-1].sum(axis=0)
     return np.array([(agreed[_PLACES] - agreed[_SCORE], agreed[_PLACES]), *rows]).swapaxes(0, 1)
 
@@ -368,36 +344,25 @@ def _left_out(counts: Floats) -> Floats:
     return np.concatenate((total, total - counts), axis=-1)
 
 
-def _chance(one: Floats, other: Floats, scores: Floats, number: Floats, graded: bool) -> Floats:
-    """Return the mean score of a value of one annotator and any value of the other.
-
-    Args:
-        one: how often each value is there: (values, rows).
-        other: likewise of the other annotator.
-        scores: of every two values.
-        number: how many values there are in each row.
-        graded: whether different values may score: then those that have no number are taken to be like the
-            others; else they are taken to equal nothing.
-    """
-    of = one.sum(axis=0) * other.sum(axis=0) if graded else number**2
-    return (one * (scores @ other)).sum(axis=0) / np.maximum(of, 1)
+def _some(number: Floats) -> Floats:
+    """Return numbers to divide by; where there is nothing, nothing is divided."""
+    return np.maximum(number, _NOTHING)
 
 
 def _of_numbers(pooled: Floats) -> tuple[Floats, Floats]:
     """Return observed and expected squared differences, in units of what chance gives over all documents."""
     number = 2 * pooled[_NUMBERS]
-    around = pooled[_SUM_OF_SQUARES] - pooled[_SUM] ** 2 / np.maximum(number, 1)
-    expected = pooled[_NUMBERS] * 2 * around / np.maximum(number - 1, 1)
+    around = pooled[_SUM_OF_SQUARES] - pooled[_SUM] ** 2 / _some(number)
+    expected = pooled[_NUMBERS] * 2 * around / _some(number - 1)
     unit = expected[0] / max(pooled[_NUMBERS][0], 1) or 1.0
     return pooled[_SQUARES] / unit, expected / unit
 
 
-def _estimated(apart: Floats, confidence: float, *, is_single: bool) -> FieldAgreement:
+def _estimated(apart: Floats, *, is_single: bool) -> FieldAgreement:
     """Return figures with intervals: 1 - what is seen / what could be or chance alone would give.
 
     Args:
         apart: as `_apart` returns it, of one field or the sum of several.
-        confidence: of the intervals.
         is_single: whether each block is one document.
     """
     seen, possible = apart
@@ -408,7 +373,7 @@ def _estimated(apart: Floats, confidence: float, *, is_single: bool) -> FieldAgr
     # Of two annotators who leave nothing to chance, or have no document in common, there is no kappa.
     kappas = np.array([each for each in by_pair if not np.isnan(each[0])] or [alpha * np.nan])
     rows = agreement, kappas.mean(axis=0), fleiss, alpha, alpha_interval
-    ends = (1 - confidence) / 2, is_single
+    ends = (1 - SURE) / 2, is_single
     return FieldAgreement(
         round(places[0]), *(_estimate(row, -1.0 if at else 0.0, *ends) for at, row in enumerate(rows))
     )

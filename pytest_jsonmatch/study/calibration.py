@@ -8,15 +8,15 @@ are checked: fixed-sequence testing, as in Learn then Test (Angelopoulos and oth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil, log, sqrt
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass, field
+from math import ceil, floor, log, log10, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
 from scipy.special import betainc, expit, logit
 from scipy.stats import beta, t
-
-from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +29,11 @@ _BINS: Final = 10
 _NEAR: Final = 1e-9
 """So near to 0 and 1 shares are cut, which have no logit there."""
 _REPLICATES: Final = 500
+GROUPS: Final = 40
+"""Clusters are dealt out to so many groups: a figure's interval goes by how much it differs between these.
+Groups with even numbers are the half that thresholds are chosen on, the others that they are checked on."""
+_DIGITS: Final = 2
+"""Confidences are cut to so many digits of their distance to 0 or 1."""
 _STEPS: Final = 10
 """So many thresholds are tried at most."""
 _POINTS: Final = 50
@@ -89,16 +94,60 @@ class Cheapest:
     Args:
         threshold: values with this confidence or more are accepted, all others reviewed; None: all are.
         coverage: the share that is accepted.
-        cost: of a value, with a threshold chosen on one half and measured on the other, both ways.
-        cost_of_review: of a value, if all are reviewed.
-        cost_of_none: of a value, if none is.
+        cost: of a value, in the mean.
     """
 
     threshold: float | None
     coverage: float
     cost: float
-    cost_of_review: float
-    cost_of_none: float
+
+
+# -- counting ----------------------------------------------------------------------------------------------
+
+
+def _row() -> array[float]:
+    return array("d", bytes(8 * (2 * GROUPS + 1)))
+
+
+@final
+@dataclass(slots=True)
+class Tally:
+    """How often values with a confidence were right, by confidence and group.
+
+    Confidences are cut downwards, so that a threshold among them is one of the values before the cut, too.
+    """
+
+    counts: defaultdict[float, array[float]] = field(default_factory=lambda: defaultdict(_row))
+    """Of each confidence how many values were wrong in each group, how many right, and at the end the sum of
+    what it was before the cut."""
+    seen: bytearray = field(default_factory=bytearray)
+    """A bit for each cluster that has a value here."""
+    without: int = 0
+    """How many values had no confidence."""
+
+    def add(self, confidence: float, right: bool, group: int, cluster: int) -> None:
+        """Count a value."""
+        row = self.counts[_cut(confidence)]
+        row[right * GROUPS + group] += 1
+        row[-1] += confidence
+        byte, bit = divmod(cluster, 8)
+        if byte >= len(self.seen):
+            self.seen += bytes(byte + 1 - len(self.seen))
+        self.seen[byte] |= 1 << bit
+
+
+def _cut(confidence: float) -> float:
+    """Return a confidence with two digits of its distance to 0 or 1, and never more than it was.
+
+    >>> _cut(0.0123), _cut(0.98765), _cut(0.5), _cut(1.0)
+    (0.012, 0.987, 0.5, 1.0)
+    """
+    if confidence in {0.0, 1.0}:
+        return confidence
+    distance = min(confidence, 1 - confidence)
+    scale = 10.0 ** (_DIGITS - 1 - floor(log10(distance)))
+    # The decimal below, told apart from a double just under it.
+    return floor(round(confidence * scale, 6)) / scale
 
 
 @final
@@ -111,7 +160,6 @@ class Outcomes:
         means: of each the mean of the confidences that were cut to it.
         wrong: a row for each group, with as many columns as confidences: how many values were wrong.
         right: the same of those that were right.
-        squares: of each group the sum of squared differences between confidence and outcome.
         clusters: how many clusters the values come from.
     """
 
@@ -119,7 +167,6 @@ class Outcomes:
     means: Floats
     wrong: Floats
     right: Floats
-    squares: Floats
     clusters: int
 
     @classmethod
@@ -129,7 +176,7 @@ class Outcomes:
         table = np.array([tally.counts[value] for value in values]).T
         wrong, right, means = table[:GROUPS], table[GROUPS:-1], table[-1] / table[:-1].sum(0)
         clusters = int.from_bytes(tally.seen, "little").bit_count()
-        return cls(values, means, wrong, right, np.array(tally.squares), clusters)
+        return cls(values, means, wrong, right, clusters)
 
     @property
     def number(self) -> int:
@@ -141,15 +188,6 @@ class Outcomes:
         """Which groups have values."""
         used: NDArray[np.bool_] = (self.wrong + self.right).sum(1) > 0
         return used
-
-    def half(self, remainder: int) -> Outcomes:
-        """Return the half with even groups (0) or with odd ones (1); its clusters are half of all."""
-        rows = slice(remainder, None, 2)
-        wrong, right = self.wrong[rows], self.right[rows]
-        share = (wrong.sum() + right.sum()) / max(self.number, 1)
-        return Outcomes(
-            self.values, self.means, wrong, right, self.squares[rows], round(self.clusters * float(share))
-        )
 
 
 # -- figures -----------------------------------------------------------------------------------------------
@@ -182,9 +220,10 @@ def auroc(of: Outcomes) -> Estimate | None:
 def brier(of: Outcomes) -> Estimate:
     """Return the mean squared difference between confidence and outcome, 1 for right and 0 for wrong."""
     number = (of.right + of.wrong).sum(1)
+    squares = of.wrong @ of.means**2 + of.right @ (1 - of.means) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        left = (of.squares.sum() - of.squares) / (number.sum() - number)
-    found = _jackknife(float(of.squares.sum() / number.sum()), left[of.used])
+        left = (squares.sum() - squares) / (number.sum() - number)
+    found = _jackknife(float(squares.sum() / number.sum()), left[of.used])
     if found.high is None:
         return found
     return found._replace(high=max(found.high, min(found.value + _unseen(of), 1.0)))
@@ -269,24 +308,23 @@ def _from_top(counts: Floats) -> Floats:
 
 @final
 class _Half:
-    """One half of the values: how strong the evidence is that no more than a share is wrong."""
+    """Even groups (0) or odd ones (1): how strong the evidence is that no more than a share is wrong."""
 
-    def __init__(self, of: Outcomes) -> None:
-        wrong, accepted = _from_top(of.wrong), _from_top(of.wrong + of.right)
+    def __init__(self, of: Outcomes, remainder: int) -> None:
+        rows = slice(remainder, None, 2)
+        wrong, accepted = _from_top(of.wrong[rows]), _from_top((of.wrong + of.right)[rows])
         self.accepted: Floats = accepted.sum(0)
         self.wrong: Floats = wrong.sum(0)
         number = np.maximum(self.accepted, 1.0)
-        if of.clusters >= of.number:
-            # Each value stands alone: the bound is exact.
-            self.size: Floats = self.accepted
-        else:
+        # Where each value stands alone the bound is exact.
+        self.size: Floats = self.accepted
+        if of.clusters < of.number:
             share = self.wrong / number
-            groups = max(int(of.used.sum()), 2)
+            groups = max(int(of.used[rows].sum()), 2)
             between = ((wrong - share * accepted) ** 2).sum(0) * groups / (groups - 1) / number**2
             alone = share * (1 - share) / number
-            per_cluster = of.number / max(of.clusters, 1)
             with np.errstate(invalid="ignore", divide="ignore"):
-                effect = np.where(alone > 0, np.maximum(between / alone, 1.0), per_cluster)
+                effect = np.where(alone > 0, np.maximum(between / alone, 1.0), of.number / of.clusters)
             # With few groups their spread is not well known.
             few = float((t.ppf(0.975, 10**6) / t.ppf(0.975, groups - 1)) ** 2)
             self.size = self.accepted / effect * few
@@ -311,7 +349,7 @@ def promise(of: Outcomes, most: float) -> Promise:
     evidence, then lower ones. The other half checks them at 5 %, one after the other, and stops at the first
     that fails; the last that held is returned. So in at most 5 % of runs it promises too much.
     """
-    chosen, checked = _Half(of.half(0)), _Half(of.half(1))
+    chosen, checked = _Half(of, 0), _Half(of, 1)
     evidence = chosen.p_values(most)
     start = int(np.argmin(evidence))
     lower = np.flatnonzero(evidence[: start + 1] <= 0.5)[::-1]
@@ -347,30 +385,10 @@ def needed(most: float) -> int:
 
 def cheapest(of: Outcomes, wrong: float, review: float) -> Cheapest:
     """Return the threshold with the least cost: of values that are wrong and not reviewed, and of reviews."""
-
-    def costs(part: Outcomes) -> Floats:
-        """Return the cost of a value for each threshold, and at the end that of reviewing all."""
-        number = (part.wrong + part.right).sum()
-        accepted = np.append(_from_top(part.wrong + part.right).sum(0), 0.0)
-        mistakes = np.append(_from_top(part.wrong).sum(0), 0.0)
-        found: Floats = (mistakes * wrong + (number - accepted) * review) / max(number, 1)
-        return found
-
-    every = costs(of)
-    at = _lowest(every)
-    halves = [(costs(of.half(one)), costs(of.half(1 - one))) for one in (0, 1)]
-    crossed = float(np.mean([there[_lowest(here)] for here, there in halves]))
-    is_review = at == len(of.values)
-    accepted = 0.0 if is_review else float(_from_top(of.wrong + of.right).sum(0)[at])
-    return Cheapest(
-        None if is_review else float(of.values[at]),
-        accepted / of.number,
-        crossed,
-        review,
-        float(every[0]),
-    )
-
-
-def _lowest(costs: Floats) -> int:
-    """Return the place of the least cost; of equal ones the highest threshold."""
-    return len(costs) - 1 - int(np.argmin(costs[::-1]))
+    accepted = np.append(_from_top(of.wrong + of.right).sum(0), 0.0)
+    mistakes = np.append(_from_top(of.wrong).sum(0), 0.0)
+    costs = (mistakes * wrong + (of.number - accepted) * review) / of.number
+    # Of equal ones the highest threshold; the last accepts nothing.
+    at = len(costs) - 1 - int(np.argmin(costs[::-1]))
+    threshold = float(of.values[at]) if at < len(of.values) else None
+    return Cheapest(threshold, float(accepted[at] / of.number), float(costs[at]))

@@ -1,30 +1,43 @@
-"""Can a model's confidences be trusted, and from which on may answers skip review?"""
+"""Can a model's confidences be trusted, and from which on may answers skip review?
+
+Imported when it is asked for: it imports numpy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
+from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study import calibration
+from pytest_jsonmatch.study.answers import answered
+from pytest_jsonmatch.study.calibration import GROUPS, Bin, Cheapest, Estimate, Promise, Risk, Tally
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
-from pytest_jsonmatch.study.scored import scored
-from pytest_jsonmatch.study.tally import GROUPS, Tally
+from pytest_jsonmatch.study.places import loaded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
-    from pytest_jsonmatch.corpus.result import RecordResult
-    from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.study.answers import Answered
 
-FIGURES: Final = (
-    *("auroc", "brier", "ece", "accuracy", "mean_confidence", "without_confidence", "coverage_at_error"),
-)
+_ESTIMATES: Final = ("auroc", "brier", "ece")
+FIGURES: Final = (*_ESTIMATES, "accuracy", "mean_confidence", "without_confidence", "coverage_at_error")
 """What gates may name."""
+_CHUNK: Final = 256
+"""So many records are compared together: a judge is asked about all of them at once."""
 _VALUES: Final = frozenset({MATCH, MISMATCH, HALLUCINATION})
 """Results with a value in the answer, which is right or wrong."""
 
@@ -65,9 +78,9 @@ class FieldConfidence:
     def figures(self) -> dict[str, float | None]:
         """The figures that gates may name."""
         every = self.values + self.without
-        estimates = {"auroc": self.auroc, "brier": self.brier, "ece": self.ece}
+        estimates = ((name, getattr(self, name)) for name in _ESTIMATES)
         return {
-            **{name: each and each.value for name, each in estimates.items()},
+            **{name: each and each.value for name, each in estimates},
             "accuracy": self.accuracy,
             "mean_confidence": self.mean_confidence,
             "without_confidence": self.without / every if every else None,
@@ -157,21 +170,35 @@ def measure_confidence(
     (1.0, 0.15, 80)
     """
     _check(max_error, cost, correct)
-    counting, notes, records = _Counting(correct), list[str](), 0
-    names: dict[str, Any] = {"metric": metric, "id_field": id_field, "cluster": cluster}
-    for record, sure in scored(actual, expected, split_by(confidence), notes, **names, options=options):
-        records += 1
-        counting.add(record, sure or {})
+    rules, notes = loaded(options), list[str]()
+    check_options(metric, rules)
+    split, read = split_by(confidence), partial(read_actual, metric=metric, options=rules)
+    counting = _Counting(correct)
+    records = without = 0
+    clusters: dict[str | int, int] = {}
+    waiting = answered(expected, {"answers": actual}, id_field, options, notes)
+    while chunk := list(islice(waiting, _CHUNK)):
+        names, golds = zip(*(_without(cluster, record.gold) for record in chunk), strict=True)
+        answers, sure = zip(*(_split(record, split, read) for record in chunk), strict=True)
+        bare = (_without(cluster, answer)[1] for answer in answers)
+        results = compare_all(zip(bare, golds, strict=True), metric, rules)
+        for record, name, result, found in zip(chunk, names, results, sure, strict=True):
+            number = record.position
+            if cluster is not None:
+                number = clusters.setdefault(name or record.position, len(clusters))
+            counting.add(number, record.checked(result), found)
+        records += len(chunk)
+        without += answers.count(MISSING)
     if not counting.total.counts:
         where = f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(
             f"no value in the answers to {count(records, 'record')} has a confidence, which was looked for "
             f"{where}"
         )
-    notes += _notes(counting)
+    notes += _notes(counting, without)
     fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
     total = _figures(counting.total, max_error, cost)
-    return ConfidenceStudy(total, fields, records, counting.clusters, max_error, cost, tuple(notes))
+    return ConfidenceStudy(total, fields, records, len(clusters) or records, max_error, cost, tuple(notes))
 
 
 def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: float) -> None:
@@ -188,6 +215,34 @@ def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: f
         )
 
 
+def _split(
+    record: Answered,
+    split: Callable[[JsonValue], tuple[JsonValue, dict[str, float]]],
+    read: Callable[[object, JsonValue], JsonValue],
+) -> tuple[JsonValue, dict[str, float]]:
+    """Return an answer without its confidences, and these; MISSING if it can't be read."""
+    (answer,) = record.answers
+    if answer is MISSING:
+        return MISSING, {}
+    try:
+        found = read(answer, record.gold)
+    except JsonMatchError:
+        return MISSING, {}
+    try:
+        return split(found)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"record {record.id!r}: {error}") from None
+
+
+def _without(cluster: str | None, value: JsonValue) -> tuple[str, JsonValue]:
+    """Return the cluster that a record names, empty if it names none, and the record without it."""
+    if cluster is None or type(value) is not dict or value.get(cluster) is None:
+        return "", value
+    name = value[cluster]
+    rest = {key: each for key, each in value.items() if key != cluster}
+    return name if type(name) is str else render(name), rest
+
+
 @final
 class _Counting:
     """Counts values as records come."""
@@ -198,33 +253,11 @@ class _Counting:
         self.failed = 0
         """Values that a batch comparator failed on."""
         self._correct = correct
-        self._groups = bytearray()
-        """Of each cluster its group."""
-        self._named: dict[str, int] = {}
-        self._random = Random(0)  # noqa: S311 - deals clusters out, and guards nothing
 
-    @property
-    def clusters(self) -> int:
-        return len(self._groups)
-
-    def _cluster(self, name: str) -> int:
-        """Return the number of a record's cluster."""
-        known = self._named.get(name) if name else None
-        if known is not None:
-            return known
-        number = len(self._groups)
-        if not number % GROUPS:
-            # Forty clusters that follow each other have a group each.
-            self._dealt = self._random.sample(range(GROUPS), GROUPS)
-        self._groups.append(self._dealt[number % GROUPS])
-        if name:
-            self._named[name] = number
-        return number
-
-    def add(self, record: RecordResult, sure: Mapping[str, float]) -> None:
-        cluster = self._cluster(record.cluster)
-        group = self._groups[cluster]
-        for result in record.field_results:
+    def add(self, cluster: int, compared: MatchResult | None, sure: Mapping[str, float]) -> None:
+        """Count the values of an answer to a record of a cluster; None if it can't be compared."""
+        group = _groups(cluster // GROUPS)[cluster % GROUPS]
+        for result in () if compared is None else compared.field_results:
             self.failed += result.status == BATCH_ERROR
             place = result.actual_path if result.status in _VALUES else None
             if place is None:
@@ -243,18 +276,22 @@ class _Counting:
                     each.add(confidence, result.score >= self._correct, group, cluster)
 
 
+@lru_cache(maxsize=8)
+def _groups(block: int) -> Sequence[int]:
+    """Return the groups of forty clusters that follow each other: one each."""
+    return Random(block).sample(range(GROUPS), GROUPS)  # noqa: S311 - deals out, and guards nothing
+
+
 def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
     if not of.counts:
         return FieldConfidence(0, of.without)
-    from pytest_jsonmatch.study import calibration
-
     outcomes = calibration.Outcomes.of(of)
     ece, bins = calibration.calibration(outcomes)
     return FieldConfidence(
         outcomes.number,
         of.without,
         accuracy=float(outcomes.right.sum()) / outcomes.number,
-        mean_confidence=sum(row[-1] for row in of.counts.values()) / outcomes.number,
+        mean_confidence=float(outcomes.means @ (outcomes.wrong + outcomes.right).sum(0)) / outcomes.number,
         auroc=calibration.auroc(outcomes),
         brier=calibration.brier(outcomes),
         ece=ece,
@@ -265,11 +302,12 @@ def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | Non
     )
 
 
-def _notes(counting: _Counting) -> Iterator[str]:
+def _notes(counting: _Counting, without: int) -> Iterator[str]:
     """Yield what is in no figure."""
     fields = sorted(path for path, each in counting.fields.items() if not each.counts)
     named = ", ".join(fields[:3]) + ", …" * (len(fields) > 3)
     left_out = {
+        "gold records without an answer that can be read": without,
         "values left out, since a batch comparator failed": counting.failed,
         "values without a confidence, in no figure": counting.total.without,
         f"fields without any confidence ({named})": len(fields),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
+from pytest_jsonmatch.study.places import value_at
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -44,8 +46,8 @@ def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue,
 
     def split(answer: JsonValue) -> tuple[JsonValue, dict[str, float]]:
         def own(segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
-            found = _at(answer, (*before, *segments, *after))
-            return value, None if type(found) in {dict, list} else found
+            found = value_at(answer, (*before, *segments, *after))
+            return value, None if found is MISSING or type(found) in {dict, list} else found
 
         is_object = type(answer) is dict
         bare = {key: value for key, value in answer.items() if key != before[0]} if is_object else answer
@@ -109,14 +111,3 @@ def _parts(template: str) -> tuple[_Segments, _Segments]:
         )
     at = segments.index(placeholder)
     return segments[:at], segments[at + 1 :]
-
-
-def _at(value: Any, segments: _Segments) -> Any:
-    for segment in segments:
-        if type(value) is dict:
-            value = value.get(segment)
-        elif type(value) is list and type(segment) is int and segment < len(value):
-            value = value[segment]
-        else:
-            return None
-    return value

@@ -9,7 +9,7 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 import numpy as np
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.baseline import Mismatch
+from pytest_jsonmatch.gate.baseline import Mismatch, signatures_of
 from pytest_jsonmatch.gate.headlines import OF_SCORE, scores_by_field
-from pytest_jsonmatch.gate.intervals import checked_confidence
 from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.results.file import number_of_cases, read_in_parts
@@ -46,6 +45,7 @@ FIGURES: Final = ("drops", "gains")
 _SHOWN: Final = (*OF_CASES, "pass_rate")
 """What is shown of runs as a whole."""
 _SCORE: Final = ("score", False)
+_ALARMS: Final = 0.05
 _MOST_CASES: Final = 50_000
 _MOST_NUMBERS: Final = 10_000_000
 """So many cases, and scores of all runs together, are kept for tests: of more cases a sample is tested."""
@@ -109,13 +109,11 @@ class HistoryStudy:
     Args:
         runs: with their figures, which are of all cases.
         changes: in order.
-        confidence: one minus the error rate.
         tested: the share of the cases in which changes are looked for: less than 1 if there are very many.
     """
 
     runs: tuple[HistoryRun, ...]
     changes: tuple[HistoryChange, ...]
-    confidence: float = 0.95
     tested: float = 1.0
 
     @property
@@ -136,25 +134,24 @@ def _drops_and_gains(changes: Iterable[HistoryChange]) -> dict[str, float | None
     return {"drops": drops[True], "gains": drops[False]}
 
 
-def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float = 0.95) -> HistoryStudy:
+def measure_history(paths: Sequence[str | PathLike[str]]) -> HistoryStudy:
     """Return the figures of result files, and where they have changed.
 
     With each run, the last w runs are held against the w before them, for w = 1, 2, 4 and so on, case by
     case, by the sign-flip test: of equal runs either half may come first, so that its p-values hold for any
     scores. The error rate is spent over all looks there will ever be (1 / (t · (t + 1)) of it at look t,
     Bonferroni), nine tenths of it on the mean score, the rest on pass rate and fields. So if nothing changes,
-    any change at all is shown in at most 1 - confidence of histories, however long they are and whenever one
+    any change at all is shown in at most 5 % of histories, however long they are and whenever one
     looks. After a change the test begins anew.
 
     Args:
         paths: result files. They are ordered by the time that they hold; those without stay where they are.
-        confidence: one minus the error rate.
 
     Returns:
         Figures of every run, in [0, 1]; what can't be compared; the changes in order.
 
     Raises:
-        ConfigurationError: a file can't be read, there are fewer than two, or the confidence is no share.
+        ConfigurationError: a file can't be read, or there are fewer than two.
 
     Sources: Fisher 1935 and Pitman 1937 (sign flips); docs/history.md says what is computed.
 
@@ -162,7 +159,6 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
     Traceback (most recent call last):
     pytest_jsonmatch.ConfigurationError: a history is of two runs or more; there is 1
     """
-    checked_confidence(confidence)
     if len(paths) < 2:
         raise ConfigurationError(f"a history is of two runs or more; there is {len(paths)}")
     files = list(map(_looked_into, map(Path, paths)))
@@ -171,18 +167,13 @@ def measure_history(paths: Sequence[str | PathLike[str]], *, confidence: float =
     numbers = len(files) * (2 + max(each.fields for each in files))
     most = min(_MOST_CASES, _MOST_NUMBERS // numbers)
     tested = _Tested(min(1.0, most / max(1, *(each.cases for each in files))))
-    runs: list[HistoryRun] = []
-    before: dict[str, str] = {}
-    for file in files:
-        run, signed = tested.read(file.path)
-        runs.append(replace(run, note=_note(before, signed)) if runs else run)
-        before = signed
+    runs = tuple(tested.read(file.path) for file in files)
     # The mean score comes first, then the pass rate, then fields.
     changes = sorted(
-        tested.changes(1 - confidence),
+        tested.changes(_ALARMS),
         key=lambda each: (each.run, each.is_field, each.figure != "score", each.figure),
     )
-    return HistoryStudy(tuple(runs), tuple(changes), confidence, tested.share)
+    return HistoryStudy(runs, tuple(changes), tested.share)
 
 
 class _File(NamedTuple):
@@ -207,6 +198,8 @@ def _looked_into(path: Path) -> _File:
 class _Tested:
     """Scores of cases by run: all that is kept of them.
 
+    A case that is scored in another way is another case.
+
     Args:
         share: of how many cases. Which they are depends on their names alone: in all runs they are the same.
     """
@@ -214,15 +207,19 @@ class _Tested:
     def __init__(self, share: float) -> None:
         self.share = share
         self._runs: list[_Scores] = []
-        self._places: dict[tuple[str, str], int] = {}
-        """Of each case with what it is scored by: scored in another way, it is another one."""
+        self._places: dict[str, list[int]] = {}
+        """Of each case its numbers, one for each way in which it is scored."""
         self._units: list[str] = []
+        """By number, as the next."""
+        self._signatures: list[Sequence[str]] = []
+        self._before: dict[str, int] = {}
+        """The cases of the run before with their numbers."""
 
-    def read(self, path: Path) -> tuple[HistoryRun, dict[str, str]]:
-        """Read a run; return what is shown of it, and what its cases are scored by."""
+    def read(self, path: Path) -> HistoryRun:
+        """Read a run, and return what is shown of it."""
         sums: dict[_Figure, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        signed: dict[str, str] = {}
         scores: _Scores = defaultdict(lambda: (array("l"), array("f")))
+        here: dict[str, int] = {}
         number = 0
         results = ResultSet()
         for results in read_in_parts(path):
@@ -230,8 +227,8 @@ class _Tested:
             for case in results.cases:
                 _sum_up(case, sums)
                 if case.has_figures and self._has(case):
-                    signed[case.id] = _signature(case)
-                    self._add(case, signed[case.id], scores)
+                    here[case.id] = self._place(case.id, case.unit, signatures_of(case))
+                    _add(case, here[case.id], scores)
         means = {figure: part / whole for figure, (part, whole) in sorted(sums.items()) if whole}
         figures: dict[str, float | None] = {name: means.get((name, False)) for name in _SHOWN}
         fields = {path: mean for (path, is_field), mean in means.items() if is_field}
@@ -242,28 +239,48 @@ class _Tested:
             fields = {path: mean for path, mean in known if mean is not None}
             if corpus.records > number:
                 # Of a corpus that keeps its worst records these are others each time: they prove nothing.
-                signed, scores = {"": corpus.signature}, {}
+                here, scores = {"": self._place("", "", [corpus.signature])}, {}
             number = corpus.records
+        note = self._note(here) if self._runs else ""
         self._runs.append(scores)
-        return HistoryRun(path.name, results.created, results.commit, number, figures, fields), signed
+        self._before = here
+        return HistoryRun(path.name, results.created, results.commit, number, figures, fields, note)
 
     def _has(self, case: Case) -> bool:
         name = case.unit.encode("utf-8", "surrogatepass")
         return int.from_bytes(blake2b(name, digest_size=8).digest(), "big") < self.share * 2**64
 
-    def _add(self, case: Case, signature: str, scores: _Scores) -> None:
-        place = self._places.setdefault((case.id, signature), len(self._places))
-        if place == len(self._units):
-            self._units.append(case.unit)
-        found: dict[_Figure, float] = {
-            _SCORE: case.figure("score"),
-            ("pass_rate", False): case.pass_rate,
-            **{(path, True): fmean(of_runs) for path, of_runs in scores_by_field(case).items()},
-        }
-        for figure, score in found.items():
-            places, of_figure = scores[figure]
-            places.append(place)
-            of_figure.append(score)
+    def _place(self, name: str, unit: str, signatures: Sequence[str]) -> int:
+        """Return the number of a case.
+
+        A case that stopped before its last comparison is the same case, and worse.
+        """
+        places = self._places.setdefault(name, [])
+        for place in places:
+            known = self._signatures[place]
+            if all(one == other for one, other in zip(known, signatures)):
+                self._signatures[place] = max(known, signatures, key=len)
+                return place
+        places.append(len(self._units))
+        self._units.append(unit)
+        self._signatures.append(signatures)
+        return places[-1]
+
+    def _note(self, here: Mapping[str, int]) -> str:
+        """Return why a run can't be compared with the one before it."""
+        both = [(self._before[name], place) for name, place in here.items() if name in self._before]
+        if not both:
+            return "not comparable: no case of the run before"
+        other = [pair for pair in both if len({*pair}) > 1]
+        if not other:
+            return ""
+        old, new = next(
+            pair for pair in zip(*(self._signatures[place] for place in other[0])) if len({*pair}) > 1
+        )
+        how = f"scored in another way ({Mismatch('', old, new).difference})"
+        if len(other) == len(both):
+            return f"not comparable: {how}"
+        return f"{count(len(other), 'case')} of {count(len(both))} {how}"
 
     def changes(self, alpha: float) -> Iterator[HistoryChange]:
         """Yield all changes that are shown."""
@@ -271,7 +288,7 @@ class _Tested:
         clusters = np.unique(self._units, return_inverse=True)[1]
         for figure in figures:
             share = OF_SCORE if figure == _SCORE else (1 - OF_SCORE) / (len(figures) - 1)
-            table = np.full((len(self._runs), len(self._places)), np.nan)
+            table = np.full((len(self._runs), len(self._units)), np.nan)
             for row, scores in zip(table, self._runs, strict=True):
                 if scores:
                     # A case that has nothing at a field has nothing wrong there.
@@ -279,6 +296,19 @@ class _Tested:
                     places, of_figure = scores[figure]
                     row[places] = of_figure
             yield from change_points(table, share * alpha, clusters, *figure)
+
+
+def _add(case: Case, place: int, scores: _Scores) -> None:
+    """Add a case's scores to those of its run."""
+    found: dict[_Figure, float] = {
+        _SCORE: case.figure("score"),
+        ("pass_rate", False): case.pass_rate,
+        **{(path, True): fmean(of_runs) for path, of_runs in scores_by_field(case).items()},
+    }
+    for figure, score in found.items():
+        places, of_figure = scores[figure]
+        places.append(place)
+        of_figure.append(score)
 
 
 def _sum_up(case: Case, sums: dict[_Figure, list[float]]) -> None:
@@ -295,25 +325,6 @@ def _sum_up(case: Case, sums: dict[_Figure, list[float]]) -> None:
     for figure, part, whole in found:
         sums[figure][0] += part
         sums[figure][1] += whole
-
-
-def _signature(case: Case) -> str:
-    """Return what a case is scored by, in all that it compares."""
-    return " & ".join(sorted({each.signature for run in case.runs for each in run.comparisons}))
-
-
-def _note(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Return why a run can't be compared with the one before it."""
-    both = [name for name in now if name in before]
-    if not both:
-        return "not comparable: no case of the run before"
-    other = [name for name in both if before[name] != now[name]]
-    if not other:
-        return ""
-    how = Mismatch("", before[other[0]], now[other[0]]).difference
-    if len(other) == len(both):
-        return f"not comparable: scored in another way ({how})"
-    return f"{count(len(other), 'case')} of {count(len(both))} scored in another way ({how})"
 
 
 # -- changes -----------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ _LEAST: Final = 3
 """Records with fewer values, and none that is looked for, are like others by chance: no near duplicates."""
 _SAMPLE: Final = 500
 """Decoys are made of so many values of a field."""
+_ALARMS: Final = 0.05
 _LISTED: Final = 100
 _NAMED: Final = 5
 _SHOWN: Final = 40
@@ -121,7 +122,6 @@ def measure_overlap(
     *,
     id_field: str | None = None,
     near: float = 0.9,
-    confidence: float = 0.95,
     metric: str = defaults.METRIC,
     **options: Any,
 ) -> OverlapStudy:
@@ -130,7 +130,7 @@ def measure_overlap(
     Rare values are looked for: those of at most three records, of two words or more, or with four digits; of
     longer ones every eight words in a row. How often chance finds a value of a field is measured by decoys:
     up to 1,000 values that no record has, put together from parts of those there are. A record is
-    contaminated if chance would find as many of its values in less than 1 - confidence of golds, corrected
+    contaminated if chance would find as many of its values in at most 5 % of golds, corrected
     for the number of records (Bonferroni).
 
     Args:
@@ -139,7 +139,6 @@ def measure_overlap(
         texts: prompts, examples, training texts: (name, part of the text); parts of one text follow another.
         id_field: the member that names a record.
         near: two records are nearly the same if one as the answer to the other scores as much.
-        confidence: one minus the error rate.
         metric: what scores near duplicates.
         **options: of the metric, as for `compare_json`.
 
@@ -170,7 +169,7 @@ def measure_overlap(
         search.close()
         search.look(texts)
         record_of = partial(record_at, golds)
-        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= 1 - confidence)
+        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= _ALARMS)
         worst = [search.told(record_of(at), at, p) for p, at in suspects[:_LISTED]]
 
         def score(one: Record, other: Record) -> float:
@@ -226,7 +225,7 @@ class _Search:
             if words := words_of(text):
                 field = self._paths.setdefault(path, len(self._paths))
                 if field == len(self._samples):
-                    self._samples.append(Sample(_SAMPLE))
+                    self._samples.append(Sample(_SAMPLE, []))
                 self._samples[field].add(tuple(words[:GRAM]))
                 keys = keys_of(words).tolist()
                 features.update(key ^ hash_of(path) for key in keys)
@@ -253,7 +252,7 @@ class _Search:
             for field, sample in enumerate(self._samples)
             for words in decoys_of([words for words in sample.values if is_telling(words)])
         }
-        made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.array(self._keys))
+        made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.asarray(self._keys))
         ends = [np.searchsorted(taken, made, side) for side in ("left", "right")]
         for key in made[ends[0] == ends[1]].tolist():
             self._add([key], _NOBODY, decoys[key])
@@ -261,10 +260,13 @@ class _Search:
         # (Arrays of numpy share the memory of those that have been filled.)
         self._record_of, self._field_of = np.asarray(self._records), np.asarray(self._fields)
         order = np.argsort(np.asarray(self._keys), kind="stable")
-        keys, owners = np.asarray(self._keys)[order], np.asarray(self._owners)[order]
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        numbers = np.diff(np.append(starts, len(keys)))
-        is_rare = np.repeat(numbers <= _RARE, numbers)
+        keys, self._keys = np.asarray(self._keys)[order], array("Q")
+        owners, self._owners = np.asarray(self._owners)[order], array("i")
+        del order
+        is_rare = np.ones(len(keys), dtype=bool)
+        is_common = keys[_RARE:] == keys[:-_RARE]
+        for at in range(_RARE + 1):
+            is_rare[at : len(is_common) + at] &= ~is_common
         self._rare, self._owner_of = keys[is_rare], owners[is_rare]
         self._grams = np.bincount(self._owner_of, minlength=len(self._record_of))
         """Of each value, how many of its keys are rare."""

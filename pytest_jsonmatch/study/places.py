@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.api import compare_values
+from pytest_jsonmatch.api import check_options, compare_values
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -35,14 +35,24 @@ def field_of(trail: Sequence[Any]) -> str:
 
 
 def comparing(metric: str, options: Mapping[str, Any]) -> Compare:
-    """Return what compares an answer, also one that is text, with a JSON value."""
-    rules = dict(options)
-    schema = rules.pop("schema", None)
-    if schema is not None:
-        from pytest_jsonmatch.schema.parsing import load_schema
+    """Return what compares an answer, also one that is text, with a JSON value.
 
-        rules["schema"] = load_schema(schema)  # once
+    Raises:
+        ConfigurationError: an unknown metric or option.
+    """
+    rules = loaded(options)
+    check_options(metric, rules)
     return lambda actual, expected: compare_values(actual, expected, metric, rules)
+
+
+def loaded(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return options with their schema read, once for all records."""
+    schema = options.get("schema")
+    if schema is None:
+        return options
+    from pytest_jsonmatch.schema.parsing import load_schema
+
+    return {**options, "schema": load_schema(schema)}
 
 
 def as_answer(value: JsonValue) -> JsonValue:

@@ -11,6 +11,7 @@ from sys import float_info
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.paths import ELEMENT, Segment, format_path
+from pytest_jsonmatch.study.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,21 +36,8 @@ _TYPES: Final[dict[type, str]] = {
 }
 
 
-@final
-@dataclass(slots=True)
-class Reservoir:
-    """A sample of numbers: each of all that came is in it with the same chance."""
-
-    number: int = 0
-    kept: array[float] = field(default_factory=lambda: array("d"))
-
-    def add(self, value: float, random: Random) -> None:
-        """Let a number come."""
-        self.number += 1
-        if len(self.kept) < _RESERVOIR:
-            self.kept.append(value)
-        elif (place := random.randrange(self.number)) < _RESERVOIR:
-            self.kept[place] = value
+def _reservoir() -> Sample[float]:
+    return Sample(_RESERVOIR, array("d"))
 
 
 def _counted(kinds: Counter[str] | None, value: str) -> Counter[str] | None:
@@ -84,24 +72,24 @@ class FieldProfile:
     """Of strings and booleans; None if there are too many to be compared, as for `formats`."""
     formats: Counter[str] | None = field(default_factory=Counter)
     """Of strings: digits as 9, letters as A and a, runs of letters as one."""
-    numbers: Reservoir = field(default_factory=Reservoir)
-    lengths: Reservoir = field(default_factory=Reservoir)
+    numbers: Sample[float] = field(default_factory=_reservoir)
+    lengths: Sample[float] = field(default_factory=_reservoir)
     """Of strings in characters, of arrays in elements."""
 
-    def add(self, value: JsonValue, random: Random) -> None:
+    def add(self, value: JsonValue) -> None:
         """Let a value come."""
         kind = _TYPES.get(type(value), "number")
         self.types[kind] += 1
         if kind == "number":
-            self.numbers.add(_as_double(value), random)
+            self.numbers.add(_as_double(value))
         elif kind == "boolean":
             self.values = _counted(self.values, "true" if value else "false")
         elif type(value) is str:
             self.values = _counted(self.values, value)
             self.formats = _counted(self.formats, format_of(value[:_LONGEST]))
-            self.lengths.add(len(value), random)
+            self.lengths.add(len(value))
         elif type(value) is list:
-            self.lengths.add(len(value), random)
+            self.lengths.add(len(value))
 
 
 def _as_double(value: Any) -> float:
@@ -125,32 +113,31 @@ def format_of(text: str) -> str:
 class Profile:
     """What the records of one side are like; `add` lets them come one by one."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self) -> None:
         self.records = 0
         self.fields = {"": FieldProfile()}
         """By path; the records themselves have an empty one."""
         self.left_out = 0
         """Places of fields beyond the first 5,000."""
-        self._random = Random(seed)  # noqa: S311 - takes samples, and guards nothing
+        self._random = Random(0)  # noqa: S311 - takes samples, and guards nothing
 
     def add(self, record: JsonValue) -> None:
         """Let a record come."""
         self.records += 1
-        random = self._random
         # (An own stack: a record may be deeper than Python's.)
         waiting: list[tuple[JsonValue, FieldProfile, bool]] = [(record, self.fields[""], True)]
         while waiting:
             value, found, is_sample = waiting.pop()
             found.places += 1
             if is_sample:
-                found.add(value, random)
+                found.add(value)
             inside: Iterable[tuple[Segment, JsonValue, bool]] = ()
             if type(value) is dict:
                 found.objects += is_sample
                 inside = ((key, each, is_sample) for key, each in value.items())
             elif type(value) is list and value:
                 # Elements of one array are not independent: one of them stands for all.
-                taken = random.randrange(len(value)) if is_sample else -1
+                taken = self._random.randrange(len(value)) if is_sample else -1
                 inside = ((ELEMENT, each, at == taken) for at, each in enumerate(value))
             for segment, each, is_taken in inside:
                 below = self._below(found, segment)

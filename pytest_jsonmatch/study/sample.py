@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
-from typing import Generic, TypeVar, final
+from typing import TYPE_CHECKING, Generic, TypeVar, final
+
+if TYPE_CHECKING:
+    from collections.abc import MutableSequence
 
 T = TypeVar("T")
 
@@ -13,25 +16,30 @@ T = TypeVar("T")
 class Sample(Generic[T]):
     """A fair sample of so many values, the same in each run (Vitter 1985, Random sampling with a reservoir).
 
-    >>> sample = Sample[int](2)
+    Args:
+        size: how many values are kept.
+        values: an empty list or array that takes them.
+
+    >>> sample = Sample[int](2, [])
     >>> for number in range(100):
     ...     sample.add(number)
     >>> len(sample.values), sample.alike
     (2, 0.25)
     """
 
-    def __init__(self, size: int) -> None:
-        self.values: list[T] = []
+    def __init__(self, size: int, values: MutableSequence[T]) -> None:
+        self.values = values
+        self.seen = 0
+        """How many values there were."""
         self._size = size
-        self._seen = 0
         self._random = Random(0)  # noqa: S311 - no secret
 
     def add(self, value: T) -> None:
         """Take note of a value."""
-        self._seen += 1
+        self.seen += 1
         if len(self.values) < self._size:
             self.values.append(value)
-        elif (place := self._random.randrange(self._seen)) < self._size:
+        elif (place := self._random.randrange(self.seen)) < self._size:
             self.values[place] = value
 
     @property

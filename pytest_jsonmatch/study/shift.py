@@ -6,25 +6,24 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import comb
 from statistics import median
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.gate.paired import holm
-from pytest_jsonmatch.report.figures import amount_text, count
-from pytest_jsonmatch.study.profiles import FieldProfile, Profile, Reservoir
+from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.study.profiles import FieldProfile, Profile
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.sample import Sample
 
 FIGURES: Final = ("shifted", "effect", "unseen")
 """What gates may name."""
 _ALARMS: Final = 0.05
 _FEW: Final = 100
 """With fewer numbers on a side Kolmogorov-Smirnov's test is exact: its formula for many does not hold."""
-_DRAWN: Final = 10
-"""So many classes or ranges are drawn."""
 _LEAST_EXPECTED: Final = 5.0
 """Classes with fewer expected values on a side are put together: chi-square does not hold for them."""
 
@@ -45,8 +44,6 @@ class Change:
         after: the same in the new ones.
         old: from how many old records.
         new: from how many new ones.
-        shares: what the old and the new records are like, to be drawn: the shares of the classes that have
-            moved most, or of up to ten ranges of numbers, from low to high.
     """
 
     path: str
@@ -58,7 +55,6 @@ class Change:
     after: float
     old: int
     new: int
-    shares: tuple[tuple[str, float, float], ...] = ()
 
     @property
     def is_shown(self) -> bool:
@@ -113,7 +109,7 @@ class ShiftStudy:
         return found
 
 
-def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str | None = None) -> ShiftStudy:
+def measure_shift(new: Iterable[object], old: Iterable[object]) -> ShiftStudy:
     """Find out what has moved between old records and new ones.
 
     Of each field these are compared: how often it is there, and null; types; values of strings and booleans
@@ -122,15 +118,13 @@ def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str 
     Args:
         new: records, any Python values with a JSON form.
         old: the records that they are compared with.
-        cluster: the member of records that says what they belong to, such as their document. Records of one
-            cluster are not independent, so the first one stands for all.
 
     Returns:
         All changes with effect sizes, and p-values corrected together (Holm 1979): if nothing has moved, any
         change is shown in at most 5 % of runs.
 
     Raises:
-        ConfigurationError: no records on a side, or one has no such cluster.
+        ConfigurationError: no records on a side.
         UnsupportedValueError: a value has no JSON form.
 
     Sources: Pearson's chi-square (1900), Fisher's exact test for few, Kolmogorov-Smirnov's for numbers.
@@ -142,30 +136,14 @@ def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str 
     ([('tax', 'presence', 1.0), ('currency', 'value', 0.5)], {'tax': 200})
     """
     profiles = []
-    for name, seed, records in (("new", 1, new), ("old", 2, old)):
-        profile = Profile(seed)
-        for record in _one_each(records, cluster, name):
+    for name, records in (("new", new), ("old", old)):
+        profile = Profile()
+        for record in records:
             profile.add(to_json_value(record))
         if not profile.records:
             raise ConfigurationError(f"there are no {name} records: nothing can be compared")
         profiles.append(profile)
     return _compared(*profiles)
-
-
-def _one_each(records: Iterable[object], cluster: str | None, side: str) -> Iterator[object]:
-    """Yield records, of each cluster the first."""
-    seen: set[str] = set()
-    for at, record in enumerate(records):
-        if cluster is None:
-            yield record
-            continue
-        if not isinstance(record, dict) or cluster not in record:
-            raise ConfigurationError(f"{side} record {at} has no member {cluster!r}, the cluster")
-        name = render(to_json_value(record[cluster]))
-        if name not in seen:
-            seen.add(name)
-            # What names the cluster is new in each set of records.
-            yield {key: value for key, value in record.items() if key != cluster}
 
 
 def _compared(new: Profile, old: Profile) -> ShiftStudy:
@@ -222,10 +200,10 @@ def _of_shares(path: str, kind: str, new: Counter[str], old: Counter[str]) -> It
     if len(table) < 2:
         return
     shares = [(name, other / before, one / after) for name, (one, other) in every.items()]
-    shares.sort(key=lambda share: -round(abs(share[2] - share[1]), 12))
+    most = max(shares, key=lambda share: round(abs(share[2] - share[1]), 12))
     effect = sum(abs(one / after - other / before) for one, other in table) / 2
     p_value = _p_value(table)
-    yield Change(path, kind, effect, p_value, *shares[0], before, after, tuple(shares[:_DRAWN]))
+    yield Change(path, kind, effect, p_value, *most, before, after)
 
 
 def _is_hopeless(after: int, before: int) -> bool:
@@ -259,23 +237,17 @@ def _p_value(table: list[tuple[int, int]]) -> float:
     return float(chi2_contingency(table, correction=False)[1])
 
 
-def _of_numbers(path: str, kind: str, new: Reservoir, old: Reservoir) -> Iterator[Change]:
+def _of_numbers(path: str, kind: str, new: Sample[float], old: Sample[float]) -> Iterator[Change]:
     """Yield the change of a distribution of numbers, if both sides have some and not all are the same."""
-    if _is_hopeless(new.number, old.number) or len({*new.kept, *old.kept}) < 2:
+    if _is_hopeless(new.seen, old.seen) or len({*new.values, *old.values}) < 2:
         return
-    import numpy as np
     from scipy.stats import ks_2samp
 
-    is_small = min(len(new.kept), len(old.kept)) < _FEW
+    is_small = min(len(new.values), len(old.values)) < _FEW
     with warnings.catch_warnings():
         # Where the exact probability is 1, rounding may take it beyond that; scipy then warns.
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = ks_2samp(new.kept, old.kept, method="exact" if is_small else "asymp")
-    middles = median(old.kept), median(new.kept)
-    both = np.concatenate((old.kept, new.kept))
-    edges = np.unique(np.quantile(both, np.linspace(0, 1, _DRAWN + 1), method="inverted_cdf"))
-    before, after = (np.histogram(side.kept, edges)[0] / len(side.kept) for side in (old, new))
-    ranges = [f"{amount_text(low)} to {amount_text(high)}" for low, high in pairwise(edges.tolist())]
-    shares = tuple(zip(ranges, before.tolist(), after.tolist(), strict=True))
+        found = ks_2samp(new.values, old.values, method="exact" if is_small else "asymp")
+    middles = median(old.values), median(new.values)
     effect, p_value = float(found.statistic), float(found.pvalue)
-    yield Change(path, kind, effect, p_value, "median", *middles, old.number, new.number, shares)
+    yield Change(path, kind, effect, p_value, "median", *middles, old.seen, new.seen)

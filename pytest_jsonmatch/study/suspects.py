@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import log2
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
-from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.results.model import segments_of
+from pytest_jsonmatch.study.answers import answered
 from pytest_jsonmatch.study.places import (
     comparing,
     disagreements,
@@ -32,15 +30,12 @@ from pytest_jsonmatch.study.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from os import PathLike
-    from typing import TypeAlias
 
-    from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.study.answers import Answered, Records
     from pytest_jsonmatch.study.places import Compare, Trail
 
-    Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
 
 MOST: Final = 10_000
 """So many suspects are kept, those that rank first."""
@@ -136,45 +131,11 @@ def audit_gold(
     >>> [(each.record, each.path, each.gold, each.said, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
-    if isinstance(gold, Iterator):
-        raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
     auditor, compare = Auditor(tuple(answers)), comparing(metric, options)
-    reading = Reading(id_field, repair=take_repair(options)[0])
-    with ExitStack() as files:
-        pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
-        for pairs in _together(pairings):
-            first = pairs[0]
-            record = read_gold(first.expected, first.record_id, first.where)
-            expected, *given = (
-                reading.without_id(each) if type(each) is dict else each
-                for each in (record, *(pair.actual for pair in pairs))
-            )
-            try:
-                auditor.add((str(first.record_id), first.position), expected, given, compare)
-            except GoldValidationError as error:
-                raise gold_error(first.record_id, first.where, error) from None
-    return auditor.result(
-        f"{name}: answers left out, as no gold record waits for them: {alone:,}"
-        for name, pairing in zip(answers, pairings)
-        if (alone := len(pairing.unmatched_actual))
-    )
-
-
-def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:
-    """Yield the pairs of all systems for one gold record after another; what comes early waits."""
-    waiting: dict[int, dict[int, Pair]] = {}
-    running = {at: iter(pairing) for at, pairing in enumerate(pairings)}
-    while running:
-        for at, pairs in list(running.items()):
-            pair = next(pairs, None)
-            if pair is None:
-                del running[at]
-                continue
-            here = waiting.setdefault(pair.position, {})
-            here[at] = pair
-            if len(here) == len(pairings):
-                del waiting[pair.position]
-                yield [here[number] for number in range(len(pairings))]
+    notes: list[str] = []
+    for record in answered(gold, answers, id_field, options, notes):
+        auditor.add(record, compare)
+    return auditor.result(notes)
 
 
 @final
@@ -187,7 +148,7 @@ class _Seen:
     wrong: Counter[int] = field(default_factory=Counter)
     omitted: int = 0
     """How often a wrong answer was none."""
-    sample: Sample[int] = field(default_factory=partial(Sample, _SAMPLE))
+    sample: Sample[int] = field(default_factory=lambda: Sample(_SAMPLE, array("q")))
     """Gold values, hashed."""
 
     @property
@@ -224,27 +185,18 @@ class Auditor:
         self._suspects: list[Suspect] = []
         self._dropped = 0
 
-    def add(
-        self, record: tuple[str, int], expected: JsonValue, answers: Sequence[object], compare: Compare
-    ) -> None:
+    def add(self, record: Answered, compare: Compare) -> None:
         """Take a gold record and the answers to it.
-
-        Args:
-            record: what it is called, and its position.
-            expected: the record.
-            answers: of each system; MISSING where one has none.
-            compare: compares an answer with this record.
 
         Raises:
             GoldValidationError: the gold record has a member that the schema does not list.
         """
         self._records += 1
-        self._compare = compare
-        for segments, value in nodes_of(expected):
+        for segments, value in nodes_of(record.gold):
             self._seen[path_of(segments)].sample.add(hash(render(value)))
         found: dict[int, dict[Trail, list[JsonValue]]] = {}
-        for system, answer in enumerate(answers):
-            result = None if answer is MISSING else self._compared(answer, expected)
+        for system, answer in enumerate(record.answers):
+            result = None if answer is MISSING else record.compared(compare, answer)
             if result is None:
                 self._missing[system] += 1
             else:
@@ -252,17 +204,9 @@ class Auditor:
         votes = Counter(trail for wrong in found.values() for trail in wrong)
         for trail, number in votes.items():
             if number >= _AGREE:
-                self._look_at(record, expected, answers, found, trail)
+                self._look_at(record, found, trail, compare)
         if len(self._suspects) >= 2 * MOST:
             self._forget()
-
-    def _compared(self, answer: object, expected: JsonValue) -> MatchResult | None:
-        try:
-            return self._compare(answer, expected)
-        except GoldValidationError:
-            raise
-        except JsonMatchError:  # it is no JSON, or the metric refuses it
-            return None
 
     def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
         """Count what is right in an answer, and return what is not, by its place in the gold."""
@@ -276,11 +220,10 @@ class Auditor:
 
     def _look_at(
         self,
-        record: tuple[str, int],
-        expected: JsonValue,
-        answers: Sequence[object],
+        record: Answered,
         found: Mapping[int, Mapping[Trail, Sequence[JsonValue]]],
         trail: Trail,
+        compare: Compare,
     ) -> None:
         """Find those that agree with each other at a place."""
         groups: dict[str, dict[int, JsonValue]] = {}
@@ -293,21 +236,22 @@ class Auditor:
             leading, *rest = waiting
             said = next(iter(leading.values()))
             waiting = []
-            corrected = with_value(expected, trail, said) if rest else None
+            corrected = with_value(record.gold, trail, said) if rest else None
             for other in rest:
                 system, value = next(iter(other.items()))
                 # A system that has added two elements has not said one thing twice.
                 is_else = (value is MISSING) != (said is MISSING) or leading.keys() & other.keys()
-                if not is_else and self._agrees(answers[system], corrected, trail):
+                if not is_else and _agrees(compare, record.answers[system], corrected, trail):
                     leading.update(other)
                 else:
                     waiting.append(other)
             if len(leading) >= _AGREE:
                 others = [at for at, wrong in found.items() if _says_else(wrong, trail, said)]
                 backing = found.keys() - leading.keys() - set(others)
-                gold = value_at(expected, trail)
+                gold = value_at(record.gold, trail)
                 suspect = Suspect(
-                    *record,
+                    str(record.id),
+                    record.position,
                     format_path(trail),
                     field_of(trail),
                     "add" if gold is MISSING else "remove" if said is MISSING else "change",
@@ -318,14 +262,6 @@ class Auditor:
                     trail,
                 )
                 self._suspects.append(suspect)
-
-    def _agrees(self, answer: object, corrected: JsonValue, trail: Trail) -> bool:
-        """Tell whether an answer would be right at a place if the gold were another."""
-        try:
-            result = self._compare(answer, corrected)
-        except JsonMatchError:
-            return False
-        return not any(_overlap(place, trail) for place in disagreements(result))
 
     # -- ranking -------------------------------------------------------------------------------------------
 
@@ -379,6 +315,15 @@ class Auditor:
             },
             (*silent, *notes),
         )
+
+
+def _agrees(compare: Compare, answer: object, corrected: JsonValue, trail: Trail) -> bool:
+    """Tell whether an answer would be right at a place if the gold were another."""
+    try:
+        result = compare(answer, corrected)
+    except JsonMatchError:
+        return False
+    return not any(_overlap(place, trail) for place in disagreements(result))
 
 
 def _says_else(wrong: Iterable[Trail], trail: Trail, said: JsonValue) -> bool:

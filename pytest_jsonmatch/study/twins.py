@@ -47,20 +47,22 @@ class Twins:
         """The first hundred."""
         self.is_cut = False
         """Whether there were too many candidates to compare them all."""
-        self._bands = array("Q")
+        self._bands = array("I")
+        """Sixteen numbers of 32 bits for each record."""
         self._first: dict[int, int] = {}
 
     def add(self, features: set[int]) -> None:
         """Add a record by the numbers of its values; one without any is like no other."""
         if not features:
             number = len(self._bands)
-            self._bands.extend(hash_of(f"alone {number + band}") for band in range(_BANDS))
+            self._bands.extend(hash_of(f"alone {number + band}") >> 32 for band in range(_BANDS))
             return
         values = np.fromiter(features, dtype=np.uint64, count=len(features))
         with np.errstate(over="ignore"):
             mixed = (values ^ (values >> np.uint64(31))) * _MIX[:, None]
             least = (mixed ^ (mixed >> np.uint64(29))).min(axis=1).reshape(_BANDS, _ROWS)
-            self._bands.extend((least * _MIX[:_ROWS]).sum(axis=1, dtype=np.uint64).tolist())
+            mixed = (least * _MIX[:_ROWS]).sum(axis=1, dtype=np.uint64) >> np.uint64(32)
+            self._bands.extend(mixed.tolist())
 
     def link(
         self, record: Callable[[int], Record], score: Callable[[Record, Record], float], near: float

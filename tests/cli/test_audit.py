@@ -15,9 +15,9 @@ gold.jsonl: 6 records, answers of 3 systems
 
 2 places where the gold is likely wrong, the strongest evidence first.
 
-record    place   gold        answers   votes  bits  who
-r2        total   20          21       3 to 0  23.4  a, b, c
-r4        vendor  "vendor 4"  "other"  3 to 0  23.4  a, b, c
+record  place   gold        answers   votes  bits  who
+r2      total   20          21       3 to 0  23.4  a, b, c
+r4      vendor  "vendor 4"  "other"  3 to 0  23.4  a, b, c
 """
 
 
@@ -78,7 +78,7 @@ def test_folders(folder, command):
             (folder / name / f"{each['id']}.json").write_text(json.dumps(each))
     (folder / "b" / "r0.json").unlink()
     ran = command("audit gold --answers a b")
-    assert "r2.json   total" in ran.out
+    assert "r2.json  total" in ran.out
     assert "b: missing or not comparable: 1 of 6 answers; there it takes no side" in ran.out
 
 
@@ -87,10 +87,21 @@ def test_rules(answers, write, command):
     assert "vendor" not in command(answers, "--config", "rules.json").out
 
 
-@pytest.mark.parametrize("gold", ["golden", "golden/a.golden.yaml"])
-def test_golden_cases_are_no_gold_records(gold, suite, refused):
-    told = f"{gold} has golden cases in YAML, and GOLD is JSON: audit the files that `expected_file` or `cases_from` "
-    assert refused(f"audit {gold} --answers a.jsonl b.jsonl").startswith(f"jsonmatch audit: {told}")
+@pytest.mark.parametrize(
+    ("gold", "told"),
+    [
+        ("golden", "golden has no JSON files (*.json)"),
+        ("golden/a.golden.yaml", "golden/a.golden.yaml:1:1: not valid JSON"),
+    ],
+)
+def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, folder):
+    if gold == "golden":
+        (folder / "a").mkdir()
+        systems = "a golden"
+    else:
+        write(a_jsonl=[{}], b_jsonl=[{}])
+        systems = "a.jsonl b.jsonl"
+    assert refused(f"audit {gold} --answers {systems}").startswith(f"jsonmatch audit: {told}")
 
 
 @pytest.mark.parametrize(
@@ -295,8 +306,8 @@ golden: 2 golden cases
 15 mutations of right answers: 93.3% of them are noticed.
 
 What passes
-field     broken by    pass  let pass by        example          in
-total     digit      1 of 2  `numeric` rel 0.1  1234.5 → 1244.5  golden/a.golden.yaml::loose
+field  broken by    pass  let pass by        example          in
+total  digit      1 of 2  `numeric` rel 0.1  1234.5 → 1244.5  golden/a.golden.yaml::loose
 
 Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
 """

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from laws import law, parser_of_yaml
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.golden.edit import edit, identical, merge
+from pytest_jsonmatch.golden.edit.changes import identical, merge
+from pytest_jsonmatch.golden.edit.files import edit
 from pytest_jsonmatch.golden.writing import block_scalar, yaml_scalar
 from pytest_jsonmatch.golden.yamlevents import load
 

@@ -13,7 +13,7 @@ from test_golden_editor import good_files, with_a_change
 from pytest_jsonmatch import JsonMatchError
 from pytest_jsonmatch.api import compare_values
 from pytest_jsonmatch.defaults import METRIC
-from pytest_jsonmatch.golden.edit import identical
+from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.yamlevents import load
@@ -29,7 +29,7 @@ texts = (st.text() | st.lists(st.sampled_from(PIECES)).map("".join)).map(
     lambda text: text.encode("utf-8", "surrogatepass")
 )
 READ = (
-    *("title", "metric", "threshold", "judge_triage", "options", "schema", "producer", "marks", "params"),
+    *("title", "metric", "threshold", "options", "schema", "producer", "marks", "params"),
     *("input", "actual", "expected", "expected_file", "has_expected", "min_pass_rate", "base_id"),
 )
 

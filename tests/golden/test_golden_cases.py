@@ -64,6 +64,12 @@ def test_nothing_but_what_is_expected():
     assert (case.has_input, case.input, case.has_actual, case.actual) == (False, None, False, None)
 
 
+def test_all_that_says_how_a_case_is_compared_is_among_its_options():
+    text = b"expected: 1\njudge_triage: false\nvalidate: require\naccept: {$: [2]}\n"
+    (case,) = load_cases(text, Path("x.yaml"), "x.yaml").by_id.values()
+    assert case.options == {"accept": {"$": [2]}, "judge_triage": False, "validate": "require"}
+
+
 def test_an_actual_that_is_null_is_one():
     assert case_of("actual:\nexpected: 1\n").has_actual is True
 
@@ -238,10 +244,9 @@ def test_places_in_an_expected_file(tmp_path):
     (by_file, not_yaml) = load_cases(
         b"cases:\n- expected_file: e.json\n- expected_file: t.json\n", tmp_path / "x.yaml", "golden/x.yaml"
     ).by_id.values()
-    assert by_file.locate_expected(["a", 0]) == "golden/e.json:3"
-    assert by_file.expected_position(["a", 0]) == (2, 3)
+    assert by_file.locate_expected(["a", 0]) == (2, "golden/e.json:3")
     # YAML has no surrogate pairs: then the file is all that can be said.
-    assert not_yaml.locate_expected(["a"]) == "golden/t.json"
+    assert not_yaml.locate_expected(["a"]) == (3, "golden/t.json")
     assert not_yaml.expected == {"a": "😀"}
 
 

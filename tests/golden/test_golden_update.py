@@ -179,6 +179,25 @@ def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, read):
     )
 
 
+def test_an_answer_with_nan_is_not_written(pytester, write, read):
+    cases = """\
+cases:
+  - id: old
+    actual: '{"a": NaN}'
+    expected: { a: 1 }
+  - id: new
+    actual: '{"a": [-Infinity]}'
+"""
+    write("a.golden.yaml", cases)
+    result = pytester.runpytest("--jsonmatch-update=all")
+    result.assert_outcomes(failed=2)
+    assert result.ret == 1
+    assert read() == cases
+    reason = "the answer holds NaN or an infinity, which JSON does not have"
+    for name in ("old", "new"):
+        result.stdout.fnmatch_lines(f"not updated: a.golden.yaml::{name}: {reason}")
+
+
 def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, read):
     write("a.golden.yaml", CASES)
     result = pytester.runpytest("--jsonmatch-update=failed,dry-run")

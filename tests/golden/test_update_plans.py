@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.golden import datafiles
 from pytest_jsonmatch.golden.update import (
     Request,
     digest_of,
@@ -47,11 +48,21 @@ def test_cases_of_one_file_are_written_at_once(ask, tmp_path):
             ask(data, case="two", trail=("cases", 1, "expected")),
         ]
     )
-    assert update.updated == ["a.yaml::one", "a.yaml::two"]
+    assert list(update.updated) == ["a.yaml::one", "a.yaml::two"]
     assert update.after == data.replace(b"expected: 1", b"expected: 2")
     assert (tmp_path / "a.yaml").read_bytes() == data
     write(update)
     assert (tmp_path / "a.yaml").read_bytes() == update.after
+
+
+@pytest.mark.parametrize("cases", [3, 30])
+def test_a_file_is_not_read_again_for_each_case(ask, cases, monkeypatch):
+    loads = []
+    load = datafiles.load
+    monkeypatch.setattr(datafiles, "load", lambda *given, **more: loads.append(1) or load(*given, **more))
+    data = b"cases:\n" + b"".join(b"- {id: c%d, expected: 1}\n" % at for at in range(cases))
+    (update,) = plan_updates(ask(data, case=f"c{at}", trail=("cases", at, "expected")) for at in range(cases))
+    assert (len(update.updated), len(loads) <= 3) == (cases, True)
 
 
 def test_files_come_in_the_order_of_their_names(ask):
@@ -100,7 +111,7 @@ def test_a_change_that_can_not_be_made_is_refused_alone(ask):
             ask(data, case="two", trail=("cases", 1, "expected")),
         ]
     )
-    assert update.updated == ["a.yaml::two"]
+    assert list(update.updated) == ["a.yaml::two"]
     assert list(update.refused) == ["a.yaml::one"]
     assert update.after == data.replace(b"{expected: 1}", b"{expected: 2}")
 
@@ -119,7 +130,7 @@ def test_a_new_file(ask, tmp_path, name, value, content):
     (update,) = plan_updates([ask(None, value, name=name, trail=())])
     write(update)
     assert (tmp_path / name).read_bytes() == content
-    assert update.changes == {f"{name}::one": [((), MISSING, parse_json(value))]}
+    assert update.updated == {f"{name}::one": [((), MISSING, parse_json(value))]}
 
 
 def test_a_file_that_changes_between_planning_and_writing_stays(ask, tmp_path):
@@ -142,7 +153,7 @@ def test_a_read_only_file_is_refused(ask, tmp_path, monkeypatch):
 def test_what_is_already_there_is_no_change(ask):
     (update,) = plan_updates([ask(b"expected: 2\n")])
     assert not update.is_changed
-    assert update.changes == {"a.yaml::one": []}
+    assert update.updated == {"a.yaml::one": []}
 
 
 def test_long_values_and_many_changes_are_cut(ask):

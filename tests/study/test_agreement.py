@@ -81,19 +81,26 @@ def test_comparators_say_what_agrees():
     assert found.total.agreement.value == found.fields["shop"].alpha.value == 1.0
 
 
-def test_partial_credit_is_the_weight_of_agreement():
-    """Cohen 1968: with scores as weights; chance gives the mean score of values from any two records."""
+def test_partial_credit_is_agreement_and_no_sameness():
     ann, bob = ["cat", "car", "dog", "cat"], ["cat", "cat", "dog", "dot"]
     sides = {"ann": [{"s": text} for text in ann], "bob": [{"s": text} for text in bob]}
     found = measure_agreement(sides, metric="json_similarity").fields["s"]
-
-    def score(one, other):
-        return sum(a == b for a, b in zip(one, other, strict=True)) / 3
-
-    seen = sum(map(score, ann, bob)) / 4
-    chance = sum(score(one, other) for one in ann for other in bob) / 16
-    assert found.agreement.value == pytest.approx(seen)
+    seen, chance = 2 / 4, (2 * 2 + 1 * 1) / 16
+    assert found.agreement.value == pytest.approx((1 + 2 / 3 + 1 + 1 / 3) / 4)
     assert found.cohen.value == pytest.approx((seen - chance) / (1 - chance))
+
+
+def test_what_the_comparator_calls_the_same_agrees_by_chance_too():
+    plain = ["US", "US", "DE", "FR", "US", "DE"], ["US", "DE", "DE", "FR", "US", "FR"]
+    spelled = ["US", "USA", "DE", "FR", "USA", "DE"], ["USA", "DE", "DE", "FR", "US", "FR"]
+    rules = {"land": {"compare": {"oneof": {"groups": [["US", "USA"]]}}}}
+    found = [
+        measure_agreement(
+            {name: [{"land": land} for land in side] for name, side in zip("ab", sides)}, fields=rules
+        )
+        for sides in (plain, spelled)
+    ]
+    assert found[0].fields == found[1].fields
 
 
 def test_arrays_are_paired_and_what_one_leaves_out_is_disagreement():

@@ -8,7 +8,9 @@ from scipy.special import expit, logit
 from scipy.stats import beta, mannwhitneyu, t
 
 from pytest_jsonmatch.study.calibration import (
+    GROUPS,
     Outcomes,
+    Tally,
     auroc,
     brier,
     calibration,
@@ -17,7 +19,6 @@ from pytest_jsonmatch.study.calibration import (
     promise,
     risks,
 )
-from pytest_jsonmatch.study.tally import GROUPS, Tally
 
 
 def counted(confidences, right, clusters=None):
@@ -36,9 +37,7 @@ def drawn(confidences, wrong, clusters, random):
     values, places = np.unique(confidences, return_inverse=True)
     counts = np.zeros((2, GROUPS, len(values)))
     np.add.at(counts, (wrong.astype(int), groups[clusters], places), 1)
-    squares = np.zeros(GROUPS)
-    np.add.at(squares, groups[clusters], (confidences - ~wrong) ** 2)
-    return Outcomes(values, values, counts[1], counts[0], squares, number)
+    return Outcomes(values, values, counts[1], counts[0], number)
 
 
 @pytest.fixture
@@ -112,11 +111,11 @@ def test_many_confidences_are_cut_downwards_and_figures_hardly_change():
     confidences = random.beta(5, 1, 20_000)
     right = random.random(20_000) < confidences
     of = counted(confidences, right)
-    assert len(of.values) <= 512
+    assert len(of.values) <= 1_000
     assert (of.means >= of.values - 1e-12).all()
     u = mannwhitneyu(confidences[right], confidences[~right]).statistic
     assert auroc(of).value == pytest.approx(u / (right.sum() * (~right).sum()), abs=0.002)
-    assert brier(of).value == pytest.approx(((confidences - right) ** 2).mean())
+    assert brier(of).value == pytest.approx(((confidences - right) ** 2).mean(), abs=1e-5)
     # A threshold means the same before and after the cut.
     threshold, coverage, error = risks(of)[10]
     accepted = confidences >= threshold
@@ -140,7 +139,6 @@ def test_the_cheapest_threshold():
     )
     found = cheapest(counted(confidences, right), wrong=10, review=1)
     assert (found.threshold, found.coverage, found.cost) == (0.9, 0.5, pytest.approx(0.5))
-    assert (found.cost_of_review, found.cost_of_none) == (1, pytest.approx(2.5))
     assert cheapest(counted(confidences, [False] * 100), wrong=10, review=1).threshold is None
 
 

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch import ConfigurationError, Verdict
 from pytest_jsonmatch.study import measure_confidence
 
 
@@ -53,6 +53,20 @@ def test_rules_and_schema_say_what_is_right():
     assert close.fields["n"].accuracy == 1.0
 
 
+def test_a_judge_is_asked_about_many_records_at_once():
+    asked = []
+
+    class Judge:
+        def judge(self, items):
+            asked.append(len(items))
+            return {item.id: Verdict(item.expected.lower() == item.actual.lower()) for item in items}
+
+    gold = [{"s": f"Text {at}"} for at in range(40)]
+    answers = [{"s": {"value": f"TEXT {at}", "confidence": 0.9}} for at in range(40)]
+    study = measure_confidence(answers, gold, fields={"s": {"compare": "semantic"}}, judge=Judge())
+    assert (study.total.accuracy, len(asked), sum(asked)) == (1.0, 1, 40)
+
+
 def test_invented_values_are_wrong_and_missing_ones_are_not_there():
     answers = [{"a": {"value": 1, "confidence": 0.9}, "new": {"value": 1, "confidence": 0.6}}, {}]
     study = measure_confidence(answers, [{"a": 1, "b": 2}, {"a": 1, "b": 2}])
@@ -69,12 +83,10 @@ def test_an_object_in_place_of_a_value_is_as_sure_as_what_is_least_sure_in_it():
 def test_what_is_left_out_is_said():
     answers = ['{"id": "a", "n": {"value": 1, "confidence": 0.5}}', "no JSON", '{"id": "x", "n": 1}']
     gold = [{"id": "a", "n": 1, "m": 2}, {"id": "b", "n": 1, "m": 2}]
-    study = measure_confidence(answers, gold, id_field="id", fields={"q": {"weight": 2}})
+    study = measure_confidence(answers, gold, id_field="id")
     assert study.notes == (
-        "gold records without an answer: 1",
-        "answers without JSON that can be read, or without an id: 1",
-        "answers without a gold record: 1",
-        "the rule 'q' fits no field",
+        "answers: 2 answers without a gold record",
+        "gold records without an answer that can be read: 1",
     )
 
 

@@ -94,6 +94,30 @@ def test_cases_scored_in_another_way_are_left_out(save):
     assert study.runs[4].note.startswith("10 cases of 30 scored in another way (options:none, now ")
 
 
+def test_a_case_that_stopped_before_its_second_metric_is_worse(save):
+    """What it did not come to is not scored in another way; nor is a case that raised an error."""
+
+    def run(day, wrong):
+        each = run_of(answers(0), day), run_of(answers(0), day, metric="json_similarity")
+        cases = []
+        for at, (one, other) in enumerate(zip(*(found.cases for found in each), strict=True)):
+            of_both = (*one.runs[0].comparisons, *other.runs[0].comparisons)
+            if at >= wrong:
+                cases.append(replace(one, runs=(CaseRun(1, passed=True, comparisons=of_both),)))
+            elif at % 2:
+                cases.append(replace(one, runs=(CaseRun(1, passed=False, comparisons=of_both[:1]),)))
+            else:
+                cases.append(replace(one, runs=(CaseRun(1, passed=False, error="TimeoutError"),)))
+        return replace(each[0], cases=tuple(cases))
+
+    study = measure_history(save(*(run(day, 0 if day < 5 else 20) for day in range(1, 10))))
+    assert [run.note for run in study.runs] == [""] * 9
+    assert [(each.figure, each.run) for each in study.changes if not each.is_field] == [
+        ("score", 4),
+        ("pass_rate", 4),
+    ]
+
+
 def test_runs_without_a_case_in_common(save):
     one = run_of(answers(0, number=3), 1)
     other = replace(one, cases=tuple(replace(case, id=f"x{case.id}") for case in one.cases), created="")
@@ -286,7 +310,7 @@ def test_no_change(save, command):
     save(run_of(answers(1), 1), run_of(answers(2), 2))
     ran = command("history run1.json run2.json")
     assert ran.code == 0
-    assert "No change is shown. (If nothing changes, one is in 0.05 of histories.)" in ran.out
+    assert "No change is shown. (If nothing changes, one is in 5 % of histories.)" in ran.out
 
 
 def test_many_runs_fit_a_terminal(save, command, monkeypatch):

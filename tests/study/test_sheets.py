@@ -16,8 +16,6 @@ from pytest_jsonmatch.report.sheets import (
     Figure,
     Figures,
     Gates,
-    Heading,
-    Pairs,
     Rows,
     Said,
     Series,
@@ -45,7 +43,6 @@ CHECKS = [Check("auroc", "auroc", 0.9, 0.8, passed=True), Check("ece", "ece", No
 def test_all_blocks_as_text():
     assert text(
         Figures([Figure("auroc", "0.83", "0.80 to 0.86"), Figure("ece", "0.1")]),
-        Heading("Below it"),
         Said("A sentence."),
         Gates(CHECKS, "9 values"),
     ) == [
@@ -54,7 +51,6 @@ def test_all_blocks_as_text():
         "  auroc  0.83  0.80 to 0.86",
         "  ece    0.1",
         "",
-        "Below it",
         "A sentence.",
         "",
         "gates, on 9 values:",
@@ -125,7 +121,6 @@ def test_gaps_marks_and_guides_on_a_page():
 @pytest.mark.parametrize("hostile", ["</script><b>", "\x1b[31m", "a\u202eb"])
 def test_names_of_the_data_are_harmless(hostile):
     blocks = (
-        Heading(hostile),
         Said(hostile),
         Figures([Figure("f", hostile, hostile)]),
         Rows([Column("field"), Column("n", text=True)], [[hostile, Cell(hostile, "bad")]], title=hostile),
@@ -143,13 +138,3 @@ def test_a_page_needs_nothing_else():
     assert "default-src &#39;none&#39;" in found
     assert "prefers-color-scheme: dark" in found
     assert found.count("<circle") == 1
-
-
-def test_bars_of_old_and_new_are_on_the_page_only():
-    columns = [Column("field"), Column("old and new", only_on_page=True), Column("n")]
-    table = Rows(columns, [["a", Pairs([("EUR", 1.0, 0.5), ("<b>", 0.0, 0.5)]), "9"]])
-    assert text(table)[2:] == ["field     n", "a         9"]
-    found = page(table)
-    assert [found.count(f'<rect class="{kind}"') for kind in ("old", "new")] == [2, 2]
-    assert "<title>EUR: 1 → 0.5</title>" in found
-    assert "<title>&lt;b&gt;: 0 → 0.5</title>" in found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_jsonmatch.cli.studies import check_study_gate
 from pytest_jsonmatch.gate.expressions import GateError, parse_gate
-from pytest_jsonmatch.study.gates import check_study_gate
 
 FIGURES = {"auroc", "ece"}
 BY_FIELD = {"total": {"auroc": 0.9}, "items[].price": {"auroc": 0.7}, "date": {"auroc": None}}

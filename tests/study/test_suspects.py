@@ -187,7 +187,7 @@ def test_order_does_not_matter_and_missing_answers_are_told():
     assert audited.records == 8
     assert audited.notes == (
         "c: missing or not comparable: 4 of 8 answers; there it takes no side",
-        "c: answers left out, as no gold record waits for them: 1",
+        "c: 1 answer without a gold record",
     )
 
 

@@ -554,7 +554,7 @@ def sample_confidence() -> None:
 
 
 def sample_agreement() -> None:
-    found = study.measure_agreement({"ann": [{"k": 1}], "bob": iter([{"k": 2}])}, confidence=0.9)
+    found = study.measure_agreement({"ann": [{"k": 1}], "bob": iter([{"k": 2}])})
     assert_type(found, study.AgreementStudy)
     assert_type(found.fields["k"], study.FieldAgreement)
     assert_type(found.total.alpha, study.Estimate | None)
@@ -577,7 +577,7 @@ def sample_history() -> None:
 
 
 def sample_shift() -> None:
-    found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster=None)
+    found = study.measure_shift([{"n": 1}], [{"n": 1}])
     assert_type(found, study.ShiftStudy)
     assert_type(found.shown, tuple[study.Change, ...])
     assert_type(found.unseen, Mapping[str, int])

@@ -49,8 +49,8 @@ def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> 
                 merged.append((key, value))
         if index < len(items):
             (key, value), kept = items[index], changes.kept[index]
-            if kept is not None:
-                merged.append((key, merge(value, kept[0], accept, (*trail, key))))
+            if kept is not MISSING:
+                merged.append((key, merge(value, kept, accept, (*trail, key))))
             elif not accept((*trail, key), value, MISSING):
                 merged.append((key, value))
     return dict(merged) if type(old) is dict else [value for _, value in merged]
@@ -88,24 +88,24 @@ class Changes:
     """The changes of a container's items.
 
     Args:
-        kept: for each old item, its new value in a one-element list, or None if it is removed.
+        kept: for each old item, its new value; MISSING if it is removed.
         added: new items by the index of the old item that follows them, or by the number of old items.
     """
 
-    kept: list[list[Any] | None]
+    kept: list[Any]
     added: dict[int, list[New]] = field(default_factory=dict)
 
     @property
     def is_structural(self) -> bool:
         """Whether items are added or removed."""
-        return bool(self.added) or None in self.kept
+        return bool(self.added) or any(each is MISSING for each in self.kept)
 
 
 def changes_between(old: Any, new: Any) -> Changes | None:
     """Return the changes from one container to another; None if it is replaced as a whole.
 
     >>> changes_between({"a": 1}, {"a": 2, "b": 3})
-    Changes(kept=[[2]], added={1: [('b', 3)]})
+    Changes(kept=[2], added={1: [('b', 3)]})
     """
     if not old or not new or type(old) is not type(new) or type(old) not in {dict, list}:
         return None
@@ -114,12 +114,12 @@ def changes_between(old: Any, new: Any) -> Changes | None:
 
 def _of_members(old: dict[str, Any], new: dict[str, Any]) -> Changes:
     added: list[New] = [(key, value) for key, value in new.items() if key not in old]
-    return Changes([[new[key]] if key in new else None for key in old], {len(old): added} if added else {})
+    return Changes([new.get(key, MISSING) for key in old], {len(old): added} if added else {})
 
 
 def _of_elements(old: list[Any], new: list[Any]) -> Changes:
     """Pair elements so that as few as possible are added and removed."""
-    found = Changes([None] * len(old))
+    found = Changes([MISSING] * len(old))
     ours, theirs = [_key(each) for each in old], [_key(each) for each in new]
     # A common head and tail make up most of a long list; only the rest has to be searched.
     shorter = min(len(old), len(new))
@@ -150,7 +150,7 @@ def _pair(found: Changes, old: list[Any], new: list[Any], span: Sequence[int]) -
     going = _skipped(new[first:last], old[start:end]) if end - start > count else 0
     coming = _skipped(old[start:end], new[first:last]) if last - first > count else 0
     for index in range(count):
-        found.kept[start + going + index] = [new[first + coming + index]]
+        found.kept[start + going + index] = new[first + coming + index]
     for place, added in ((start, new[first : first + coming]), (end, new[first + coming + count : last])):
         if added:
             found.added.setdefault(place, []).extend((None, each) for each in added)
@@ -171,12 +171,3 @@ def _likeness(one: Any, other: Any) -> int:
     if type(one) is dict:
         return 2 + 4 * sum(key in other and _key(other[key]) == _key(each) for key, each in one.items())
     return 2
-
-
-def trail_text(trail: Sequence[str | int]) -> str:
-    """Return a trail as text; empty for the root.
-
-    >>> trail_text(("items", 0, "price"))
-    'items[0].price'
-    """
-    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in trail).removeprefix(".")

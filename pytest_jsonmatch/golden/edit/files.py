@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.golden.datafiles import value_at
 from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.edit.planner import Planner, RefusedError
 from pytest_jsonmatch.golden.edit.source import Source
@@ -34,11 +35,13 @@ class Edited:
 
     Args:
         data: the new content of the file; the old one if nothing was changed.
-        refused: the reason for each of the others.
+        refused: the reason for each change that can't be made.
+        old: what stood at each trail; MISSING if nothing did.
     """
 
     data: bytes
     refused: Mapping[Trail, str]
+    old: Mapping[Trail, JsonValue]
 
 
 def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
@@ -62,34 +65,43 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
     {('b', 'n'): 'b is an alias, *x: ...'}
     """
     source = Source(data, name)
-    planner = Planner(source)
+    old = {trail: value_at(source.before, trail) for trail in changes}
+    planned, refused = _planned(Planner(source, literals=True), changes)
+    found = _made(source, planned, planned, changes) if planned else data
+    if found is None:
+        planned, refused = _planned(Planner(source, literals=False), changes)
+        found = _made(source, planned, planned, changes)
+    if found is None:
+        # The change to blame is searched for only now; nearly always one check is enough.
+        good: list[Trail] = []
+        for trail in planned:
+            made = _made(source, [*good, trail], planned, changes)
+            if made is None:
+                refused[trail] = _UNPROVEN
+            else:
+                good, found = [*good, trail], made
+    return Edited(found or data, refused, old)
+
+
+def _planned(
+    planner: Planner, changes: Mapping[Trail, JsonValue]
+) -> tuple[dict[Trail, list[Edit]], dict[Trail, str]]:
+    """Return the edits of each change, and why others can't be made."""
     planned: dict[Trail, list[Edit]] = {}
     refused: dict[Trail, str] = {}
     for trail, value in changes.items():
         planner.edits = []
         try:
-            _check_value(value, is_json=source.is_json)
+            _check_value(value, is_json=planner.source.is_json)
             planner.place(trail, value)
         except RefusedError as refusal:
             refused[trail] = str(refusal)
         except RecursionError:
             refused[trail] = _TOO_DEEP
         else:
-            planned[trail] = planner.edits
-    wanted = [trail for trail, edits in planned.items() if edits]
-    if not wanted:
-        return Edited(data, refused)
-    found = _made(source, wanted, planned, changes)
-    if found is None:
-        # The change to blame is searched for only now; nearly always one check is enough.
-        good: list[Trail] = []
-        for trail in wanted:
-            made = _made(source, [*good, trail], planned, changes)
-            if made is None:
-                refused[trail] = _UNPROVEN
-            else:
-                good, found = [*good, trail], made
-    return Edited(data if found is None else found, refused)
+            if planner.edits:
+                planned[trail] = planner.edits
+    return planned, refused
 
 
 def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
@@ -111,11 +123,13 @@ def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Ed
     for (line, *trail), value in changes.items():
         by_line.setdefault(line, {})[tuple(trail)] = value
     refused: dict[Trail, str] = {}
+    old: dict[Trail, JsonValue] = {}
     for line, wanted in by_line.items():
         edited = edit(lines[line], f"{name}:{line + 1}", wanted)
         lines[line] = edited.data
         refused.update({(line, *trail): reason for trail, reason in edited.refused.items()})
-    return Edited(b"\n".join(lines), refused)
+        old.update({(line, *trail): value for trail, value in edited.old.items()})
+    return Edited(b"\n".join(lines), refused, old)
 
 
 def _made(
@@ -132,19 +146,17 @@ def _made(
         text = _applied(source.text, [each for trail in trails for each in planned[trail]])
         data = source.encode(text)
         found = source.parse(data)
-    except (RefusedError, GoldenFileError, UnicodeEncodeError):
+    except (GoldenFileError, UnicodeEncodeError):
         return None
     return data if identical(found, wanted) else None
 
 
 def _applied(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text after edits, which may touch but not overlap."""
+    """Return a text after edits, which may touch; if they overlap, reading the result will tell."""
     parts: list[str] = []
     position = 0
     # At the same place an insertion comes before a removal; otherwise the order of planning holds.
     for start, end, new in sorted(edits, key=lambda each: (each.start, each.end != each.start)):
-        if start < position:
-            raise RefusedError(_UNPROVEN)
         parts += (text[position:start], new)
         position = end
     return "".join([*parts, text[position:]])
@@ -168,11 +180,7 @@ def _check_value(value: JsonValue, *, is_json: bool) -> None:
         if type(each) in {dict, list}:
             if level >= MAX_LEVELS:
                 raise RefusedError(_TOO_DEEP)
-            waiting += [(inner, level + 1) for inner in each]
-            if type(each) is dict:
-                waiting += [(inner, level + 1) for inner in each.values()]
-        elif type(each) is str:
-            if not is_json and HALF.search(each):
-                raise RefusedError("the new value holds half of a character, which YAML can't express")
-        elif isinstance(each, (float, Decimal)) and not Decimal(each).is_finite():
-            raise RefusedError("the new value holds NaN or an infinity, which JSON does not have")
+            inner = itertools.chain.from_iterable(each.items()) if type(each) is dict else each
+            waiting += [(below, level + 1) for below in inner]
+        elif type(each) is str and not is_json and HALF.search(each):
+            raise RefusedError("the new value holds half of a character, which YAML can't express")

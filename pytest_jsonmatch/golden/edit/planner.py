@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.golden.edit.changes import changes_between, identical, trail_text
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.golden.edit.changes import changes_between, identical
 from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter, block_scalar, yaml_scalar
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.errors import Trail
 
 _REST_OF_ITEM: Final = re.compile(r"[ \t]*,?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
-_COMMENT: Final = re.compile(r"[ \t]*#[^\r\n]*")
 _HEADER: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 
 
@@ -37,64 +38,58 @@ class RefusedError(Exception):
 
 @final
 class Planner:
-    """Plans edits of one text."""
+    """Plans edits of one text.
 
-    def __init__(self, source: Source) -> None:
+    Args:
+        source: the text.
+        literals: whether new text of several lines may become a literal block; a comment that follows it may
+            be read as part of it.
+    """
+
+    def __init__(self, source: Source, *, literals: bool) -> None:
         self.source = source
         self.text = source.text
         self.json = _json_style(source) if source.is_json else None
-        self.yaml = YamlWriter() if source.is_json else _yaml_style(source)
+        self.yaml = YamlWriter() if source.is_json else replace(_yaml_style(source), literals=literals)
         self.edits: list[Edit] = []
 
     def place(self, trail: Trail, new: JsonValue) -> None:
         """Plan a value at a trail: a change of the value there, or a new member."""
-        node, item, value = self.source.root, None, self.source.value
-        in_flow = False
+        node, value = self.source.root, self.source.value
         for depth, step in enumerate(trail):
             _must_be_own(node, trail[:depth])
             index: Any = step
             if type(value) is dict:
                 if step not in value and depth == len(trail) - 1:
-                    self.change(item, node, value, {**value, str(step): new}, trail[:depth], in_flow=in_flow)
+                    self.change(node, value, {**value, str(step): new}, trail[:depth])
                     return
                 index = next((index for index, key in enumerate(value) if key == step), None)
             if type(index) is not int or index >= len(node.items):
                 raise RefusedError(f"{_named(trail)} is not in the file")
-            in_flow |= node.style != "block"
-            item = node.items[index]
-            node, value = item.node, value[step]
-        self.change(item, node, value, new, trail, in_flow=in_flow)
+            node, value = node.items[index].node, value[step]
+        self.change(node, value, new, trail)
 
-    def change(
-        self, item: Item | None, node: Node, old: Any, new: Any, trail: Trail, *, in_flow: bool
-    ) -> None:
-        """Plan the change of an old value into a new one; `item` holds it, None for the root."""
+    def change(self, node: Node, old: Any, new: Any, trail: Trail) -> None:
+        """Plan the change of an old value into a new one."""
         if identical(old, new):
             return
         _must_be_own(node, trail)
         changes = changes_between(old, new)
         if changes is None or (changes.is_structural and node.style == "pair"):
             _must_not_be_used(node, trail)
-            self.replace(item, node, new, in_flow=in_flow)
+            self.replace(node, new)
             return
-        in_flow |= node.style != "block"
         for index, (key, value) in enumerate(old.items() if type(old) is dict else enumerate(old)):
             kept, inner = changes.kept[index], node.items[index]
-            if kept is not None:
-                self.change(inner, inner.node, value, kept[0], (*trail, key), in_flow=in_flow)
+            if kept is not MISSING:
+                self.change(inner.node, value, kept, (*trail, key))
                 continue
             _must_not_be_used(inner.node, (*trail, key))
             if inner.key is not None:
                 _must_not_be_used(inner.key, (*trail, key))
-        if not changes.is_structural:
-            return
-        if any(each.explicit for each in node.items):
-            raise RefusedError(
-                f"{_named(trail)} has keys behind question marks; write them as `key: value` first"
-            )
-        if node.style == "flow":
+        if changes.is_structural and node.style == "flow":
             self._restructure_flow(node, changes)
-        else:
+        elif changes.is_structural:
             self._restructure_block(node, changes)
 
     def put(self, start: int, end: int, text: str) -> None:
@@ -113,90 +108,74 @@ class Planner:
     # Items between brackets.
 
     def _restructure_flow(self, node: Node, changes: Changes) -> None:
-        """Plan removed and added items between brackets."""
-        items, kept = node.items, list(changes.kept)
-        count = len(items)
-        appended = list(changes.added.get(count, ()))
-        if appended and kept[-1] is None:
-            last = items[-1]
-            self._refuse_comments(last.start, last.node.end, node)
-            self.put(last.start, last.node.end, self._entry(node, appended.pop(0)))
-            comma = self._comma_after(last)
-            comment = _COMMENT.match(self.text, last.node.end if comma is None else comma + 1)
-            if comment is not None:
-                self.put(*comment.span(), "")
-            kept[-1] = []
-        first = 0
-        for index in range(count):
-            if kept[index] is not None:
-                first = index + 1
-            elif index + 1 == count or kept[index + 1] is not None:
-                self._drop_run(node, first, index)
-        for index, added in changes.added.items():
-            if index < count:
-                between, _ = self._between(node, items[index])
-                texts = [f"{self._entry(node, each)}{between}" for each in added]
-                self.put(items[index].start, items[index].start, "".join(texts))
-        if appended:
-            self._append(node, appended)
+        """Plan removed and added items between brackets: what stands between each two that stay."""
+        staying = [index for index, kept in enumerate(changes.kept) if kept is not MISSING]
+        for left, right in zip([-1, *staying], [*staying, len(node.items)]):
+            places = range(left + 1, right + 1)
+            added = [self._entry(node, each) for place in places for each in changes.added.get(place, ())]
+            if added or right - left > 1:
+                self._refill(node, left, right, added)
 
-    def _drop_run(self, node: Node, first: int, last: int) -> None:
-        """Remove items, from the first to the last."""
+    def _refill(self, node: Node, left: int, right: int, added: Sequence[str]) -> None:
+        """Plan new text between two items that stay; -1 and the number of items stand for the brackets."""
         items, source = node.items, self.source
-        run = items[first : last + 1]
-        if all(
-            source.opens_line(each.start) and _REST_OF_ITEM.match(self.text, each.node.end) for each in run
-        ):
-            for each in run:
-                start, end = source.line_start(each.start), source.next_line(each.node.end)
-                self._drop_lines(start, end, each.node)
-            comma = self._comma_after(items[first - 1])
-            if self.json is not None and last + 1 == len(items) and comma is not None:
-                self.put(comma, comma + 1, "")
-            return
-        start, end = items[first - 1].node.end, items[last].node.end
-        if last + 1 < len(items):
-            start, end = items[first].start, items[last + 1].start
-        self._refuse_comments(start, end, node)
-        self.put(start, end, "")
+        removed = items[left + 1 : right]
+        has_lines = all(map(self._has_own_lines, removed or items[max(left, 0) : right]))
+        between = self._between(node, items[min(left + 1, len(items) - 1)])
+        start, end = items[0].start if left < 0 else items[left].node.end, items[-1].node.end
+        if right < len(items):
+            start, end = items[left + 1].start, items[right].start
+        if removed and not has_lines:
+            self._refuse_comments(start, end, node)
+        elif removed:
+            for each in removed:
+                self._drop_lines(source.line_start(each.start), source.next_line(each.node.end), each.node)
+        if right < len(items):
+            self.put(end if has_lines else start, end, "".join(f"{each}{between}" for each in added))
+        elif has_lines:
+            self._append_lines(node, left, between.join(added))
+        else:
+            self.put(start, end, between.join([""] * (left >= 0) + [*added]))
 
-    def _append(self, node: Node, added: Sequence[New]) -> None:
-        """Append items."""
-        last = node.items[-1]
-        between, is_lined = self._between(node, last)
-        text = between.join(self._entry(node, each) for each in added)
-        comma = self._comma_after(last)
-        at = last.node.end if comma is None else comma + 1
-        if not is_lined:
-            self.put(at, at, f"{between if comma is None else ' '}{text}")
-            return
-        if comma is None:
-            self.put(at, at, ",")
-        rest = _REST_OF_ITEM.match(self.text, at)
-        at = at if rest is None else rest.end()
-        self.put(at, at, f"{between[1:]}{text}{'' if comma is None else ','}")
+    def _append_lines(self, node: Node, left: int, text: str) -> None:
+        """Plan new items, on lines of their own, between the last one that stays and the bracket."""
+        items, source = node.items, self.source
+        comma = self._comma_after(items[-1])
+        if text:
+            if left == len(items) - 1 and comma is None:
+                self.put(items[left].node.end, items[left].node.end, ",")
+            at = source.line_start(items[0].start) if left < 0 else source.next_line(items[left].node.end)
+            indent = source.indent(items[min(left + 1, len(items) - 1)].start)
+            self.put(at, at, f"{indent}{text}{'' if comma is None else ','}{source.newline}")
+        elif self.json is not None and (comma := self._comma_after(items[left])) is not None:
+            self.put(comma, comma + 1, "")
+
+    def _has_own_lines(self, item: Item) -> bool:
+        """Tell whether there is nothing but a comma and a comment beside an item between brackets."""
+        rest = _REST_OF_ITEM.match(self.text, item.node.end)
+        return rest is not None and self.source.opens_line(item.start)
 
     def _comma_after(self, item: Item) -> int | None:
         found = skip_blanks(self.text, item.node.end)
         return found if self.text[found] == "," else None
 
-    def _between(self, node: Node, item: Item) -> tuple[str, bool]:
-        """Return the separator of items at this place, and whether each item has its own line there."""
+    def _between(self, node: Node, item: Item) -> str:
+        """Return the separator of items at this place."""
         if self.source.opens_line(item.start):
-            return f",{self.source.newline}{self.source.indent(item.start)}", True
+            return f",{self.source.newline}{self.source.indent(item.start)}"
         for one, other in zip(node.items, node.items[1:]):
             between = self.text[one.node.end : other.start]
             if re.fullmatch(r"[ \t]*,[ \t]*", between):
-                return between, False
-        return ", " if self.json is None else self.json.comma, False
+                return between
+        return ", " if self.json is None else self.json.comma
 
     def _entry(self, node: Node, new: New) -> str:
         """Return a new member or element between brackets."""
         key, value = new
         if self.json is None:
-            quote, key_quote = self._quotes(node)
-            text = self.yaml.flow(value, style=quote, key_style=key_quote)
-            return text if key is None else f"{self.yaml.key(key, key_quote, flow=True)}: {text}"
+            style = self._style_of(node)
+            text = style.flow(value)
+            return text if key is None else f"{style.key(key, flow=True)}: {text}"
         first = node.items[0].start
         is_lined = self.source.opens_line(first)
         writer = self.json if is_lined else replace(self.json, unit=None)
@@ -205,35 +184,34 @@ class Planner:
 
     # Another value in the place of one.
 
-    def replace(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> None:
+    def replace(self, node: Node, new: Any) -> None:
         """Plan a new value in place of a node's."""
         if self.json is not None:
-            indent = self.source.indent(node.body if item is None else item.start)
+            indent = self.source.indent(node.body if node.item is None else node.item.start)
             is_lined = not node.items or self.source.opens_line(node.items[0].start)
             writer = self.json if is_lined else replace(self.json, unit=None)
             self.put(node.body, node.end, writer.value(new, indent))
             return
         if node.style in {"flow", "pair"}:
             self._refuse_comments(node.body, node.end, node)
-        if self._wants_block(item, node, new, in_flow=in_flow or node.style == "pair"):
-            self._write_block(item, node, new)
+        if self._wants_block(node, new):
+            self._write_block(node, new)
             return
-        if node.style in {"|", ">"} and type(new) is str and self._write_block_scalar(item, node, new):
+        if node.style in {"|", ">"} and type(new) is str and self._write_block_scalar(node, new):
             return
-        in_flow = (in_flow and node.style != "block") or node.style == "pair"
         if type(new) in {dict, list}:
-            quote, key_quote = self._quotes(node)
-            text = self.yaml.flow(new, style=quote, key_style=key_quote)
+            text = self._style_of(node).flow(new)
         else:
+            in_flow = (node.in_flow and node.style != "block") or node.style == "pair"
             text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=in_flow)
         if node.style == "block" and self.source.opens_line(node.items[0].start):
             self._drop_lines(*self._lines_of(node), node)
-            at = self._lines_of(node)[0] if item is None else _slot(item, node)
-            self.put(at, at, f"{text}{self.source.newline}" if item is None else f" {text}")
+            at = self._lines_of(node)[0] if node.item is None else _slot(node.item)
+            self.put(at, at, f"{text}{self.source.newline}" if node.item is None else f" {text}")
         else:
-            self._put_inline(item, node, text)
+            self._put_inline(node, text)
 
-    def _put_inline(self, item: Item | None, node: Node, text: str) -> None:
+    def _put_inline(self, node: Node, text: str) -> None:
         """Replace a value that begins behind a key, a dash or a comma."""
         source = self.source
         if node.style == "block":
@@ -247,7 +225,7 @@ class Planner:
             if source.line_end(end) < node.end:
                 self.put(source.line_end(end), node.end, "")
         elif text and node.body == node.end:
-            if item is not None and item.bare:
+            if node.item is not None and node.item.bare:
                 text = f": {text}"
             elif self.text[node.body - 1 : node.body] not in {" ", "\t"}:
                 text = f" {text}"
@@ -261,26 +239,25 @@ class Planner:
         """Return where the lines of a block begin and end."""
         return self.source.line_start(node.items[0].start), self.source.next_line(node.end)
 
-    def _wants_block(self, item: Item | None, node: Node, new: Any, *, in_flow: bool) -> bool:
+    def _wants_block(self, node: Node, new: Any) -> bool:
         """Tell whether an object or array gets lines of its own."""
-        if in_flow or type(new) not in {dict, list} or not new:
+        if node.in_flow or node.style == "pair" or type(new) not in {dict, list} or not new:
             return False
         if node.style == "flow":
             inner = new.values() if type(new) is dict else new
             if node.items or not any(type(each) in {dict, list} and each for each in inner):
                 return False
-        if node.style == "block" or (item is not None and item.key is not None):
+        if node.style == "block" or (node.item is not None and node.item.key is not None):
             return True
         # Behind a dash there is no room for an anchor, and a comment would have to move.
         rest = self.text[node.end : self.source.line_end(node.end)]
         return node.name is None and not rest.strip(" \t")
 
-    def _write_block(self, item: Item | None, node: Node, new: Any) -> None:
+    def _write_block(self, node: Node, new: Any) -> None:
         """Replace any value by an object or array on lines of its own."""
-        source = self.source
+        source, writer, item = self.source, self._style_of(node), node.item
         start = node.items[0].start if node.style == "block" else node.end
-        writer = self._writer_before(start, node.end)
-        lines = writer.lines(new, *self._quotes(node))
+        lines = writer.lines(new)
         if node.style == "block" and source.opens_line(start):
             column = source.column(start)
             if item is not None and type(new) is dict and column <= source.column(item.start):
@@ -298,19 +275,19 @@ class Planner:
             if node.style not in {"block", "|", ">"}:  # blanks would be the last line's
                 self.put(node.end, source.line_end(node.end), "")
             text = self._lines(lines, column).strip(" ").removesuffix(source.newline)
-            self._put_inline(item, node, text)
+            self._put_inline(node, text)
         else:
-            self.put(_slot(item, node), node.body, "")
-            self._put_inline(item, node, "")
+            self.put(_slot(item), node.body, "")
+            self._put_inline(node, "")
             step = writer.step if type(new) is dict else writer.list_step
             at = source.next_line(node.end)
             self.put(at, at, self._lines(lines, source.column(item.start) + step))
 
-    def _write_block_scalar(self, item: Item | None, node: Node, new: str) -> bool:
+    def _write_block_scalar(self, node: Node, new: str) -> bool:
         """Replace the text of a literal or folded scalar; return whether that is possible."""
         end = self._header_end(node)
         content = self.source.next_line(end)
-        parent = 0 if item is None else self.source.column(item.start)
+        parent = 0 if node.item is None else self.source.column(node.item.start)
         filled = [line for line in BREAK.split(self.text[content : node.end]) if line.strip(" ")]
         indent = min((len(line) - len(line.lstrip(" ")) for line in filled), default=parent + self.yaml.step)
         keeps = "+" in self.text[node.body : end]
@@ -331,25 +308,22 @@ class Planner:
         """Plan removed and added items of a block."""
         source, items = self.source, node.items
         begin = 0
-        if changes.kept[0] is None and not source.opens_line(items[0].start):
+        if changes.kept[0] is MISSING and not source.opens_line(items[0].start):
             begin = self._drop_first_of_compact(node, changes)
         for item, kept in zip(items[begin:], changes.kept[begin:]):
-            if kept is None:
+            if kept is MISSING:
                 start, end = source.line_start(item.start), source.next_line(item.node.end)
                 self._drop_lines(start, end, item.node)
         column = source.column(items[0].start)
         for index, added in changes.added.items():
             at = source.next_line(items[index - 1].node.end) if index else items[0].start
-            writer = self._writer_before(at, node.end)
-            text = self._lines(
-                [line for each in added for line in self._new_lines(writer, node, each)], column
-            )
+            text = self._lines([line for each in added for line in self._new_lines(node, each)], column)
             self.put(at, at, text if index else text.lstrip(" ") + " " * column)
 
     def _drop_first_of_compact(self, node: Node, changes: Changes) -> int:
         """Remove the first items of a block that begins behind a dash; return how many."""
         items = node.items
-        survivor = next((index for index, each in enumerate(changes.kept) if each is not None), None)
+        survivor = next((index for index, each in enumerate(changes.kept) if each is not MISSING), None)
         if survivor is not None:
             start, end = items[0].start, items[survivor].start
             if not any(COMMENT_LINE.match(line) for line in BREAK.split(self.text[start:end])[1:]):
@@ -360,49 +334,31 @@ class Planner:
         self._drop_lines(self.source.next_line(first), self.source.next_line(last), items[0].node)
         return 1
 
-    def _new_lines(self, writer: YamlWriter, node: Node, new: New) -> list[str]:
-        key, value = new
-        quote, key_quote = self._quotes(node)
+    def _new_lines(self, node: Node, new: New) -> list[str]:
+        style, (key, value) = self._style_of(node), new
         if type(value) in {dict, list} and value and _prefers_flow(node):
-            text = writer.flow(value, style=quote)
-            return [f"- {text}" if key is None else f"{writer.key(key, key_quote, flow=False)}: {text}"]
-        if key is None:
-            return writer.element(value, style=quote)
-        return writer.member(key, value, style=quote, key_style=key_quote)
+            return [f"{'-' if key is None else f'{style.key(key)}:'} {style.flow(value)}"]
+        return style.element(value) if key is None else style.member(key, value)
 
     def _lines(self, lines: Sequence[str], column: int) -> str:
         return "".join(f"{' ' * column if line else ''}{line}{self.source.newline}" for line in lines)
 
-    def _writer_before(self, start: int, end: int) -> YamlWriter:
-        """Return a writer for lines in front of `start`, where all lines up to `end` but comments will go.
-
-        A comment behind a literal block could be read as part of it.
-        """
-        source = self.source
-        at = start if source.line_start(start) == start else source.next_line(start)
-        while at < len(self.text):
-            if COMMENT_LINE.match(self.text, at):
-                return replace(self.yaml, literals=False)
-            if at >= end and self.text[at : source.line_end(at)].strip(" \t"):
-                break
-            at = source.next_line(at)
-        return self.yaml
-
-    def _quotes(self, node: Node) -> tuple[str, str]:
-        """Return the quotes of the last string and of the last key of a container: empty if it has none."""
+    def _style_of(self, node: Node) -> YamlWriter:
+        """Return a writer with the quotes of the last string and of the last key of a container."""
         key = node.items[-1].key if node.items else None
         key_quote = key.style if key is not None and key.style in {"'", '"'} else ""
-        for item in reversed(node.items):
-            text = self.text[item.node.body : item.node.end]
-            if item.node.kind == "scalar" and item.node.style in {"'", '"'}:
-                return item.node.style, key_quote
-            if item.node.kind == "scalar" and re.match(r"(?!(?:true|false|null)\Z)[^\W\d]", text):
+        quote = ""
+        for each in (item.node for item in reversed(node.items) if item.node.kind == "scalar"):
+            if each.style in {"'", '"'}:
+                quote = each.style
+            if quote or re.match(r"(?!(?:true|false|null)\Z)[^\W\d]", self.text[each.body : each.end]):
                 break
-        return "", key_quote
+        return replace(self.yaml, quote=quote, key_quote=key_quote)
 
 
-def _slot(item: Item, node: Node) -> int:
+def _slot(item: Item) -> int:
     """Return where a value begins: behind its anchor, if it has one."""
+    node = item.node
     return item.slot if node.name is None else node.start + 1 + len(node.name)
 
 
@@ -441,7 +397,7 @@ def _named(trail: Trail) -> str:
     steps = list(trail)
     if "expected" in steps and steps[0] in {"cases", "expected"}:
         steps = steps[steps.index("expected") :]
-    return trail_text(steps) or "the value"
+    return format_path(steps) if steps else "the value"
 
 
 # -- the style of a text -----------------------------------------------------------------------------------

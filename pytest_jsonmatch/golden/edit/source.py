@@ -11,7 +11,7 @@ from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.yamlevents import hide_old_breaks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -33,6 +33,8 @@ class Node:
         name: of its anchor, or of the anchor that an alias refers to.
         shared: whether aliases refer to it.
         items: of a container.
+        item: whose value it is; None for the root, and for keys.
+        in_flow: whether it is between brackets.
     """
 
     kind: Kind
@@ -43,6 +45,8 @@ class Node:
     name: str | None = None
     shared: bool = False
     items: list[Item] = field(default_factory=list)
+    item: Item | None = None
+    in_flow: bool = False
 
     def walk(self) -> Iterator[Node]:
         """Yield the node and all nodes below it, keys too."""
@@ -70,7 +74,6 @@ class Item:
         key: the key of a member.
         slot: where the value may begin: in YAML after the dash or the colon.
         bare: a member without a colon, as in `{a}`.
-        explicit: a member whose key follows a question mark.
     """
 
     start: int
@@ -78,7 +81,6 @@ class Item:
     key: Node | None
     slot: int
     bare: bool = False
-    explicit: bool = False
 
 
 BREAK: Final = re.compile(r"\r\n|\r|\n")
@@ -112,42 +114,53 @@ def yaml_tree(text: str) -> Node:
     hidden, _ = hide_old_breaks(text)
     parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(hidden)
     try:
-        return _from_events(text, parser.get_event, yaml.events)
+        return _tree(text, _yaml_parts(text, parser.get_event, yaml.events))
     finally:
         parser.dispose()
 
 
+def _tree(text: str, parts: Iterable[Node | int]) -> Node:
+    """Return the root of a text, given each node where it begins, and the end of each container."""
+    stack: list[Node] = []
+    key: Node | None = None
+    for part in parts:
+        if isinstance(part, int):
+            node = stack.pop()
+            node.end = part if node.style == "flow" else node.items[-1].node.end
+        else:
+            node = part
+            if stack and stack[-1].kind == "object" and key is None:
+                key = node
+                continue
+            if stack:
+                node.item = _item(text, stack[-1], key, node)
+                node.in_flow = stack[-1].in_flow or stack[-1].style != "block"
+                stack[-1].items.append(node.item)
+                key = None
+            if node.kind in ("object", "array"):
+                stack.append(node)
+        if not stack:
+            return node
+    raise ValueError("the text ends in the middle of a value")  # pragma: no cover - it was read before
+
+
 # `Any`: PyYAML's events are untyped.
-def _from_events(text: str, get_event: Any, events: Any) -> Node:
+def _yaml_parts(text: str, get_event: Any, events: Any) -> Iterator[Node | int]:
     get_event()
     get_event()
     anchors: dict[str, Node] = {}
-    stack: list[Node] = []
-    key: Node | None = None
     while True:
         event = get_event()
         kind = type(event)
         if kind is events.MappingEndEvent or kind is events.SequenceEndEvent:
-            node = stack.pop()
-            node.end = event.end_mark.index if node.style == "flow" else node.items[-1].node.end
-            if not stack:
-                return node
+            yield event.end_mark.index
             continue
         node = _node(text, event, events)
         if kind is events.AliasEvent:
             anchors[event.anchor].shared = True
         elif event.anchor is not None:
             anchors[event.anchor] = node
-        if stack:
-            if stack[-1].kind == "object" and key is None:
-                key = node
-                continue
-            stack[-1].items.append(_item(text, stack[-1], key, node))
-            key = None
-        if node.kind in ("object", "array"):
-            stack.append(node)
-        elif not stack:
-            return node
+        yield node
 
 
 def _node(text: str, event: Any, events: Any) -> Node:
@@ -195,14 +208,13 @@ def _item(text: str, parent: Node, key: Node | None, node: Node) -> Item:
         at = skip_blanks(text, at + 1)
     if key is None:
         return Item(at, node, None, at + 1 if parent.style == "block" else node.start)
-    explicit = at < key.start and text[at : at + 1] == "?"
     colon = skip_blanks(text, key.end)
     bare = text[colon : colon + 1] != ":"
-    start = at if explicit else key.start
-    return Item(start, node, key, key.end if bare else colon + 1, bare=bare, explicit=explicit)
+    start = at if text[at : at + 1] == "?" else key.start
+    return Item(start, node, key, key.end if bare else colon + 1, bare=bare)
 
 
-_JSON_TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
+_JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
 def json_tree(text: str) -> Node:
@@ -211,37 +223,18 @@ def json_tree(text: str) -> Node:
     >>> [item.node.start for item in json_tree('{"a": 1, "b": [2]}').items]
     [6, 14]
     """
-    stack: list[Node] = []
-    key: Node | None = None
-    position = 0
-    while True:
-        found = _JSON_TOKEN.match(text, position)
-        if found is None:
-            raise ValueError("the text ends in the middle of a value")
-        part, start, position = found[1], found.start(1), found.end()
-        if part in (",", ":"):
-            continue
+    return _tree(text, _json_parts(text))
+
+
+def _json_parts(text: str) -> Iterator[Node | int]:
+    for found in _JSON_TOKEN.finditer(text):
+        part, start, end = found[0], found.start(), found.end()
         if part in ("}", "]"):
-            node = stack.pop()
-            node.end = position
-            if not stack:
-                return node
-            continue
-        if part in ("{", "["):
-            node = Node("object" if part == "{" else "array", start, start, start, "flow")
-        else:
-            node = Node("scalar", start, start, position, '"' if part[0] == '"' else "")
-            if stack and stack[-1].kind == "object" and key is None:
-                key = node
-                continue
-        if stack:
-            begin = start if key is None else key.start
-            stack[-1].items.append(Item(begin, node, key, start))
-            key = None
-        if part in ("{", "["):
-            stack.append(node)
-        elif not stack:
-            return node
+            yield end
+        elif part in ("{", "["):
+            yield Node("object" if part == "{" else "array", start, start, start, "flow")
+        elif part not in (",", ":"):
+            yield Node("scalar", start, start, end, '"' if part[0] == '"' else "")
 
 
 @final

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden import claims
-from pytest_jsonmatch.golden.claims import is_golden
+from pytest_jsonmatch.golden import filenames
+from pytest_jsonmatch.golden.filenames import is_golden
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_globs(glob, claimed):
 
 
 def test_globs_are_written_with_slashes_everywhere(monkeypatch):
-    monkeypatch.setattr(claims.os, "sep", "\\")
-    assert claims._matches(Path("cases\\a.yaml"), "cases/*.yaml")
+    monkeypatch.setattr(filenames.os, "sep", "\\")
+    assert filenames._matches(Path("cases\\a.yaml"), "cases/*.yaml")

@@ -1,4 +1,4 @@
-"""Which files are golden: asked of every file that pytest meets, so it imports nothing heavy."""
+"""Names of files: which are golden, and how they stand in messages; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -42,3 +42,26 @@ def _matches(path: Path, glob: str) -> bool:
     if path.is_absolute() and not os.path.isabs(glob):  # noqa: PTH117 - a pattern is no path
         glob = f"*{os.sep}{glob}"
     return fnmatch(str(path), glob)
+
+
+def display_name(path: Path, folder: Path) -> str:
+    """Return a file's name as a person in `folder` would write it, with "/" everywhere.
+
+    >>> from pathlib import Path
+    >>> display_name(Path("suite", "a.golden.yaml"), Path("suite", "other"))
+    '../a.golden.yaml'
+    """
+    return relative(path, folder).replace(os.sep, "/")
+
+
+def relative(path: Path, folder: Path) -> str:
+    """Return a file's path from `folder` on; the whole path if it is on another drive.
+
+    >>> from pathlib import Path
+    >>> relative(Path("suite", "a.golden.yaml"), Path("suite"))
+    'a.golden.yaml'
+    """
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:
+        return str(path)
