@@ -17,12 +17,11 @@ from pytest_jsonmatch.cli.labels import Label, read_labels
 from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
 from pytest_jsonmatch.gate.intervals import Interval, checked_confidence
 from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
 from pytest_jsonmatch.report.checks import gate_lines
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.semantic.bench import Bench, Question, question_of, usage_text

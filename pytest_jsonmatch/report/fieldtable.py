@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import blended, counts_extra, segments_of
 

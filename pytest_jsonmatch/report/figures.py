@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_jsonmatch.engine.value.text import count as count  # noqa: PLC0414 - reports take it from here
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.results.model import Answers
 
 _MAX_DIGITS: Final = 6

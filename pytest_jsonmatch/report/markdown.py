@@ -12,6 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.bytag import TITLES, no_such_name, parts_of
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
@@ -25,7 +26,7 @@ from pytest_jsonmatch.report.fieldtable import (
     left_out,
     shown_columns,
 )
-from pytest_jsonmatch.report.figures import change_text, count, score_text
+from pytest_jsonmatch.report.figures import change_text, score_text
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
     Fault,
