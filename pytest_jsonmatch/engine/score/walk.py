@@ -253,17 +253,11 @@ class Walk(Places):
         append, complete = self.findings.append, self._complete
         others = absent = 0
         for key, one in expected.items():
-            other, kind = get(key, MISSING), type(one)
-            matches = (
-                kind is type(other)
-                and kind is not dict
-                and kind is not list
-                and one == other
-                and children[key].plain
-            )
+            other, kind, child = get(key, MISSING), type(one), children[key]
+            alike = kind is type(other)
+            matches = alike and kind is not dict and kind is not list and one == other and child.plain
             if matches and not complete:
                 continue
-            child = children[key]
             others += 1
             absent += other is MISSING
             if matches and not rest:
