@@ -12,7 +12,7 @@ from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
-from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
@@ -114,6 +114,7 @@ def compare_values(
     if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
         run.note_triage(triage)
     validity = validity_of(plan.schema, actual, validate)
+    notes += keyless(plan.standing, expected)
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
 
 

@@ -66,6 +66,13 @@ def test_supported_pythons_are_those_of_ci_and_docs() -> None:
     assert "Python 3.10 to 3.13" in docs
 
 
+def test_benchmarks_install_what_the_package_needs() -> None:
+    needed = [line for line in METADATA.get_all("Requires-Dist") or [] if "extra ==" not in line]
+    pinned = (ROOT / "benchmarks" / "requirements" / "ours.txt").read_text(encoding="utf-8").lower()
+    names = [re.split(r"[<>=!~ ;]", line, maxsplit=1)[0].lower() for line in needed]
+    assert [name for name in names if f"\n{name}==" not in f"\n{pinned}"] == []
+
+
 def test_types_are_shipped() -> None:
     assert (Path(pytest_jsonmatch.__file__).parent / "py.typed").exists()
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
 from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
 from pytest_jsonmatch.cli.suite import audit_suite
-from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 

@@ -15,10 +15,9 @@ from pytest_jsonmatch.cli.options import (
     add_judge,
     add_options,
     add_study_options,
-    number,
     share,
 )
-from pytest_jsonmatch.defaults import THRESHOLD
+from pytest_jsonmatch.defaults import THRESHOLD, number_reader
 
 FILE_FORMS: Final = {
     "html": "a page of HTML that needs nothing else",
@@ -50,7 +49,7 @@ def _compare(parser: Parser) -> None:
     told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
     add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
     told = "show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision"
-    add(parser, "--beta B", told, type=number(lambda found: 0 < found < math.inf, "above 0"))
+    add(parser, "--beta B", told, type=number_reader(lambda found: 0 < found < math.inf, "no number above 0"))
     forms = "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
     told = "show more fields and longer values; -vv: all"
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)

@@ -16,7 +16,7 @@ from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, w
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.engine.ask.rounds import answered
-from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.errors import (
     GoldValidationError,
@@ -100,6 +100,7 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
     tell_usage(judge, 0 if triage is None else triage.saved)
+    notes += keyless(plan.standing, right)
     result = MatchResult(plan, (right, found), outcome, notes)
     patterns = patterns_of(rules)
     for pattern in result.unmatched(patterns):

@@ -11,7 +11,8 @@ from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
-from pytest_jsonmatch.report.figures import amount_text, count, score_text
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.figures import amount_text, score_text
 from pytest_jsonmatch.report.sheets import (
     AnyCell,
     Block,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
 from pytest_jsonmatch.report.doubts import JUDGED
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet

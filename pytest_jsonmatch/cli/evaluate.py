@@ -23,13 +23,13 @@ from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, corpus_head, corpus_table, some_of, worst_records
 from pytest_jsonmatch.report.details import details_of, details_of_leaves
 from pytest_jsonmatch.report.doubts import doubt_blocks
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine

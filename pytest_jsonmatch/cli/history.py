@@ -9,7 +9,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.cli.studies import finish, study_gates
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import (
     AnyCell,
     Block,

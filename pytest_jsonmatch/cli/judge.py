@@ -17,12 +17,11 @@ from pytest_jsonmatch.cli.labels import Label, read_labels
 from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
 from pytest_jsonmatch.gate.intervals import Interval, checked_confidence
 from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
 from pytest_jsonmatch.report.checks import gate_lines
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.semantic.bench import Bench, Question, question_of, usage_text
@@ -122,7 +121,7 @@ def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged
 def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
     """Return an answer for each item; `size` items are asked at a time."""
     found: dict[str, Verdict | JudgeError] = {}
-    with Progress(total=len(items), noun="pairs") as progress:
+    with Progress(total=len(items), noun="pair") as progress:
         for start in range(0, len(items), size):
             found |= bench.ask(None, items[start : start + size])
             progress(len(found), len(items))

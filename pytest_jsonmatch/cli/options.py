@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import add
-from pytest_jsonmatch.defaults import METRIC
+from pytest_jsonmatch.defaults import METRIC, number_reader
 
 FORMS: Final = ("text", "json", "html", "markdown")
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
@@ -72,26 +71,7 @@ def add_study_options(parser: ArgumentParser) -> None:
     )
 
 
-def number(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
-    """Return what reads the number of an option, and refuses with the words `otherwise` what does not fit.
-
-    >>> share("0.9")
-    0.9
-    """
-
-    def read(text: str) -> float:
-        try:
-            found = float(text)
-        except ValueError:
-            found = math.nan
-        if fits(found):
-            return found
-        raise ArgumentTypeError(f"{text!r} is no number {otherwise}")
-
-    return read
-
-
-share: Final = number(lambda found: 0 <= found <= 1, "from 0 to 1")
+share: Final = number_reader(lambda found: 0 <= found <= 1, "no number from 0 to 1")
 STDOUT: Final = "-"
 
 

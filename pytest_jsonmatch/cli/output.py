@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.look import Look, can_write
 from pytest_jsonmatch.report.styled import Markup, StyledLine, line_text
 from pytest_jsonmatch.results.atomic import write_file

@@ -14,8 +14,9 @@ from pytest_jsonmatch.cli.records import names_in, open_golds
 from pytest_jsonmatch.cli.rules import rules_of
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.errors import JsonParseError
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import Block, Column, Figure, Figures, Rows, Said, Sheet
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.commands import OF_RUN
 from pytest_jsonmatch.cli.studies import show_sheet
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
 from pytest_jsonmatch.gate.power import (
     MOST,
@@ -81,7 +82,7 @@ def _scores(results: ResultSet, options: Namespace) -> dict[str, list[float]]:
 def _about(sample: Sample, options: Namespace) -> str:
     figure = "mean score" if options.pass_rate is None else "pass rate"
     name = "no run" if options.results is None else str(options.results)
-    of = "" if options.results is None else f"{sum(sample.sizes):,} cases, "
+    of = "" if options.results is None else f"{count(sum(sample.sizes), 'case')}, "
     return f"plan from {name}: {of}{figure} {sample.mean:.3f}; noise {sample.source}"
 
 
@@ -89,8 +90,8 @@ def _amount(sample: Sample, clusters: int) -> str:
     """Return a number of clusters as a sentence says it."""
     cases = round(clusters * sample.per_cluster)
     if sample.per_cluster == 1:
-        return f"about {cases:,} cases"
-    return f"about {cases:,} cases: {clusters:,} clusters of {sample.per_cluster:.3g} cases"
+        return f"about {count(cases, 'case')}"
+    return f"about {count(cases, 'case')}: {count(clusters, 'cluster')} of {sample.per_cluster:.3g} cases"
 
 
 def _at_score(options: Namespace) -> float:

@@ -7,6 +7,8 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Final, final
 
+from pytest_jsonmatch.engine.value.text import count
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -14,7 +16,7 @@ _PAUSE: Final = 0.1
 _BAR: Final = 24
 
 
-def progress_line(done: int, total: int | None, seconds: float, noun: str = "records") -> str:
+def progress_line(done: int, total: int | None, seconds: float, noun: str = "record") -> str:
     """Return the line.
 
     >>> progress_line(500, 2000, 2.0)
@@ -24,10 +26,10 @@ def progress_line(done: int, total: int | None, seconds: float, noun: str = "rec
     """
     rate = f", {done / seconds:,.0f}/s" if seconds > 0 else ""
     if not total:
-        return f"{done:,} {noun}{rate}"
+        return f"{count(done, noun)}{rate}"
     share = min(done / total, 1.0)
-    full = int(share * _BAR)
-    return f"[{'#' * full}{'.' * (_BAR - full)}] {int(100 * share):3}%  {done:,} of {total:,} {noun}{rate}"
+    bar = ("#" * int(share * _BAR)).ljust(_BAR, ".")
+    return f"[{bar}] {int(100 * share):3}%  {count(done)} of {count(total, noun)}{rate}"
 
 
 @final
@@ -38,7 +40,7 @@ class Progress:
     ...     progress(5, None)
     """
 
-    def __init__(self, *, total: int | None = None, noun: str = "records") -> None:
+    def __init__(self, *, total: int | None = None, noun: str = "record") -> None:
         self._total = total
         self._noun = noun
         self._begun = self._shown = monotonic()

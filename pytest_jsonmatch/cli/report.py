@@ -13,11 +13,11 @@ from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_s
 from pytest_jsonmatch.cli.options import STDOUT
 from pytest_jsonmatch.cli.output import Form, as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import change_of_runs
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.file import from_text, read_results, schema_text
 from pytest_jsonmatch.results.model import ResultSet

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import headlines
 from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.gate.session import Checks
@@ -14,7 +15,6 @@ from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
 from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, some_of, worst_records
 from pytest_jsonmatch.report.doubts import doubt_blocks
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
@@ -55,9 +55,9 @@ def completed(view: RunView) -> RunView:
     results = view.results
     notes = [*filter(None, [left_out_note(results)]), *view.notes]
     if results.is_partial:
-        kept, of = count(len(results.cases), "record"), count(results.number)
+        of = count(results.number, "record")
         notes.append(
-            f"Figures and fields are those of all {of} records; {kept} of them are listed as cases. "
+            f"Figures and fields are those of all {of}; listed as cases: {count(len(results.cases))}. "
             "With `jsonmatch evaluate --keep all` all are, and figures have intervals."
         )
     return replace(

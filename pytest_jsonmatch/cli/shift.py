@@ -9,7 +9,8 @@ from typing import Final
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.records import gold_records
 from pytest_jsonmatch.cli.studies import finish, study_gates
-from pytest_jsonmatch.report.figures import amount_text, count, score_text
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.figures import amount_text, score_text
 from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
 from pytest_jsonmatch.study.shift import FIGURES, Change, ShiftStudy, measure_shift
 

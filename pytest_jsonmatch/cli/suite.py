@@ -14,8 +14,8 @@ import pytest
 from pytest_jsonmatch.assertions import trial_of
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.mutate import Tried
 
 if TYPE_CHECKING:

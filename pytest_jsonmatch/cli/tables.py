@@ -8,10 +8,11 @@ from typing import Any, Final, Literal
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.model import ResultSet, merged_fields
+from pytest_jsonmatch.results.model import Case, ResultSet, merged_fields
+from pytest_jsonmatch.results.tags import tags_of, tags_of_case
 
 _OF_CASE: Final = ("case", "metric", "passed")
-"""The columns before those of the field."""
+"""The columns before those of tags, which come before those of the field."""
 
 
 def table_of(results: ResultSet, form: Literal["csv", "parquet"]) -> bytes:
@@ -40,14 +41,23 @@ def table_of(results: ResultSet, form: Literal["csv", "parquet"]) -> bytes:
 
 def _columns(results: ResultSet) -> dict[str, list[Any]]:
     """Return the columns; of several runs of a case the figures are of all of them together."""
-    columns: dict[str, list[Any]] = {name: [] for name in (*_OF_CASE, *field_columns({}))}
+    tags = sorted({tag.partition("=")[0] for tag in tags_of(results)})
+    names = *_OF_CASE, *(f"tags.{name}" for name in tags)
+    columns: dict[str, list[Any]] = {name: [] for name in (*names, *field_columns({}))}
     for case in results.cases:
+        values = [_values(case, name) for name in tags]
         compared = [each for run in case.runs for each in run.comparisons]
         for metric in dict.fromkeys(each.metric for each in compared):
             of_fields = field_columns(merged_fields([case], metric))
             number = len(of_fields["path"])
-            for name, value in zip(_OF_CASE, (case.id, metric, case.passed), strict=True):
+            for name, value in zip(names, (case.id, metric, case.passed, *values), strict=True):
                 columns[name] += [value] * number
-            for name, values in of_fields.items():
-                columns[name] += values
+            for name, figures in of_fields.items():
+                columns[name] += figures
     return columns
+
+
+def _values(case: Case, name: str) -> str | None:
+    """Return the value of a tag, as text; several where what is compared in the case has several."""
+    parts = (tag.partition("=") for tag in sorted(tags_of_case(case)))
+    return ", ".join(value for of, _, value in parts if of == name) or None

@@ -201,7 +201,7 @@ def _reporter(wanted: bool | Progress, total: int | None) -> Iterator[Callable[[
     elif wanted and sys.stderr is not None and sys.stderr.isatty():
         of = "" if total is None else f" of {total:,}"
         try:
-            yield lambda done: (sys.stderr.write(f"\r{done:,}{of} records"), sys.stderr.flush())
+            yield lambda done: (sys.stderr.write(f"\rrecords: {done:,}{of}"), sys.stderr.flush())
         finally:
             sys.stderr.write("\n")
     else:

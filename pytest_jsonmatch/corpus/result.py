@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, f
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.sums import Figures
+from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -342,8 +343,7 @@ class RunResult:
             "F1": self.mean_f1,
         }
         told = [f"mean {name} {short_score(mean)}" for name, mean in means.items() if mean is not None]
-        noun = "record" if self.total_records == 1 else "records"
-        head = f"{self.metric}: {self.total_records:,} {noun}, {', '.join(told) or 'no figures'}"
+        head = f"{self.metric}: {count(self.total_records, 'record')}, {', '.join(told) or 'no figures'}"
         if failed := self.total_batch_errors:
             head += f"; left out of the figures, since a batch comparator failed: {failed:,}"
         return fields_html(head, self.per_field)
@@ -351,10 +351,9 @@ class RunResult:
     def __repr__(self) -> str:
         mean = self.mean_f1
         figure = "no figures" if mean is None else f"mean F1 {short_score(mean)}"
-        noun = "record" if self.total_records == 1 else "records"
         failed = self.total_batch_errors
-        left_out = f", {failed:,} batch error{'' if failed == 1 else 's'}" if failed else ""
-        return f"<RunResult {self.metric}: {self.total_records:,} {noun}, {figure}{left_out}>"
+        left_out = f", {count(failed, 'batch error')}" if failed else ""
+        return f"<RunResult {self.metric}: {count(self.total_records, 'record')}, {figure}{left_out}>"
 
 
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:

@@ -12,6 +12,7 @@ from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.expressions import OF_EXTRAS, Gate, parse_gate
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
@@ -137,16 +138,18 @@ def _of_cases(name: str, cases: Sequence[Case], results: ResultSet) -> tuple[flo
     rows = case_rows(cases, name)
     if not rows:
         return None, "no case ran twice" if name == "flip_rate" else _NOTHING_LEFT
-    passed = sum(case.passed for case in cases)
-    of = f"{passed} of {len(cases)} {'case' if len(cases) == 1 else 'cases'}"
-    return fsum(row.part for row in rows) / len(rows), of if name == "pass_rate" else ""
+    note = _mean_of(len(rows), "case")
+    if name == "pass_rate":
+        note = f"{count(sum(case.passed for case in cases))} of {count(len(cases), 'case')}"
+    return fsum(row.part for row in rows) / len(rows), note
 
 
 def _of_corpus(name: str, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
+    records = count(corpus.records, "record")
     if name == "completeness":
-        return results.completeness, f"{corpus.answered:,} of {corpus.records:,} records have an answer"
+        return results.completeness, f"{corpus.answered:,} of {records} with an answer"
     if name == "pass_rate":
-        return results.pass_rate, f"{corpus.perfect:,} of {corpus.records:,} records score 1"
+        return results.pass_rate, f"{corpus.perfect:,} of {records} with score 1"
     if name == "flip_rate":
         return None, "a corpus is scored once"
     counts = {
@@ -156,7 +159,13 @@ def _of_corpus(name: str, corpus: Corpus, results: ResultSet) -> tuple[float | N
     }
     if name in counts:
         return counts[name], ""
-    return corpus.means.get(name), "" if corpus.means else _NOTHING_LEFT
+    note = _mean_of(corpus.records - corpus.unscored, "record") if corpus.means else _NOTHING_LEFT
+    return corpus.means.get(name), note
+
+
+def _mean_of(number: int, noun: str) -> str:
+    """Return what a mean is of, as reports say it; nothing where there is a single one."""
+    return f"mean of {count(number, noun)}" if number > 1 else ""
 
 
 def _of_leaves(gate: Gate, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
@@ -180,16 +189,16 @@ def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
     if value is None:
         return None, _OF_ANSWERS[name]
     if name == "parse_rate":
-        return value, f"{answers.parsed:,} of {answers.texts:,} texts"
+        return value, f"{answers.parsed:,} of {count(answers.texts, 'text')}"
     also = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
-    return value, f"{answers.valid:,} of {answers.validated:,} answers{also}"
+    return value, f"{answers.valid:,} of {count(answers.validated, 'answer')}{also}"
 
 
 def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     value, known = spent_figure(name, spent)
     if value is None:
         return None, f"{_UNKNOWN[SPENT[name].of]}: return an Answer that does"
-    return value, "" if known == len(spent) else f"known of {known:,} of {len(spent):,} answers"
+    return value, "" if known == len(spent) else f"known of {known:,} of {count(len(spent), 'answer')}"
 
 
 def _without_extras(gate: Gate, cases: Sequence[Case], corpus: Corpus | None) -> str | None:

@@ -13,6 +13,7 @@ from math import comb
 from statistics import fmean
 from typing import TYPE_CHECKING, final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.model import Case, CaseRun
 
@@ -60,7 +61,7 @@ def check(case: Case) -> Check | None:
     if case.min_pass_rate is None or case.of == 1:
         return None
     runs = len(case.runs)
-    note = f"{case.passed_runs} of {runs} {'run' if runs == 1 else 'runs'} passed"
+    note = f"{case.passed_runs} of {count(runs, 'run')} passed"
     if runs < case.of:
         note += f", {case.of - runs} did not run"
     passed = None if case.verdict == "undecided" else case.verdict == "passed"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
 from pytest_jsonmatch.golden.ids import as_id
 from pytest_jsonmatch.reading.strict import parse_json, text_of
@@ -283,7 +283,7 @@ class Row(Mapping[str, Any]):
         if self.table.is_csv:
             cells = self.table.cells(data, self.line)
             if len(cells) != len(self._header):
-                wanted = f"a cell for each of {len(self._header)} columns"
+                wanted = f"a cell for each of {count(len(self._header), 'column')}"
                 raise self.error(f"the row has to have {wanted}, and has {len(cells)}")
             return dict(zip(self._header, cells))
         try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, line_width
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import baseline_changes, baseline_extent, gone, made_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.figures import change_text, compare_figures, count
+from pytest_jsonmatch.report.figures import change_text, compare_figures
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.model import MICRO

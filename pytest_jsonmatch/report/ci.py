@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.view import Fault, RunView, message_lines
 
 if TYPE_CHECKING:

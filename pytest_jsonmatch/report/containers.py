@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine, score_markup
 

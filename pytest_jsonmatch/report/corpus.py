@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.fieldtable import left_out, sections_of
-from pytest_jsonmatch.report.figures import answers_note, count
+from pytest_jsonmatch.report.figures import answers_note
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import field_table, summarize

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
-from pytest_jsonmatch.report.figures import count, short_figure
+from pytest_jsonmatch.report.figures import short_figure
 from pytest_jsonmatch.report.textdiff import Span, spans
 from pytest_jsonmatch.results.model import counts_extra
 

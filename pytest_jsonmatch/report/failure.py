@@ -8,9 +8,10 @@ from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fieldtable import left_out
-from pytest_jsonmatch.report.figures import compare_figures, count, score_text
+from pytest_jsonmatch.report.figures import compare_figures, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import (
     BOLD,

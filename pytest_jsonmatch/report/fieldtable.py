@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count as count_up
 from typing import Final, NamedTuple, TypeAlias, final
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import blended, counts_extra, segments_of
 
@@ -110,12 +110,11 @@ class Section:
         """Whether what only actual has is counted anywhere."""
         return self.uncounted < self.cases
 
-    @property
-    def title(self) -> str:
-        """What the figures are of, and what they leave out."""
-        title = f"{self.metric}, all leaves of {count(self.cases, 'case')}"
+    def title(self, quoted: Callable[[str], str] = str) -> str:
+        """Return what the figures are of, and what they leave out; names are given as `quoted` shows them."""
+        title = f"{quoted(self.metric)}, all leaves of {count(self.cases, 'case')}"
         if self.file:
-            title += f" in {self.file}"
+            title += f" in {quoted(self.file)}"
         if self.variants > 1:
             title += f", {count(self.variants, 'set')} of options"
         return title + left_out(self.cases, self.uncounted)
@@ -287,17 +286,20 @@ def absence_note(figures: FieldAggregation) -> str:
     """
     parts = []
     if figures.omission_rate:
-        parts.append(_share(figures.omissions, figures.expected_leaves, "expected leaves omitted"))
+        nouns = "expected leaf", "expected leaves"
+        parts.append(_share(figures.omissions, figures.expected_leaves, nouns, "omitted"))
     if figures.hallucination_rate:
-        parts.append(_share(figures.hallucinations, figures.actual_leaves, "actual leaves invented"))
+        nouns = "actual leaf", "actual leaves"
+        parts.append(_share(figures.hallucinations, figures.actual_leaves, nouns, "invented"))
     if figures.fabrication_rate:
-        what = "places where nothing is expected"
-        parts.append(f"fabricated at {_share(figures.fabricated, figures.places, what)}")
+        nouns = "place", "places"
+        share = _share(figures.fabricated, figures.places, nouns, "where nothing is expected")
+        parts.append(f"fabricated at {share}")
     return "; ".join(parts)
 
 
-def _share(part: int, whole: int, what: str) -> str:
-    return f"{count(part)} of {count(whole)} {what} ({100 * part / whole:.3g} %)"
+def _share(part: int, whole: int, nouns: tuple[str, str], what: str) -> str:
+    return f"{count(part)} of {count(whole, *nouns)} {what} ({100 * part / whole:.3g} %)"
 
 
 def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> dict[str, _Sums]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.results.model import Answers
 
 _MAX_DIGITS: Final = 6
@@ -64,18 +65,6 @@ def amount_text(amount: float) -> str:
     ('0.00123', '12.3', '12,346')
     """
     return f"{amount:,.0f}" if amount >= _MANY else f"{amount:.3g}"
-
-
-def count(number: int, noun: str | None = None, plural: str | None = None) -> str:
-    """Return a number with thousands separators, and with its noun in the right form.
-
-    >>> count(9990), count(1, "case"), count(2, "leaf", "leaves")
-    ('9,990', '1 case', '2 leaves')
-    """
-    text = f"{number:,}"
-    if noun is None:
-        return text
-    return f"{text} {noun if number == 1 else plural or noun + 's'}"
 
 
 def short_figure(value: float | None) -> float | None:

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
-from pytest_jsonmatch.report.figures import change_text, count, score_text, short_figure
+from pytest_jsonmatch.report.figures import change_text, score_text, short_figure
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone

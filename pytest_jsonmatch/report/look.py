@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar, final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import (
     clip,
     clip_middle,
@@ -15,7 +16,7 @@ from pytest_jsonmatch.report.escape import (
     pad,
     printable,
 )
-from pytest_jsonmatch.report.figures import change_text, count, score_text
+from pytest_jsonmatch.report.figures import change_text, score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.bytag import TITLES, no_such_name, parts_of
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
@@ -25,7 +26,7 @@ from pytest_jsonmatch.report.fieldtable import (
     left_out,
     shown_columns,
 )
-from pytest_jsonmatch.report.figures import change_text, count, score_text
+from pytest_jsonmatch.report.figures import change_text, score_text
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
     Fault,
@@ -269,8 +270,8 @@ def _figures(view: RunView) -> Iterator[str]:
 
 def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
     # The records of a corpus have been summed up before: how many there are, the figures above say.
-    all_records = f"{section.metric}, all records{left_out(section.cases, section.uncounted)}"
-    yield f"{code(section.title if view.results.corpus is None else all_records, 200)}:"
+    all_records = f"{code(section.metric)}, all records{left_out(section.cases, section.uncounted)}"
+    yield f"{section.title(code) if view.results.corpus is None else all_records}:"
     yield ""
     rows = sorted((row for row in section.rows if not row.is_group), key=_order)
     imperfect = [row for row in rows if not is_perfect(row.figures)]

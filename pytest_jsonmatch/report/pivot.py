@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
-from pytest_jsonmatch.report.figures import count, score_text
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
 from pytest_jsonmatch.report.table import Name, draw_table

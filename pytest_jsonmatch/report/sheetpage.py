@@ -7,8 +7,8 @@ from math import ceil, floor, log10
 from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import printable
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
     AnyCell,

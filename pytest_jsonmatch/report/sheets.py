@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
 

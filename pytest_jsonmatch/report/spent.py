@@ -8,7 +8,8 @@ from math import fsum
 from typing import Final, NamedTuple
 
 from pytest_jsonmatch.answer import FIGURES, Spent, spent_figure
-from pytest_jsonmatch.report.figures import amount_text, count, dash, score_text
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.figures import amount_text, dash, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine
 from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest

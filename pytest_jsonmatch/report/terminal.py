@@ -8,6 +8,7 @@ from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import Measured, measured
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
@@ -23,7 +24,7 @@ from pytest_jsonmatch.report.fieldtable import (
     shown_columns,
     worst_rows,
 )
-from pytest_jsonmatch.report.figures import answers_note, compare_figures, count
+from pytest_jsonmatch.report.figures import answers_note, compare_figures
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
@@ -168,7 +169,7 @@ def summary_lines(
         blocks.append(lines)
     else:
         tables = [(section, field_table(section, look)) for section in summary.sections]
-        blocks += [[*look.folded(section.title, 2, BOLD), *table] for section, table in tables if table]
+        blocks += [[*look.folded(section.title(), 2, BOLD), *table] for section, table in tables if table]
         below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
         blocks.append(_cases(below, summary.below, look))
         blocks.append(_cases(f"{narrow}:", summary.narrow, look))

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
-from pytest_jsonmatch.report.figures import answers_note, count, score_text
+from pytest_jsonmatch.report.figures import answers_note, score_text
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
 

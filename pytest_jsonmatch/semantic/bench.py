@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
@@ -275,19 +276,15 @@ def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
     >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80), 7)
     'judge: 2 calls, 30 items, 4 from cache, 980 tokens, 7 questions saved by triage'
     """
-    parts = [_count(usage.calls, "call")]
+    parts = [count(usage.calls, "call")]
     if usage.items:
-        parts.append(_count(usage.items, "item"))
+        parts.append(count(usage.items, "item"))
     if usage.cached:
         parts.append(f"{usage.cached:,} from cache")
     if tokens := usage.prompt_tokens + usage.completion_tokens:
-        parts.append(_count(tokens, "token"))
+        parts.append(count(tokens, "token"))
     if usage.errors:
-        parts.append(_count(usage.errors, "error"))
+        parts.append(count(usage.errors, "error"))
     if saved:
-        parts.append(f"{_count(saved, 'question')} saved by triage")
+        parts.append(f"{count(saved, 'question')} saved by triage")
     return f"judge: {', '.join(parts)}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -87,21 +87,6 @@ def _summary(raw: object) -> str:
 # -- how values of the command line are read ---------------------------------------------------------------
 
 
-def _number(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
-    """Return what reads a number, and refuses with the words `otherwise` what does not fit."""
-
-    def read(raw: str) -> float:
-        try:
-            number = float(raw)
-        except ValueError:
-            number = math.nan
-        if fits(number):
-            return number
-        raise argparse.ArgumentTypeError(f"{raw!r} is {otherwise}")
-
-    return read
-
-
 def _repeats(raw: str) -> int:
     if raw.isdecimal() and 1 <= int(raw) <= defaults.MAX_REPEATS:
         return int(raw)
@@ -121,9 +106,11 @@ def _update(raw: str) -> tuple[str, ...]:
 
 
 def _baseline_name(raw: str) -> str:
-    if not raw or set(raw) & set('/\\:*?"<>|') or raw in {".", ".."}:
+    """Return the name of a baseline without `.json`: its file has that anyway."""
+    name = raw.removesuffix(".json")
+    if not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}:
         raise argparse.ArgumentTypeError(f"{raw!r} can't name a baseline; for any file use --jsonmatch-json")
-    return raw
+    return name
 
 
 # -- the tables --------------------------------------------------------------------------------------------
@@ -227,7 +214,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "fail-under": _given_once(
         "SCORE",
         "fail the run if the mean score of the cases is below this, from 0 to 1",
-        type=_number(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
+        type=defaults.number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
     ),
     "gate": _given_often(
         "GATE",
@@ -252,7 +239,9 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "DROP",
         "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
         "what chance makes",
-        type=_number(lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"),
+        type=defaults.number_reader(
+            lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"
+        ),
     ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
@@ -263,7 +252,9 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "confidence": _given_once(
         "SHARE",
         "how sure verdicts and confidence intervals are, above 0.5 and below 1 (default: 0.95)",
-        type=_number(lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"),
+        type=defaults.number_reader(
+            lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"
+        ),
         default=0.95,
     ),
     "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),

@@ -123,15 +123,18 @@ class Outcomes:
         self.rules = RulesOfRun()
         """The rules that hold for several tests, and whether they have fitted anything."""
         self.planned: Mapping[str, int] = {}
-        """The cases chosen to run, with the number of their runs; empty if nothing needs them."""
+        """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # an earlier try of pytest-rerunfailures or the like
         carried: dict[str, Any] | None = getattr(report, REPORT_ATTRIBUTE, None)
-        if carried is not None and "judged" in carried:
-            self.judged.append(carried.pop("judged"))
+        if carried is not None:
+            # This is of the run, and does not make a test one that compares.
+            if "judged" in carried:
+                self.judged.append(carried.pop("judged"))
+            self.planned = carried.pop("planned", self.planned)
             carried = carried or None
         test = self._tests.get(report.nodeid)
         if test is None:
@@ -160,8 +163,6 @@ class Outcomes:
             if self.keep_outputs is not None and "outputs" in carried:
                 self.keep_outputs(carried["outputs"])
             self.rules.take(report.nodeid, carried.get("rules", ()))
-            if "planned" in carried:
-                self.planned = carried["planned"]
             if carried.get("tolerated"):
                 test.tolerated, test.ended = report, True
                 return
@@ -193,9 +194,14 @@ class Outcomes:
         }
 
     def left_out_case(self, nodeid: str) -> str | None:
-        """Return the case that a test belongs to, if the test was skipped or expected to fail; else None."""
+        """Return the case of a test that has ended, if it does not count; else None.
+
+        The test was skipped, was expected to fail, or has compared nothing.
+        """
         test = self._tests.get(nodeid)
-        return test.run.case if test is not None and test.is_left_out else None
+        if test is None:
+            return nodeid
+        return test.run.case if test.is_left_out else None
 
     def case_of(self, nodeid: str) -> Case | None:
         """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
@@ -269,11 +275,6 @@ class Outcomes:
             ),
         }
         return {reason: count for reason, count in counts.items() if count}
-
-    @property
-    def ended(self) -> int:
-        """How many tests that are there to compare have run."""
-        return sum(test.ended or test.skipped for test in self._tests.values())
 
     def has_golden(self, files: Sequence[str]) -> bool:
         """Tell whether a golden case was there; `files` are globs of golden files."""

@@ -269,8 +269,6 @@ class Recorder:
             carried["turn"] = list(self.turn)
         if (cluster := self._named_cluster()) or self.input_file:
             carried["cluster"] = [cluster, "" if cluster else self.input_file]
-        if self.planned is not None:
-            carried["planned"], self.planned = dict(self.planned), None
         # A run that was there to compare and has not is worth a note.
         if not report.passed and not carried and (self.begun or is_there_to_compare(self.item)):
             carried["comparisons"] = []
@@ -278,6 +276,8 @@ class Recorder:
             carried["broken"] = True
         if carried and self.tags:
             carried["tags"] = json.dumps(self.tags)
+        if self.planned is not None:
+            carried["planned"], self.planned = dict(self.planned), None
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
 

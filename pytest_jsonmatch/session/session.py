@@ -55,7 +55,7 @@ class Session:
         self.collected: set[str] = set()
         """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
         self.planned: dict[str, int] | None = None
-        """The cases chosen to run, with the number of their runs; the first report carries them."""
+        """All tests chosen to run as cases, with the number of their runs; the first report carries them."""
         self.baseline: Baseline | None = None
         """What the run is compared with; None without one."""
         self.stopper: Stopper | None = None

@@ -50,7 +50,7 @@ class Stopper:
         self.decision: Decision | None = None
         """Of the gate on the drop, as far as it has got; None without one."""
         self.saved = 0
-        """How many runs of cases were left out."""
+        """How many tests were left out."""
         self.reason: str | None = None
         """Why the run was ended; None if it was not."""
         self._outcomes = outcomes
@@ -63,7 +63,10 @@ class Stopper:
         """How many cases each cluster has, as the baseline names them."""
         self._deltas: dict[str, list[float]] = {}
         self._done: dict[str, Case] = {}
+        self._ended: set[str] = set()
+        """The tests that have run."""
         self._left_out: set[str] = set()
+        """The cases that do not count."""
         self._known: dict[Gate, Decision] = {}
         """The gates that are settled: they stay so."""
         self._sums = dict.fromkeys((*FIGURES, "pass_rate"), 0.0)
@@ -78,8 +81,9 @@ class Stopper:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Look at the gates, if a case has come to its end."""
         outcomes = self._outcomes
-        if report.when != "teardown" or self.reason is not None or not outcomes.planned:
+        if report.when != "teardown" or self.reason is not None:
             return
+        self._ended.add(report.nodeid)
         left_out = outcomes.left_out_case(report.nodeid)
         if left_out is not None:
             self._left_out.add(left_out)
@@ -93,7 +97,7 @@ class Stopper:
         if found is None:
             return
         self.reason = found
-        self.saved = sum(outcomes.planned.values()) - outcomes.ended
+        self.saved = sum(outcomes.planned.values()) - len(self._ended)
         self._stop(f"decided: {found}")
 
     def _settled(self, case: Case) -> str | None:

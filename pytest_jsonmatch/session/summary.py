@@ -183,12 +183,12 @@ def _notes(run: FinishedRun) -> Iterator[StyledLine]:
 
 def _checks(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
     """Return the lines of all gates, and of the cases that failed as a whole."""
+    from pytest_jsonmatch.engine.value.text import count
     from pytest_jsonmatch.report.checks import check_lines, gate_lines
-    from pytest_jsonmatch.report.figures import count
 
     on, look, stopper = run.on, _look(session), session.stopper
     if stopper is not None and stopper.reason is not None:
-        on += f"; decided, {count(stopper.saved, 'run')} of cases saved"
+        on += f"; decided, {count(stopper.saved, 'test')} saved"
     gates = gate_lines(run.checks.gates, look, on=on)
     cases = check_lines(run.checks.unsettled_cases, look)
     return [*gates, *([[]] if gates and cases else []), *cases]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.session.finished import Baseline, FinishedRun
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
@@ -61,10 +63,10 @@ def _read_baseline(session: Session, name: str) -> Baseline:
     from pytest_jsonmatch.results.file import read_results
 
     config, settings = session.config, session.settings
-    if name.endswith(".json") or "/" in name or os.sep in name:
-        path = config.invocation_params.dir / name
-    else:
-        path = config.rootpath / settings.baselines / f"{name}.json"
+    path = config.invocation_params.dir / name
+    is_path = "/" in name or os.sep in name or (name.endswith(".json") and path.exists())
+    if not is_path:
+        path = config.rootpath / settings.baselines / f"{name.removesuffix('.json')}.json"
     if not path.exists() and not settings.baseline_required:
         return Baseline(name, path, None)
     try:
@@ -75,24 +77,23 @@ def _read_baseline(session: Session, name: str) -> Baseline:
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases among all tests that were collected, before some are chosen."""
-    session.collected.update(_cases_of(items))
+    session.collected.update(_cases_of(item for item in items if is_there_to_compare(item)))
 
 
 def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
-    """Take note of the cases that are chosen to run."""
-    session.planned = {}
-    for name in _cases_of(items):
-        session.planned[name] = session.planned.get(name, 0) + 1
+    """Take note of the cases that are chosen to run; any test may turn out to compare."""
+    session.planned = Counter(_cases_of(items))
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
-    """Yield, for each test that is there to compare, the id of its case."""
+    """Yield, for each test, the id of its case."""
     for item in items:
+        turn = None
         if is_there_to_compare(item):
             from pytest_jsonmatch.golden.collector import turn_of  # imported late, since there may be none
 
             turn = turn_of(item)
-            yield item.nodeid if turn is None else turn.case
+        yield item.nodeid if turn is None else turn.case
 
 
 # -- at the end --------------------------------------------------------------------------------------------
@@ -231,8 +232,7 @@ def _baseline_checks(
         if settings.drop_mode != "regression":
             subject += f" ({settings.drop_mode})"
     if diff is not None and not diff.is_comparable:
-        number = len(diff.mismatches)
-        note = f"{number} {'case' if number == 1 else 'cases'} scored in another way"
+        note = f"{count(len(diff.mismatches), 'case')} scored in another way"
         yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
     elif limit is None:
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
     from os import PathLike

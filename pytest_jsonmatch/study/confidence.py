@@ -17,8 +17,7 @@ from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
-from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.figures import count
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import answered
 from pytest_jsonmatch.study.calibration import GROUPS, Bin, Cheapest, Estimate, Promise, Risk, Tally

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 import numpy as np
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.baseline import Mismatch, signatures_of
 from pytest_jsonmatch.gate.headlines import OF_SCORE, scores_by_field
 from pytest_jsonmatch.gate.paired import sign_flip
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.results.file import number_of_cases, read_in_parts
 from pytest_jsonmatch.results.model import FIGURES as OF_CASES
 from pytest_jsonmatch.results.model import ResultSet, comparisons_of

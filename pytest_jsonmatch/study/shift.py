@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.paired import holm
-from pytest_jsonmatch.report.figures import count
 from pytest_jsonmatch.study.profiles import FieldProfile, Profile
 
 if TYPE_CHECKING:

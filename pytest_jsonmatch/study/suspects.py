@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.results.model import segments_of
 from pytest_jsonmatch.study.answers import answered
 from pytest_jsonmatch.study.places import (
@@ -298,13 +298,13 @@ class Auditor:
         self._forget()
         with_any = len({each.position for each in self._suspects})
         silent = [
-            f"{name}: {missing:,} of {self._records:,} answers are missing or can't be compared; "
+            f"{name}: missing or not comparable: {count(missing)} of {count(self._records, 'answer')}; "
             "there it takes no side"
             for name, missing in zip(self._systems, self._missing)
             if missing
         ]
         if self._dropped:
-            silent.append(f"{self._dropped:,} more places were not kept, those with the least evidence")
+            silent.append(f"not kept: {count(self._dropped, 'place')} with the least evidence")
         return GoldAudit(
             self._systems,
             self._records,

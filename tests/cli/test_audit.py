@@ -79,7 +79,7 @@ def test_folders(folder, command):
     (folder / "b" / "r0.json").unlink()
     ran = command("audit gold --answers a b")
     assert "r2.json  total" in ran.out
-    assert "b: 1 of 6 answers are missing or can't be compared; there it takes no side" in ran.out
+    assert "b: missing or not comparable: 1 of 6 answers; there it takes no side" in ran.out
 
 
 def test_rules(answers, write, command):

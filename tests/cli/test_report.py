@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import csv
 import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,7 +104,7 @@ def test_gates_decide_the_exit_code(files, command):
         0,
         [
             "gates, on 2 cases:",
-            "  PASSED   f1>=0.5         0.75  slack +0.25",
+            "  PASSED   f1>=0.5         0.75  slack +0.25 (mean of 2 cases)",
             "  PASSED   pass_rate>=0.5  0.50  slack 0.00 (1 of 2 cases)",
         ],
     )
@@ -151,7 +153,7 @@ def test_a_corpus_of_which_some_records_are_kept(write, command):
     text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
     assert "leaf_f1, 40 records: mean score 0.03" in text
     assert "confidence intervals" not in text + page
-    assert "Figures and fields are those of all 40 records; 10 records of them are listed" in page
+    assert "Figures and fields are those of all 40 records; listed as cases: 10" in page
     assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")
     assert "| `n` | 40 | 1 | 39 |" in told
 
@@ -391,6 +393,24 @@ def test_a_table_for_other_programs(files, command, folder, monkeypatch, library
     ]
     # (What the metric does not count is not 0.)
     assert rows[0].endswith(",0.0,,")
+
+
+def test_a_table_has_a_column_for_each_tag(write, command):
+    pytest.importorskip("polars")
+    results = results_of(a=({"x": 1}, {"x": 1}), b=({"x": 1}, {"x": 1}))
+    first, second = results.cases
+    (run,) = first.runs
+    (one,) = run.comparisons
+    two = replace(one, id="a#2", tags={"light": "night"})
+    run = replace(run, comparisons=(replace(one, tags={"light": "day"}), two))
+    first = replace(first, runs=(run,), tags={"pages": 3})
+    write(run_json=to_text(replace(results, cases=(first, second))))
+    rows = list(csv.reader(command("report run.json --csv").out.splitlines()))
+    assert [row[:6] for row in rows] == [
+        ["case", "metric", "passed", "tags.light", "tags.pages", "path"],
+        ["a", "json_similarity", "true", "day, night", "3", "x"],
+        ["b", "json_similarity", "true", "", "", "x"],
+    ]
 
 
 def test_a_table_as_parquet(files, command, folder):

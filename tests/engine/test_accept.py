@@ -118,6 +118,15 @@ def test_arrays_pair_for_the_best_of_all_that_is_right():
     assert compare_json(others, many, metric="pairwise_f1", accept=accept).score == 1.0
 
 
+def test_an_element_without_an_optional_member_is_the_best_partner():
+    expected = [{"name": "a", "size": 1, "tip": 2}]
+    actual = [{"name": "a", "size": 1, "tip": 2, "extra": 3}, {"name": "a", "size": 1}]
+    accept = {"[].tip": {"optional": True}}
+    assert compare_json(actual[1:], expected, arrays="unordered", accept=accept).score == 1.0
+    (alignment,) = compare_json(actual, expected, arrays="unordered", accept=accept).alignments
+    assert alignment.pairs == ((0, 1, 1.0),)
+
+
 def test_a_comparator_of_ones_own_is_asked_about_each_alternative_once():
     asked = []
 

@@ -199,6 +199,9 @@ def test_precision(precision, one, other, wanted):
         (["it"], "3 aprile 2024", "2024-04-03"),
         (["ru"], "3 апреля 2024 г.", "2024-04-03"),
         (["de", "fr"], "3 avril 2024", "2024-04-03"),
+        # The first language that has the word decides.
+        (["hr", "cs"], "3 listopad 2024", "2024-10-03"),
+        (["cs", "hr"], "3 listopad 2024", "2024-11-03"),
         (["en"], "April 3rd, 2024", "2024-04-03"),
         (["en"], "3 Apr 2024 10:00 +02:00", "2024-04-03T08:00Z"),
         (["en"], "3 Apr 2024 10:00 UTC", "2024-04-03T10:00Z"),

@@ -58,6 +58,7 @@ _NEITHER = "neither is a phone number with a country code; "
         ("exact", {}, "!", "?", "1 edit"),
         ("exact", {}, "abc", "", "empty"),
         ("jaccard", {}, "a b c", "a d", "1 of 4 words shared"),
+        ("jaccard", {}, "a", "", "0 of 1 word shared"),
         ("jaccard", {}, "a b", "b A", None),
         ("levenshtein", {}, "a", "a", None),
         ("oneof", {"values": ["a"]}, "b", "a", None),
@@ -130,7 +131,7 @@ def test_explain(name, params, expected, actual, reason):
 
 
 def test_long_texts_are_not_searched_for_edits():
-    assert explain("exact", {}, "a" * 30_000, "b" * 30_000) == "30000 characters against 30000"
+    assert explain("exact", {}, "a" * 30_000, "b" * 30_000) == "30,000 characters against 30,000"
 
 
 @pytest.mark.parametrize(

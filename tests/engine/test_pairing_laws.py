@@ -295,12 +295,64 @@ def test_the_larger_sum_wins_also_where_nothing_is_known_before_the_walk():
     assert (pairs(result), result.recall) == ([(1, 0)], 6 / 7)
 
 
+_SKIPPING = {
+    "a rule": {"fields": {"$": {"align": "unordered"}, "[].id": {"skip": True}}},
+    "an alternative": {
+        "schema": {
+            "x-eval-align": {"match_by": "hungarian"},
+            "items": {
+                "anyOf": [
+                    {"properties": {"other": {}}, "required": ["other"]},
+                    {"properties": {"n": {}, "inside": {}, "id": {"x-eval-skip": True}}},
+                ]
+            },
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("inside", [0, [0]], ids=["scalars", "containers"])
+@pytest.mark.parametrize("skipping", _SKIPPING)
+def test_what_is_skipped_decides_no_tie(skipping, inside):
+    expected = [{"n": 1, "inside": inside}, {"n": 2, "inside": inside}]
+    for ids in ((1, 2), (2, 1)):
+        actual = [{"n": n, "inside": inside, "id": number} for n, number in zip((3, 4), ids, strict=True)]
+        result = compare_json(actual, expected, **_SKIPPING[skipping])
+        met = [(each.expected, each.actual) for each in result.field_results if each.path == "[].n"]
+        assert met == [(1, 3), (2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "options"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, {"fields": {"[].b": {"skip": True}}}),
+        ({"a": 1, "b": "x"}, {"a": 1, "b": "X"}, {"fields": {"[].b": {"transform": ["lowercase"]}}}),
+        ({"a": [1, 2]}, {"a": [2, 1]}, {}),
+        ({"a": 1, "b": None}, {"a": 1}, {"nulls": "absent"}),
+    ],
+    ids=["skipped", "transformed", "unordered", "null"],
+)
+def test_elements_equal_under_the_plan_are_partners_whatever_the_threshold(expected, actual, options):
+    given_options = {"arrays": "unordered", "array_threshold": 1.0, **options}
+    assert compare_json([actual], [expected], **given_options).score == 1.0
+    result = compare_json([{"a": True, "b": 1}], [{"a": 1, "b": 1}], **given_options)
+    assert "match" not in result.counts
+
+
 def test_an_array_full_of_what_weighs_nothing_is_not_empty():
     expected, actual = [{"a": [7], "b": 1}, {"b": 1, "c": 5, "d": 4}], [{"b": 1, "c": 5, "x": 3}]
     rules = {"[].a[]": {"weight": 0}}
     result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", fields=rules)
     # All that weighs anything in the first is right, and two thirds of the second.
     assert (pairs(result), result.recall) == ([(0, 0)], 1 / 4)
+
+
+def test_ordered_arrays_in_elements_count_to_their_ends():
+    expected, actual = [{"a": [1, 2], "b": 1}], [{"a": [1, 2, 3, 4, 5, 6], "b": 1}, {"a": [1, 2], "b": 2}]
+    for one, other in ((expected, actual), (actual, expected)):
+        result = compare_json(other, one, fields={"$": {"align": "unordered"}})
+        ((*_, f1),) = result.alignments[0].pairs
+        assert f1 == 4 / 6
 
 
 @pytest.mark.parametrize("actual", [{}, {"a": [[]]}], ids=["absent", "there"])
@@ -360,6 +412,12 @@ LARGE = {
     "orders, as ratio": (orders, {"reduce": "ratio", "empties": "if_absent"}),
     "orders, extras ignored": (orders, {"extra": "ignore", "empties": "if_absent"}),
     "orders by key": (orders, {"fields": {"[].a": {"align": {"key": "n"}}}}),
+    "orders by key, where they have one": (
+        lambda rng, size: [
+            {**each, "a": ["x", "y"]} if rng.random() < 0.2 else each for each in orders(rng, size)
+        ],
+        {"arrays": {"key": "n"}, "fields": {"$": {"align": "unordered"}}},
+    ),
     "orders with what is optional": (
         orders,
         {"accept": {"[].a[].n": {"optional": True}, "[].c": {"optional": True}}},
@@ -476,7 +534,7 @@ def test_order_at_any_depth_changes_no_figure(shuffled, metric, given_options, e
     assert (after.score, after.precision, after.recall, after.f1) == headline(before)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in LARGE if kind != "orders by key"])
+@pytest.mark.parametrize("kind", [kind for kind in LARGE if "by key" not in kind])
 def test_order_changes_no_figure_of_larger_arrays(shuffled, kind):
     rng = random.Random(kind)
     case = large(kind, 1, 36)

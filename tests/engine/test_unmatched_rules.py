@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import compare_json
+from pytest_jsonmatch import compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.fitting import fits_value
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
 from pytest_jsonmatch.schema import parse_eval_schema
@@ -63,6 +63,20 @@ def test_each_side_and_the_schema_count():
     )
     result = compare_json({"a": 1, "b": 2}, {"a": 1, "c": 3}, schema=schema)
     assert result.unmatched(["a", "b", "c", "s", "s.t", "x", "x.any", "x.other", "*.any"]) == ["x.other"]
+
+
+@pytest.mark.parametrize("elements", [["a", "b"], [{"idd": 1}]])
+def test_a_key_that_no_element_has(elements):
+    answer = {"tags": elements, "empty": []}
+    fields = {name: {"align": {"key": "id"}} for name in ("tags", "empty")}
+    told = (
+        "tags: elements pair by their member 'id', which none in expected has: all of them count as missing"
+    )
+    assert compare_json(answer, answer, fields=fields).warnings == (told,)
+    run = compare_corpus([answer], [answer], fields=fields)
+    assert [str(each) for each in run.warnings] == [f"record 0: {told}"]
+    with_one = {"tags": [*elements, {"id": None}]}
+    assert compare_json(with_one, with_one, fields=fields).warnings == ()
 
 
 def test_a_schema_that_holds_itself():

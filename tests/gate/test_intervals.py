@@ -59,6 +59,14 @@ def test_of_few_outcomes_an_interval_is_clopper_and_pearsons(passed, n):
     assert (found.low, found.high) == pytest.approx(ends, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("equal", "others", "method"),
+    [(20, 19, "bounded"), (20, 20, "Hall"), (5, 15, "bounded"), (4, 16, "Hall")],
+)
+def test_few_are_under_20_of_which_a_quarter_is_equal(equal, others, method):
+    assert mean_interval([1.0] * equal + [at / others for at in range(others)]).method == method
+
+
 @pytest.mark.parametrize("n", [1, 5, 20, 80])
 def test_of_equal_values_it_is_what_may_not_have_been_seen(n):
     assert lower_end(np.ones(n), 0.025, 0.0) == pytest.approx(0.025 ** (1 / n) if n > 1 else 0.0, abs=1e-9)

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.gate.power import (
     Trials,
@@ -17,6 +18,7 @@ from pytest_jsonmatch.gate.power import (
     reach,
     sample_of,
 )
+from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate
 
 
@@ -57,15 +59,16 @@ def test_broken_cases_are_seen_in_80_of_100(n):
 
 def test_more_power_takes_a_larger_drop_and_more_cases():
     sample = two_runs([0.8] * 40, [0.1, -0.1] * 20)
-    drops = [minimum_detectable(sample, 40, power=power) for power in (0.5, 0.8, 0.95)]
+    drops = [minimum_detectable(sample, 40, power=power) for power in (0.5, 0.8, 0.95, 1.0)]
     cases = [clusters_to_prove(sample, 0.05, power=power) for power in (0.5, 0.8, 0.95)]
     assert drops == sorted(drops)
+    assert drops[-1] < sample.mean
     assert cases == sorted(cases)
     assert Trials(sample, cases[1]).power(0.05) >= 0.8
 
 
 def test_the_noise_is_that_of_repeats():
-    repeated = {str(at): [1.0, 0.5] if at % 2 else [0.75] * 2 for at in range(10)}
+    repeated = {str(at): [1.0, 0.25, 1.0, 0.75] if at % 2 else [0.75] * 2 for at in range(10)}
     sample = sample_of(repeated)
     assert sample.source == "from the repeats of its cases"
     assert sorted(map(abs, sample.noise)) == pytest.approx([0.0] * 5 + [0.5 / 2**0.5] * 5)
@@ -93,6 +96,14 @@ def test_so_many_cases_know_a_figure_so_well():
     assert found == pytest.approx(0.09 * (1.96 / 0.03) ** 2, rel=0.1)
     assert reach(sample, found) <= 0.03 < reach(sample, found // 2)
     assert clusters_to_know(sample, 0.0005) is None
+
+
+@pytest.mark.parametrize(
+    ("score", "interval_of"), [(1.0, pass_rate_interval), (0.5, ratio_interval)], ids=["passes", "scores"]
+)
+def test_an_interval_reaches_as_far_as_that_of_a_run(score, interval_of):
+    found = interval_of([Row(score, 1.0, str(at)) for at in range(30)], 0.95)
+    assert reach(sample_of(run([score] * 30)), 30) == pytest.approx((found.high - found.low) / 2)
 
 
 @pytest.mark.parametrize("drop", [0.0, 0.95, -0.1])

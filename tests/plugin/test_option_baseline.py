@@ -62,7 +62,7 @@ def test_one_that_is_none(suite, text):
     run.stderr.fnmatch_lines("ERROR: --jsonmatch-baseline: *main.json is *")
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "a\\b", "x:y"])
+@pytest.mark.parametrize("name", ["", ".json", "..", "a/b", "a\\b", "x:y"])
 def test_a_name_that_is_none(suite, name):
     run = suite.runpytest(f"--jsonmatch-save={name}")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
@@ -95,6 +95,19 @@ def test_a_path_and_a_folder_of_ones_own(suite):
     suite.makeini("[pytest]\njsonmatch_baselines = kept/here\n")
     suite.runpytest("--jsonmatch-save=main", "--jsonmatch-json=other/name.json")
     for name in ("main", "kept/here/main.json", "other/name.json"):
+        run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
+        assert baseline_lines(run)[1] == "    0.00  1.00 → 1.00  score"
+
+
+def test_a_name_that_ends_in_json(suite):
+    run = suite.runpytest("--jsonmatch-baseline=main.json")
+    run.stdout.fnmatch_lines(
+        "baseline main.json: there is none yet; --jsonmatch-save=main.json saves this run as "
+        "jsonmatch-baselines/main.json"
+    )
+    run = suite.runpytest("--jsonmatch-save=main.json")
+    run.stdout.fnmatch_lines("results written to jsonmatch-baselines/main.json")
+    for name in ("main", "main.json"):
         run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
         assert baseline_lines(run)[1] == "    0.00  1.00 → 1.00  score"
 

@@ -52,8 +52,8 @@ def test_all_gates_are_shown_and_one_that_fails_fails_the_run(suite, workers):
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert gate_lines(run) == [
         "gates, on 10 cases:",
-        "PASSED   score >= 0.9             0.90  slack 0.00",
-        "FAILED   f1 >= 0.95               0.90  slack -0.05",
+        "PASSED   score >= 0.9             0.90  slack 0.00 (mean of 10 cases)",
+        "FAILED   f1 >= 0.95               0.90  slack -0.05 (mean of 10 cases)",
         "PASSED   pass_rate == 1           1.00  slack 0.00 (10 of 10 cases)",
         'FAILED   fields["m"].score > 0.8  0.80  slack 0.00',
         "PASSED   batch_errors == 0        0  slack 0",
@@ -79,7 +79,10 @@ def test_gates_that_hold(suite):
 
 def test_a_gate_is_shown_whatever_the_summary_says(suite):
     run = suite.runpytest("--jsonmatch-gate=f1 >= 0.95", "--jsonmatch-summary=none")
-    assert gate_lines(run) == ["gates, on 10 cases:", "FAILED   f1 >= 0.95  0.90  slack -0.05"]
+    assert gate_lines(run) == [
+        "gates, on 10 cases:",
+        "FAILED   f1 >= 0.95  0.90  slack -0.05 (mean of 10 cases)",
+    ]
 
 
 @pytest.mark.parametrize(("gate", "status"), [("score >= 0", 1), ("score >= 1", 1)])
@@ -151,7 +154,7 @@ def test_gates_of_the_configuration(suite, file, text):
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert gate_lines(run) == [
         "gates, on 10 cases:",
-        "FAILED   f1 >= 0.95                0.90  slack -0.05",
+        "FAILED   f1 >= 0.95                0.90  slack -0.05 (mean of 10 cases)",
         'PASSED   fields["m"].score >= 0.8  0.80  slack 0.00',
         "PASSED   errors == 0               0  slack 0",
     ]
@@ -230,7 +233,7 @@ def test_last_failed(suite, workers):
     # pytest collects nothing else then: how many cases there are is not to be known.
     assert gate_lines(run) == [
         "gates, on 2 cases (--lf):",
-        "FAILED   score >= 0.6       0.50  slack -0.10",
+        "FAILED   score >= 0.6       0.50  slack -0.10 (mean of 2 cases)",
         "FAILED   completeness == 1  nobody knows how many cases there are (--lf)",
     ]
 
@@ -242,7 +245,7 @@ def test_stopped_at_the_first_failure(suite, option):
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert gate_lines(run) == [
         "gates, on 9 of 10 cases (stopped early):",
-        "PASSED   score >= 0.9  0.94  slack +0.04",
+        "PASSED   score >= 0.9  0.94  slack +0.04 (mean of 9 cases)",
     ]
 
 
@@ -260,10 +263,32 @@ def test_a_worker_that_crashes(suite):
     )
     run = suite.runpytest_subprocess("-p", "xdist", "-n", "1", "--jsonmatch-gate=score >= 0.9")
     run.assert_outcomes(passed=10, failed=1)
-    assert gate_lines(run) == ["gates, on 10 cases:", "FAILED   score >= 0.9  0.85  slack -0.05"]
+    assert gate_lines(run) == [
+        "gates, on 10 cases:",
+        "FAILED   score >= 0.9  0.85  slack -0.05 (mean of 10 cases)",
+    ]
 
 
 # -- what counts -------------------------------------------------------------------------------------------
+
+
+def test_a_test_that_compares_nothing_is_no_case(pytester):
+    pytester.makeini("[pytest]\njsonmatch_cluster = document\n")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.jsonmatch(tags={"document": "a"})
+        def test_it(assert_json_match):
+            assert_json_match({"a": 1}, {"a": 1})
+
+        @pytest.mark.jsonmatch(tags={"document": "a"})
+        def test_other():
+            pass
+        """
+    )
+    run = pytester.runpytest("--jsonmatch-gate=errors == 0")
+    assert gate_lines(run) == ["gates, on 1 of 2 cases:", "PASSED   errors == 0  0  slack 0"]
 
 
 def test_errors_count_as_zero_and_what_is_skipped_or_expected_to_fail_not_at_all(pytester, workers):
@@ -310,7 +335,7 @@ def test_errors_count_as_zero_and_what_is_skipped_or_expected_to_fail_not_at_all
     )
     assert gate_lines(run) == [
         "gates, on 4 cases:",
-        "PASSED   score >= 0.5       0.50  slack 0.00",
+        "PASSED   score >= 0.5       0.50  slack 0.00 (mean of 4 cases)",
         "PASSED   pass_rate >= 0.25  0.25  slack 0.00 (1 of 4 cases)",
         "FAILED   errors == 0        2  slack -2",
         "FAILED   completeness == 1  0.50  slack -0.50",
@@ -336,7 +361,7 @@ def test_subtests_belong_to_their_test(pytester, workers):
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.75", "--jsonmatch-gate=pass_rate == 0", *workers)
     assert gate_lines(run) == [
         "gates, on 2 cases:",
-        "PASSED   score >= 0.75   0.75  slack 0.00",
+        "PASSED   score >= 0.75   0.75  slack 0.00 (mean of 2 cases)",
         "PASSED   pass_rate == 0  0.00  slack 0.00 (0 of 2 cases)",
     ]
 
@@ -396,8 +421,9 @@ def test_batch_errors_fail_a_gated_run(pytester, batch_errors, workers):
     )
 
 
-def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors):
-    result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-gate=batch_errors <= 1")
+@pytest.mark.parametrize("more", [[], ["--jsonmatch-stop-when-decided"]], ids=["whole", "early"])
+def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors, more):
+    result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-gate=batch_errors <= 1", *more)
     result.stdout.fnmatch_lines(["  PASSED   f1 >= 0.9 *", "  PASSED   batch_errors <= 1 *"])
     result.stdout.no_fnmatch_line("*FAILED   *batch_errors*")
 

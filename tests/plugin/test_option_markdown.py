@@ -57,7 +57,7 @@ HEAD = """\
 
 ### Fields over all leaves, the worst first
 
-`leaf_f1, all leaves of 3 cases`:
+`leaf_f1`, all leaves of 3 cases:
 
 | field | n | match | mismatch | omitted | invented | score |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |

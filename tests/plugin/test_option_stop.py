@@ -46,8 +46,8 @@ def test_a_limit_that_is_reached_for_certain(suite):
     assert calls(suite) == 10
     run.stdout.fnmatch_lines(
         [
-            "gates, on 10 of 20 cases; decided, 10 runs of cases saved:",
-            "  PASSED   score >= 0.5  1.00  slack +0.50",
+            "gates, on 10 of 20 cases; decided, 10 tests saved:",
+            "  PASSED   score >= 0.5  1.00  slack +0.50 (mean of 10 cases)",
             "*decided: the mean score is 0.500 at least*",
         ]
     )
@@ -60,7 +60,7 @@ def test_a_limit_that_is_out_of_reach(suite, write_cases):
     )
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert calls(suite) == 3
-    run.stdout.fnmatch_lines(["*3 of 20 cases; decided, 17 runs*", "  FAILED   f1 >= 0.9  *"])
+    run.stdout.fnmatch_lines(["*3 of 20 cases; decided, 17 tests*", "  FAILED   f1 >= 0.9  *"])
 
 
 def test_xdist_stops_too(suite):
@@ -74,9 +74,7 @@ def test_xdist_stops_too(suite):
         "--maxprocesses=2",
     )
     assert run.ret == pytest.ExitCode.OK
-    run.stdout.fnmatch_lines(
-        ["gates, on * of 20 cases; decided, * runs of cases saved:", "  PASSED   score >= 0.1*"]
-    )
+    run.stdout.fnmatch_lines(["gates, on * of 20 cases; decided, * tests saved:", "  PASSED   score >= 0.1*"])
     assert calls(suite) <= 20
 
 
@@ -122,7 +120,7 @@ def test_repeats_count_as_runs(suite, write_cases):
     )
     assert run.ret == pytest.ExitCode.OK
     assert calls(suite) == 6
-    run.stdout.fnmatch_lines("gates, on 2 of 4 cases; decided, 6 runs of cases saved:")
+    run.stdout.fnmatch_lines("gates, on 2 of 4 cases; decided, 6 tests saved:")
 
 
 def test_a_failed_test_fails_the_run_all_the_same(suite, write_cases):
@@ -132,6 +130,55 @@ def test_a_failed_test_fails_the_run_all_the_same(suite, write_cases):
     run = suite.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines(["  PASSED   score >= 0.5*"])
+
+
+PLAIN = """\
+import pytest
+from pytest_jsonmatch import assert_json_match
+
+
+def test_that_compares_nothing():
+    assert not "a failure"
+
+
+@pytest.mark.parametrize("value", [1] * 10)
+def test_that_does_not_say_that_it_compares(value):
+    assert_json_match({"a": 2}, {"a": value}, threshold=0)
+"""
+
+
+def test_any_test_may_compare(suite, write_cases):
+    write_cases([1.0] * 5)
+    suite.makepyfile(test_b=PLAIN)
+    arguments = ("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided", "test_b.py", "a.golden.yaml")
+    run = suite.runpytest(*arguments)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines(
+        [
+            # (The test that compares nothing has run: of 15 that may count 8 have to be wrong.)
+            "gates, on 8 cases; decided, 7 tests saved:",
+            "*decided: the mean score can reach 0.467 at most*",
+        ]
+    )
+    run = suite.runpytest(*reversed(arguments))
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines("*decided: the mean score can reach 0.467 at most*")
+
+
+def test_what_is_expected_to_fail_decides_nothing(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.parametrize("value", [pytest.param(2, marks=pytest.mark.xfail), 1, 1])
+        def test_it(value):
+            assert_json_match({"a": value}, {"a": 1})
+        """
+    )
+    run = pytester.runpytest("--jsonmatch-fail-under=0.9", "--jsonmatch-stop-when-decided")
+    assert run.ret == pytest.ExitCode.OK
+    run.assert_outcomes(passed=2, xfailed=1)
 
 
 def test_it_needs_a_gate(suite):

@@ -256,7 +256,9 @@ def test_that_is_killed(assert_json_match):
     run = suite.runpytest_subprocess(*FILES, "--jsonmatch-gate=score >= 0.5", "-p", "xdist", "-n", "2")
     run.assert_outcomes(passed=2, failed=3)
     check_files(suite.path, 5)
-    run.stdout.fnmatch_lines(["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10"])
+    run.stdout.fnmatch_lines(
+        ["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10 (mean of 5 cases)"]
+    )
     assert "`test_it.py::test_that_is_killed`" in (suite.path / "out/report.md").read_text(encoding="utf-8")
 
 

@@ -8,6 +8,7 @@ import tracemalloc
 from decimal import Decimal
 
 import pytest
+from scipy.stats import chi2_contingency, fisher_exact
 
 from pytest_jsonmatch import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.study import measure_shift
@@ -64,6 +65,39 @@ def test_what_has_moved(new, old, key, found):
     if key == "length" and found[0] == 0.9:
         found = (changes["a", key][0], *found[1:])
     assert changes["a", key] == found
+
+
+@pytest.mark.parametrize(
+    ("counts", "table", "test"),
+    [
+        ([(60, 40), (40, 60)], [(60, 40), (40, 60)], chi2_contingency),
+        ([(15, 30), (5, 30)], [(15, 30), (5, 30)], fisher_exact),
+        ([(47, 49), (3, 1)], [(47, 49), (3, 1)], fisher_exact),
+        # Rare values count as one class, ...
+        ([(40, 45), (4, 0), (1, 0)], [(40, 45), (5, 0)], fisher_exact),
+        (
+            [(25, 15), (14, 20), (5, 5), (4, 3), (2, 7)],
+            [(25, 15), (14, 20), (5, 5), (6, 10)],
+            chi2_contingency,
+        ),
+        (
+            [(25, 15), (14, 20), (7, 9), (3, 2), (1, 4)],
+            [(25, 15), (14, 20), (7, 9), (4, 6)],
+            chi2_contingency,
+        ),
+        # ... and as the rarest of the others, if they are rare together.
+        ([(26, 15), (14, 20), (7, 9), (2, 2), (1, 4)], [(26, 15), (14, 20), (10, 15)], chi2_contingency),
+    ],
+)
+def test_values_are_tested_as_published(counts, table, test):
+    new, old = (
+        [{"a": "abcde"[at]} for at, pair in enumerate(counts) for _ in range(pair[side])] for side in (0, 1)
+    )
+    (change,) = measure_shift(new, old).changes
+    options = {"correction": False} if test is chi2_contingency else {}
+    assert change.p_value == pytest.approx(test(table, **options)[1])
+    shares = [(one / len(new), other / len(old)) for one, other in table]
+    assert change.effect == pytest.approx(sum(abs(one - other) for one, other in shares) / 2)
 
 
 def test_nothing_has_moved():

@@ -186,7 +186,7 @@ def test_order_does_not_matter_and_missing_answers_are_told():
     assert (one.record, one.position, one.systems) == ("r3", 3, ("a", "b", "c"))
     assert audited.records == 8
     assert audited.notes == (
-        "c: 4 of 8 answers are missing or can't be compared; there it takes no side",
+        "c: missing or not comparable: 4 of 8 answers; there it takes no side",
         "c: 1 answer without a gold record",
     )
 
@@ -200,7 +200,7 @@ def test_text_that_is_no_json_takes_no_side():
     broken = ["no idea" if at == 3 else record for at, record in enumerate(answers)]
     audited = audit_gold(gold, {"a": texts, "b": texts, "c": broken})
     assert [(each.record, each.systems, each.backing) for each in audited.found] == [("3", ("a", "b"), ())]
-    assert audited.notes == ("c: 1 of 8 answers are missing or can't be compared; there it takes no side",)
+    assert audited.notes == ("c: missing or not comparable: 1 of 8 answers; there it takes no side",)
 
 
 def test_answers_are_repaired_if_that_is_wanted():
@@ -255,7 +255,7 @@ def test_only_those_that_rank_first_are_kept(monkeypatch):
     assert len(audited.found) == 3
     assert audited.found[0].path == "total"
     assert audited.figures["suspects"] == 10
-    assert "7 more places were not kept, those with the least evidence" in audited.notes
+    assert "not kept: 7 places with the least evidence" in audited.notes
 
 
 def test_memory_does_not_grow_with_records():

@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
+from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -254,7 +255,7 @@ def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[
         return f"returned {_kind(answer)}; it returns a list with {_MORE}, or a mapping of item id to answer"
     answers = list(answer)
     if len(answers) != len(items):
-        counts = f"{_count(len(answers), 'answer')} for {_count(len(items), 'item')}"
+        counts = f"{count(len(answers), 'answer')} for {count(len(items), 'item')}"
         return f"returned {counts}; a list has {_MORE}"
     return list(map(_checked, answers))
 
@@ -286,10 +287,6 @@ def _checked(answer: object) -> Answer:
     if not isinstance(answer, ComparatorResult):
         return number
     return ComparatorResult(number, answer.reason, answer.skip, answer.comparator)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _kind(value: object) -> str:

@@ -28,7 +28,7 @@ from pytest_jsonmatch.engine.compare.transforms import (
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import as_number
+from pytest_jsonmatch.engine.value.text import as_number, count
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -207,17 +207,19 @@ def _text_difference(expected: str, actual: str) -> str | None:
     if not actual:
         return "empty"
     if len(expected) * len(actual) > _EDIT_CELLS:
-        return f"{len(expected)} characters against {len(actual)}"
+        return f"{count(len(expected), 'character')} against {count(len(actual))}"
     from rapidfuzz.distance import Levenshtein
 
-    return _count(Levenshtein.distance(expected, actual), "edit")
+    return count(Levenshtein.distance(expected, actual), "edit")
 
 
 def _explain_jaccard(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
     if type(expected) is not str or type(actual) is not str or params.get("tokenizer") is not None:
         return None
     left, right = tokens(expected), tokens(actual)
-    return None if left == right else f"{len(left & right)} of {len(left | right)} words shared"
+    if left == right:
+        return None
+    return f"{count(len(left & right))} of {count(len(left | right), 'word')} shared"
 
 
 def _explain_normalized(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -286,17 +288,17 @@ def _explain_amounts(params: Params, left: Amount, right: Amount) -> str | None:
 def _explain_dates(params: Params, left: dt.datetime, right: dt.datetime) -> str | None:
     precision = params.get("precision")
     if precision == "year":
-        return f"{_count(abs(right.year - left.year), 'year')} off"
+        return f"{count(abs(right.year - left.year), 'year')} off"
     if precision == "month":
-        return f"{_count(abs(12 * (right.year - left.year) + right.month - left.month), 'month')} off"
+        return f"{count(abs(12 * (right.year - left.year) + right.month - left.month), 'month')} off"
     if precision == "day":
-        return f"{_count(abs((right.date() - left.date()).days), 'day')} off"
+        return f"{count(abs((right.date() - left.date()).days), 'day')} off"
     if (left.tzinfo is None) != (right.tzinfo is None):
         return "only one has a time zone"
     seconds = abs((right - left).total_seconds())
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:
-            return f"{_count(round(seconds / size), unit)} off"
+            return f"{count(round(seconds / size), unit)} off"
     return f"{seconds:g} s off" if seconds else None
 
 
@@ -329,9 +331,9 @@ def _explain_oneof(params: Params, expected: JsonValue, actual: JsonValue) -> st
 
 
 def _list_difference(expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
-    items = _count(len(expected), "item")
+    items = count(len(expected), "item")
     if len(expected) != len(actual):
-        return f"{items} against {len(actual)}"
+        return f"{items} against {count(len(actual))}"
     differing = sum(1 for left, right in zip(expected, actual) if not json_equal(left, right))
     return f"{differing} of {items} {_verb(differing)}" if differing else None
 
@@ -342,15 +344,11 @@ def _dict_difference(expected: Mapping[str, JsonValue], actual: Mapping[str, Jso
         1 for key in expected.keys() & actual.keys() if not json_equal(expected[key], actual[key])
     )
     parts = (
-        (missing, f"{_count(missing, 'member')} missing"),
+        (missing, f"{count(missing, 'member')} missing"),
         (extra, f"{extra} too many"),
-        (differing, f"{_count(differing, 'member')} {_verb(differing)}"),
+        (differing, f"{count(differing, 'member')} {_verb(differing)}"),
     )
     return ", ".join(text for number, text in parts if number) or None
-
-
-def _count(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _verb(number: int) -> str:

@@ -37,6 +37,8 @@ def row_blocks(rows: int, columns: int, cells: int = 32_768) -> list[slice]:
 
     >>> row_blocks(3, 16_384)
     [slice(0, 2, None), slice(2, 3, None)]
+    >>> row_blocks(2, 100_000), row_blocks(2, 0)
+    ([slice(0, 1, None), slice(1, 2, None)], [slice(0, 2, None)])
     """
     step = max(1, cells // max(1, columns))
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]

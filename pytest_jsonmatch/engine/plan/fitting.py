@@ -1,4 +1,4 @@
-"""Path patterns that fit no place of two documents and their schema, and what was likely meant."""
+"""Rules whose patterns or keys fit nothing in two documents and their schema, and what was likely meant."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+from pytest_jsonmatch.engine.plan.written import ByKey
 from pytest_jsonmatch.engine.value.errors import nearest
-from pytest_jsonmatch.engine.value.paths import ANY_DEPTH, ANY_KEY, ELEMENT, format_path
+from pytest_jsonmatch.engine.value.paths import ANY_DEPTH, ANY_KEY, ELEMENT, Pattern, format_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from pytest_jsonmatch.engine.plan.rules import Standing
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.paths import Pattern, Segment
+    from pytest_jsonmatch.engine.value.paths import Segment
 
 _MOST_LOOKED_AT: Final = 10_000
 """So many values are looked at for the nearest path."""
@@ -102,6 +104,20 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
         found = nearest(last, keys)
         return None if found is None else format_path(keys[found])
     return nearest(pattern.text, map(format_path, places))
+
+
+def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
+    """Return a sentence for each field rule that pairs elements by a member of which expected's have none."""
+    said = []
+    for pattern, words, _ in standing:
+        align = words.get("align")
+        if isinstance(align, ByKey):
+            elements = *pattern.segments, ELEMENT
+            has_elements = fits_value(Pattern("", elements), expected)
+            if has_elements and not fits_value(Pattern("", (*elements, align.key)), expected):
+                what = f"elements pair by their member {align.key!r}, which none in expected has"
+                said.append(f"{pattern.text}: {what}: all of them count as missing")
+    return tuple(said)
 
 
 def patterns_of(options: Mapping[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Numbers from text, and text from JSON values: exact at any size, and of any depth."""
+"""Numbers from text, and text from JSON values and counts: exact at any size, and of any depth."""
 
 from __future__ import annotations
 
@@ -176,3 +176,15 @@ def _scalar_text(value: JsonValue, limit: int | None) -> str:
     if type(value) is bool:
         return "true" if value else "false"
     return "(missing)" if value is MISSING else number_text(value)
+
+
+def count(number: int, noun: str | None = None, plural: str | None = None) -> str:
+    """Return a number with thousands separators, and with its noun in the right form.
+
+    >>> count(9990), count(1, "case"), count(2, "leaf", "leaves")
+    ('9,990', '1 case', '2 leaves')
+    """
+    text = f"{number:,}"
+    if noun is None:
+        return text
+    return f"{text} {noun if number == 1 else plural or noun + 's'}"
