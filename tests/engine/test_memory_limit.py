@@ -101,6 +101,34 @@ def test_memory_stays_within_the_limit():
     assert peak < 1.5 * limit
 
 
+def word_or_number(at: int) -> str | int:
+    return at if at % 7 else f"w{at}"
+
+
+@pytest.mark.parametrize(
+    ("metric", "tag", "other", "recall"),
+    [
+        ("leaf_f1", str, str, 3 / 5),
+        ("pairwise_f1", str, str, 3 / 5),
+        ("leaf_f1", word_or_number, word_or_number, 3 / 5),
+        ("leaf_f1", str, int, 0.0),
+    ],
+    ids=["exact words", "words", "words and numbers", "words against numbers"],
+)
+def test_tags_that_few_share_take_no_table_of_all_pairs(metric, tag, other, recall):
+    size = 450
+    expected = [{"t": [tag(1_000 * at + n) for n in range(5)]} for at in range(size)]
+    actual = [{"t": [other(1_000 * at + n) for n in (0, 7, 3, 4, 9)]} for at in reversed(range(size))]
+    # (What is imported is no part of it.)
+    compare_json(actual[:50], expected[:50], metric=metric, arrays="unordered")
+    tracemalloc.start()
+    result = compare_json(actual, expected, metric=metric, arrays="unordered")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (result.alignment, result.recall) == ("exact", pytest.approx(recall, abs=1e-9))
+    assert peak < 24 * 2**20
+
+
 @pytest.mark.parametrize(
     ("written", "message"),
     [

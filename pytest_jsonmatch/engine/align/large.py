@@ -359,7 +359,8 @@ def related_grid(
         return None
     from scipy.sparse import coo_matrix
 
-    found: list[Any] = []
+    nowhere = np.zeros(0, dtype=np.intp)
+    found: list[Any] = [(np.zeros(0), nowhere, nowhere)]
     for bound, rows, columns in blocks_of(element, expected, actual):
         if bound.related is None:
             return None
