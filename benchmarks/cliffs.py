@@ -117,6 +117,10 @@ def _flags(rng: random.Random) -> Json:
     return {key: rng.random() < 0.5 for key in "abcdefghij"}
 
 
+def _own_members(rng: random.Random) -> Json:
+    return {"kind": rng.choice(_KINDS), **{f"k{rng.randrange(10**6)}": rng.randrange(9) for _ in range(5)}}
+
+
 def _many_members(rng: random.Random) -> Json:
     return {f"k{number}": rng.choice(_KINDS + _CURRENCIES) for number in range(30)}
 
@@ -245,6 +249,7 @@ GROUPS: dict[str, tuple[Kind, ...]] = {
         Kind("all alike", _all_equal),
         Kind("ten booleans", _both(_flags)),
         Kind("thirty keys", _both(_many_members)),
+        Kind("keys that are data", _changed(_own_members, _one_field_wrong, 0.9)),
         Kind("numbers within the tolerance", _close_numbers),
         Kind("strings with one word in common", _one_word_alike),
         Kind("values of all types", _both(_anything)),

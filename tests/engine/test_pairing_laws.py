@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
 from pytest_jsonmatch.api import prepare
+from pytest_jsonmatch.engine.align import keys
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Cell, Source, run
@@ -283,6 +284,25 @@ def test_few_pairs_are_walked(size, more, walks, monkeypatch):
     rng.shuffle(actual)
     assert compare_json(actual, expected, arrays="unordered", **more).recall > 0.5
     assert len(made) <= walks * size
+
+
+def test_members_that_few_elements_have_cost_little(monkeypatch):
+    cells, texts = [], []
+    add_scores, scalar_text = ArrayGrid.add_scores, keys._scalar_text
+
+    def adding(grid, *column):
+        cells.append(len(grid.expected) * len(grid.actual))
+        add_scores(grid, *column)
+
+    monkeypatch.setattr(ArrayGrid, "add_scores", adding)
+    monkeypatch.setattr(keys, "_scalar_text", lambda value: texts.append(1) or scalar_text(value))
+    size = 60
+    expected = [{"kind": at % 7, **{f"{at}.{n}": n for n in range(5)}} for at in range(size)]
+    actual = [{**record, "kind": None} for record in reversed(expected)]
+    result = compare_json(actual, expected, arrays="unordered")
+    assert pairs(result) == [(at, size - 1 - at) for at in range(size)]
+    assert sum(cells) < 3 * size * size
+    assert len(texts) < 20 * size
 
 
 def pairs(result):

@@ -1,4 +1,4 @@
-"""One column: the distinct values of one side at one node, and which comparator scores which of them."""
+"""Values of one side at one node: some of them, or the distinct ones, and which comparator scores which."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -45,6 +46,61 @@ class Block(NamedTuple):
     bound: Bound
     rows: list[int] | None
     columns: list[int] | None
+
+
+@final
+class Some(NamedTuple):
+    """Some values of one side: those of one shape, or those that are there."""
+
+    places: list[int]
+    values: list[JsonValue]
+    size: int
+    """How many values the side has."""
+
+    @classmethod
+    def at(cls, places: list[int], values: Sequence[JsonValue]) -> Some:
+        """Return the values at some places."""
+        return cls(places, at_places(places, values), len(values))
+
+    @classmethod
+    def there(cls, values: Sequence[JsonValue]) -> Some:
+        """Return the values that are not MISSING."""
+        return cls.at([at for at, value in enumerate(values) if value is not MISSING], values)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether they are all values of the side."""
+        return len(self.places) == self.size
+
+    @property
+    def others(self) -> list[int]:
+        """The places of all other values."""
+        known = set(self.places)
+        return [at for at in range(self.size) if at not in known]
+
+
+def at_places(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
+    """Return the values at some places."""
+    return [values[at] for at in places]
+
+
+def by_key(keys: AbstractSet[str], values: Sequence[dict[str, JsonValue]]) -> dict[str, Some]:
+    """Return, for each of some keys, the members that objects have under it."""
+    found = {key: Some([], [], len(values)) for key in keys}
+    for at, value in enumerate(values):
+        for key in keys & value.keys():
+            found[key].places.append(at)
+            found[key].values.append(value[key])
+    return found
+
+
+def by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
+    """Return the positions of objects, of arrays, and of all else."""
+    found: dict[type, list[int]] = {}
+    for at, value in enumerate(values):
+        kind = type(value)
+        found.setdefault(kind if kind in CONTAINERS else object, []).append(at)
+    return found
 
 
 def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:

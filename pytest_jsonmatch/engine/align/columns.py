@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, repeat
 from math import isclose
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.align.column import column_of
+from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
 from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.align.parts import flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of
 from pytest_jsonmatch.engine.plan.node import BARE
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -30,22 +31,8 @@ _MANY_CELLS: Final = 4_000_000
 """Of nested arrays with more pairs of values, pairs that score 0 should take no memory."""
 
 
-@final
-class _Some(NamedTuple):
-    """Some values of one side: those of one shape, or those that are there."""
-
-    places: list[int]
-    values: list[JsonValue]
-    others: list[int]
-    """The places of all other values."""
-
-    @classmethod
-    def at(cls, places: list[int], values: Sequence[JsonValue]) -> _Some:
-        """Return the values at some places."""
-        known = set(places)
-        return cls(
-            places, [values[at] for at in places], [at for at in range(len(values)) if at not in known]
-        )
+_RARE: Final = 4
+"""Members that fewer pairs of elements have on both sides than one in this many are scored apart."""
 
 
 @final
@@ -165,7 +152,7 @@ class Columns:
         self._stack(
             grid,
             (
-                (rows, self.grid(variant, _at(rows, expected), actual, above))
+                (rows, self.grid(variant, at_places(rows, expected), actual, above))
                 for variant, rows in groups.items()
             ),
         )
@@ -219,10 +206,10 @@ class Columns:
                 self._accepting(grid, _Place(node, weight), node.accept, expected, actual)
                 return
             node = node.children[BARE]
-        left, right = _by_shape(expected), _by_shape(actual)
+        left, right = by_shape(expected), by_shape(actual)
         for shape in dict.fromkeys((*left, *right)):
-            one, other = _Some.at(left.get(shape, []), expected), _Some.at(right.get(shape, []), actual)
-            everything = not one.others and not other.others
+            one, other = Some.at(left.get(shape, []), expected), Some.at(right.get(shape, []), actual)
+            everything = one.is_all and other.is_all
             block = grid if everything else self._body(self._aligner, len(one.places), len(other.places))
             if shape is object:
                 self._scalars(block, node, weight, one.values, other.values)
@@ -236,7 +223,7 @@ class Columns:
             else:
                 self._absorb(grid, _Place(node, weight), block, (one, other))
 
-    def _absorb(self, grid: Grid, place: _Place, block: Grid, sides: tuple[_Some, _Some]) -> None:
+    def _absorb(self, grid: Grid, place: _Place, block: Grid, sides: tuple[Some, Some]) -> None:
         """Add a block of pairs, and correct the leaves where a value of it meets what is not in it.
 
         Args:
@@ -247,7 +234,7 @@ class Columns:
         """
         one, other = sides
         grid.absorb(block, one.places, other.places)
-        if other.others:
+        if not other.is_all:
             alone = self._alone(place, one.values, block.expected, lacking=place.lacking)
             surplus: dict[float, list[int]] = {}
             for at, leaves, fewer in zip(one.places, block.expected, alone):
@@ -255,7 +242,7 @@ class Columns:
                     surplus.setdefault(leaves - fewer, []).append(at)
             for less, rows in surplus.items():
                 grid.lower(rows, other.others, [less] * len(other.others))
-        if one.others and (self._aligner.as_f1 or not self._count_actual):
+        if not one.is_all and (self._aligner.as_f1 or not self._count_actual):
             own: Iterable[float] = repeat(0.0)
             if self._count_actual:
                 own = self._alone(place, other.values, block.actual, lacking=False)
@@ -288,24 +275,31 @@ class Columns:
     ) -> None:
         if self._nulls_absent:
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
-        for key in dict.fromkeys(chain(chain.from_iterable(expected), chain.from_iterable(actual))):
-            one = [item.get(key, MISSING) for item in expected]
-            other = [item.get(key, MISSING) for item in actual]
-            self._member(grid, node.children[key], weight, one, other)
+        counts = [Counter(chain.from_iterable(values)) for values in (expected, actual)]
+        keys = dict.fromkeys(chain(*counts))
+        pairs = len(expected) * len(actual)
+        rare = {key for key in keys if counts[0][key] * counts[1][key] * _RARE < pairs}
+        apart = [by_key(rare, values) for values in (expected, actual)]
+        for key in keys:
+            child = node.children[key]
+            if key in rare:
+                self._some(grid, child, weight, *[found[key] for found in apart])
+            else:
+                sides = [[item.get(key, MISSING) for item in values] for values in (expected, actual)]
+                self._member(grid, child, weight, *sides)
         self._empty(grid, weight, expected, actual)
 
     def _member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         """Add the members under one key, or at one index; MISSING where an element has none."""
-        if child.branches is None:
-            if child.skip:
-                return
-            own = weight * child.own_weight
-            if child.depth <= self._deepest and self._scalars(grid, child, own, expected, actual):
-                return
-        one = _Some.at([at for at, value in enumerate(expected) if value is not MISSING], expected)
-        other = _Some.at([at for at, value in enumerate(actual) if value is not MISSING], actual)
+        is_near = child.branches is None and child.depth <= self._deepest and not child.skip
+        if is_near and self._scalars(grid, child, weight * child.own_weight, expected, actual):
+            return
+        self._some(grid, child, weight, Some.there(expected), Some.there(actual))
+
+    def _some(self, grid: Grid, child: PlanNode, weight: float, one: Some, other: Some) -> None:
+        """Add the members of those elements that have one."""
         block = self.grid(child, one.values, other.values, weight)
         self._absorb(grid, _Place(child, weight * child.own_weight, lacking=True), block, (one, other))
 
@@ -332,13 +326,11 @@ class Columns:
         if align == "ordered" or (align[0] == "if_objects" and not _some_keyed(expected, actual)):
             element = node.children[ELEMENT]
             for at in range(max(map(len, chain(expected, actual)), default=0)):
-                self._member(
-                    grid,
-                    element,
-                    weight,
-                    [item[at] if at < len(item) else MISSING for item in expected],
-                    [item[at] if at < len(item) else MISSING for item in actual],
-                )
+                sides = [
+                    [item[at] if at < len(item) else MISSING for item in values]
+                    for values in (expected, actual)
+                ]
+                self._member(grid, element, weight, *sides)
         else:
             self._nest(grid, node, weight, expected, actual)
         self._empty(grid, weight, expected, actual)
@@ -373,7 +365,7 @@ class Columns:
         middle = len(expected) // 2
         for rows in (range(middle), range(middle, len(expected))):
             block = self._body(self._aligner, len(rows), len(actual))
-            some = _at(rows, expected)
+            some = at_places(rows, expected)
             if middle:
                 self._nest(block, node, weight, some, actual)
             else:
@@ -398,19 +390,6 @@ class Columns:
             return None
         columns = Columns(self._aligner, element, self._body, self._deepest)
         return columns.grid(element, expected, actual)
-
-
-def _at(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
-    return [values[at] for at in places]
-
-
-def _by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
-    """Return the positions of objects, of arrays, and of all else."""
-    found: dict[type, list[int]] = {}
-    for at, value in enumerate(values):
-        kind = type(value)
-        found.setdefault(kind if kind in CONTAINERS else object, []).append(at)
-    return found
 
 
 def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:

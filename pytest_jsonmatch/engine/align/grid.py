@@ -152,7 +152,8 @@ class Grid(ABC):
             self.expected[at] += leaves
         for to, leaves in zip(columns, block.actual):
             self.actual[to] += leaves
-        self._add(self.score, rows, columns, block.score)
+        if rows and columns:
+            self._add(self.score, rows, columns, block.score)
         if block.less is not None:
             self.lower(rows, columns, block.less)
         for part in block.parts:

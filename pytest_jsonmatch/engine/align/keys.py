@@ -30,6 +30,10 @@ _LONGEST_TEXT: Final = 100
 """Longer texts of nested containers are replaced by a digest, so that depth costs linear time."""
 
 
+_MOST_MEMBERS: Final = 8
+"""Elements that so many members do not tell apart are ordered by all that they hold."""
+
+
 @final
 class Canon:
     """Canonical forms under one plan; those of one Canon can be compared."""
@@ -318,8 +322,10 @@ def _scalar_text(value: JsonValue) -> str:
 def _by_members(values: list[dict[str, JsonValue]], places: list[int], keys: list[str]) -> list[int]:
     """Return the places of objects of scalars in the order of as many members as tell them apart."""
     columns: list[list[str]] = []
-    for key in keys:
+    for key in keys[:_MOST_MEMBERS]:
         columns.append([_scalar_text(value[key]) if key in value else "" for value in values])
         if len(set(zip(*columns))) == len(values):
             break
+    else:
+        columns.append(list(map(_encoded, values)))
     return [at for *_, at in sorted(zip(*columns, places))]
