@@ -32,7 +32,7 @@ _MANY_CELLS: Final = 4_000_000
 
 
 _RARE: Final = 4
-"""Members that fewer pairs of elements have on both sides than one in this many are scored apart."""
+"""Values that fewer pairs of elements have on both sides than one in this many are scored apart."""
 
 
 @final
@@ -278,7 +278,7 @@ class Columns:
         counts = [Counter(chain.from_iterable(values)) for values in (expected, actual)]
         keys = dict.fromkeys(chain(*counts))
         pairs = len(expected) * len(actual)
-        rare = {key for key in keys if counts[0][key] * counts[1][key] * _RARE < pairs}
+        rare = {key for key in keys if _is_rare(counts[0][key], counts[1][key], pairs)}
         apart = [by_key(rare, values) for values in (expected, actual)]
         for key in keys:
             child = node.children[key]
@@ -330,7 +330,11 @@ class Columns:
                     [item[at] if at < len(item) else MISSING for item in values]
                     for values in (expected, actual)
                 ]
-                self._member(grid, element, weight, *sides)
+                one, other = map(Some.there, sides)
+                if _is_rare(len(one.places), len(other.places), len(expected) * len(actual)):
+                    self._some(grid, element, weight, one, other)
+                else:
+                    self._member(grid, element, weight, *sides)
         else:
             self._nest(grid, node, weight, expected, actual)
         self._empty(grid, weight, expected, actual)
@@ -390,6 +394,11 @@ class Columns:
             return None
         columns = Columns(self._aligner, element, self._body, self._deepest)
         return columns.grid(element, expected, actual)
+
+
+def _is_rare(rows: int, columns: int, pairs: int) -> bool:
+    """Tell whether so few elements have a value that their pairs are scored apart from the others."""
+    return rows * columns * _RARE < pairs
 
 
 def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
