@@ -1,35 +1,11 @@
-"""What holds where nothing else is said, everywhere, and how a number is read from a command line."""
+"""What holds where nothing else is said: for assertions, golden cases, corpora and every command."""
 
 from __future__ import annotations
 
-import argparse
-import math
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final
 
 METRIC: Final = "leaf_f1"
 """With the threshold below: every leaf is equal, and nothing is invented."""
 THRESHOLD: Final = 1.0
 MAX_REPEATS: Final = 10_000
 """How often a golden case may run."""
-
-
-def number_reader(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
-    """Return what reads the number of an option, and refuses with the words `otherwise` what does not fit.
-
-    >>> number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1")("0.9")
-    0.9
-    """
-
-    def read(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if fits(number):
-            return number
-        raise argparse.ArgumentTypeError(f"{text!r} is {otherwise}")
-
-    return read

@@ -17,7 +17,8 @@ from pytest_jsonmatch.cli.options import (
     add_study_options,
     share,
 )
-from pytest_jsonmatch.defaults import THRESHOLD, number_reader
+from pytest_jsonmatch.commandline import number_reader
+from pytest_jsonmatch.defaults import THRESHOLD
 
 FILE_FORMS: Final = {
     "html": "a page of HTML that needs nothing else",

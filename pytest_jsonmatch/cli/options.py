@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import add
-from pytest_jsonmatch.defaults import METRIC, number_reader
+from pytest_jsonmatch.commandline import number_reader
+from pytest_jsonmatch.defaults import METRIC
 
 FORMS: Final = ("text", "json", "html", "markdown")
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")

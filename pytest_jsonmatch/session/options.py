@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 import pytest
 
 from pytest_jsonmatch import defaults
+from pytest_jsonmatch.commandline import number_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -214,7 +215,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "fail-under": _given_once(
         "SCORE",
         "fail the run if the mean score of the cases is below this, from 0 to 1",
-        type=defaults.number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
+        type=number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
     ),
     "gate": _given_often(
         "GATE",
@@ -239,7 +240,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "DROP",
         "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
         "what chance makes",
-        type=defaults.number_reader(
+        type=number_reader(
             lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"
         ),
     ),
@@ -252,7 +253,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "confidence": _given_once(
         "SHARE",
         "how sure verdicts and confidence intervals are, above 0.5 and below 1 (default: 0.95)",
-        type=defaults.number_reader(
+        type=number_reader(
             lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"
         ),
         default=0.95,
