@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _MAX_ERRORS: Final = 10
 _ANYWHERE: Final = Bounds()
-_ELSEWHERE: Final = {
+_OTHER_NAMES: Final = {
     **dict.fromkeys(("name", "test"), "id"),
     **dict.fromkeys(("prompt", "question", "query"), "input"),
     **dict.fromkeys(("output", "answer", "response"), "actual"),
@@ -331,7 +331,7 @@ class _Reader:
             reason = f"`{key}` can't stand inside a case"
         else:
             known = keys if where else keys | SEVERAL
-            meant = _ELSEWHERE.get(key, key)
+            meant = _OTHER_NAMES.get(key, key)
             hint = f"; did you mean {meant!r}?" if meant in known else did_you_mean(key, sorted(known))
             reason = f"unknown key {key!r}{hint}"
         self._report((*where, key), reason)
