@@ -114,7 +114,7 @@ def compare_values(
     if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
         run.note_triage(triage)
     validity = validity_of(plan.schema, actual, validate)
-    notes += keyless(plan.standing, expected)
+    notes += keyless(plan.key_rules, expected)
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import ByKey
@@ -106,18 +106,38 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
     return nearest(pattern.text, map(format_path, places))
 
 
-def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
-    """Return a sentence for each field rule that pairs elements by a member of which expected's have none."""
-    said = []
+@final
+class KeyRule(NamedTuple):
+    """A field rule that pairs the elements of arrays by a member."""
+
+    pattern: Pattern
+    """Of the arrays."""
+    key: str
+    elements: Pattern
+    members: Pattern
+    """Of the members of that name."""
+
+
+def key_rules(standing: Standing) -> tuple[KeyRule, ...]:
+    """Return the field rules that pair elements by a member."""
+    found = []
     for pattern, words, _ in standing:
         align = words.get("align")
         if isinstance(align, ByKey):
             elements = *pattern.segments, ELEMENT
-            has_elements = fits_value(Pattern("", elements), expected)
-            if has_elements and not fits_value(Pattern("", (*elements, align.key)), expected):
-                what = f"elements pair by their member {align.key!r}, which none in expected has"
-                said.append(f"{pattern.text}: {what}: all of them count as missing")
-    return tuple(said)
+            members = Pattern("", (*elements, align.key))
+            found.append(KeyRule(pattern, align.key, Pattern("", elements), members))
+    return tuple(found)
+
+
+def keyless(rules: Iterable[KeyRule], expected: JsonValue) -> tuple[str, ...]:
+    """Return a sentence for each of the rules whose key no element in expected has."""
+    return tuple(
+        f"{rule.pattern.text}: elements pair by their member {rule.key!r}, which none in expected has: "
+        "all of them count as missing"
+        for rule in rules
+        if fits_value(rule.elements, expected) and not fits_value(rule.members, expected)
+    )
 
 
 def patterns_of(options: Mapping[str, Any]) -> dict[str, str]:
