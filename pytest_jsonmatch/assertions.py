@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.errors import (
     nearest,
 )
 from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.running import current_run
+from pytest_jsonmatch.running import Compared, current_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -269,9 +269,7 @@ class _Asked:
         passed = self.passes(result)
         if test is not None:
             parsed = True if isinstance(actual, _TEXT) else None
-            test.record(
-                *(result, self.limits, self.name), passed=passed, parsed=parsed, spent=spent, tags=self.tags
-            )
+            test.record(Compared(result, self.limits, self.name, passed, parsed, spent, self.tags))
             self._look_at_rules(test, result)
         if passed:
             return result, None
@@ -323,14 +321,8 @@ class _Asked:
             result = compare_values(MISSING, expected, self.metric, options)
         except JsonMatchError:
             return  # the fault is the test's, in its expected data or options, not the answer's
-        test.record(
-            *(result, self.limits, self.name),
-            passed=False,
-            parsed=has_json if isinstance(actual, _TEXT) else None,
-            unreadable=str(error),
-            spent=spent,
-            tags=self.tags,
-        )
+        parsed = has_json if isinstance(actual, _TEXT) else None
+        test.record(Compared(result, self.limits, self.name, False, parsed, spent, self.tags, str(error)))
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:
         from pytest_jsonmatch.report.failure import failure_message

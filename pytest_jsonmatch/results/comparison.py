@@ -91,11 +91,9 @@ class Comparison:
         nodeid: str,
         threshold: Mapping[str, Any],
         passed: bool,
-        case: str = "",
-        params: Mapping[str, tuple[str, int]] | None = None,
-        tags: Tags | None = None,
+        **more: Any,
     ) -> Comparison:
-        """Return what a session keeps of a result."""
+        """Return what a session keeps of a result; `more` are fields that a result does not know."""
         return cls(
             id=id,
             nodeid=nodeid,
@@ -115,11 +113,9 @@ class Comparison:
             warnings=result.warnings,
             arrays=result.array_counts(),
             approximate=result.alignment == "approximate",
-            case=case,
-            params=params or {},
-            tags=tags or {},
             validity="" if result.validity is None else _VALIDITY[result.validity.valid],
             violations=result.violations,
+            **more,
         )
 
     def audited(self, result: MatchResult) -> Comparison:

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.running import RuleSource, Turn
+    from pytest_jsonmatch.running import Compared, RuleSource, Turn
     from pytest_jsonmatch.session.rules import SharedRules
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
@@ -96,7 +95,6 @@ class Recorder:
         self._cluster_tag = cluster_tag
         self._shared_rules = shared_rules
         self._lock = Lock()
-        self._properties: list[tuple[str, object]] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -121,7 +119,6 @@ class Recorder:
     def restart(self) -> None:
         """Forget everything: the item is about to run (again)."""
         with self._lock:
-            self._take_properties_away()
             self._forget()
 
     def begin(self) -> None:
@@ -134,24 +131,14 @@ class Recorder:
         with self._lock:
             self._pending.setdefault(kind, []).append(entry)
 
-    def record(
-        self,
-        result: MatchResult,
-        limits: Limits,
-        name: str | None,
-        *,
-        passed: bool,
-        parsed: bool | None = None,
-        unreadable: str | None = None,
-        spent: Spent | None = None,
-        tags: Tags | None = None,
-    ) -> None:
+    def record(self, compared: Compared) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
 
         The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
         `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
         What an answer took is kept with its first comparison.
         """
+        result, name, spent = compared.result, compared.name, compared.spent
         with self._lock:
             self._count += 1
             short = f"#{self._count}" if name is None else self._unused(name)
@@ -161,12 +148,7 @@ class Recorder:
             elif spent is not None:
                 self._spent.append(spent)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
-        comparison = self._comparison(identity, result, limits, passed=passed, tags=tags)
-        if parsed is not None or spent is not None:
-            comparison = replace(comparison, parsed=parsed, spent=spent)
-        if unreadable is not None:
-            warnings = (*comparison.warnings, unreadable)
-            comparison = replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+        comparison = self._comparison(identity, compared, spent)
         if self._keeps_details:
             from pytest_jsonmatch.report.details import details_of
 
@@ -179,7 +161,6 @@ class Recorder:
             if comparison.has_figures:
                 self._scored += 1
                 self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
-                self._put_properties()
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
 
@@ -219,38 +200,25 @@ class Recorder:
         if texts:
             self.item.warn(JsonMatchWarning("\n".join(texts)))
 
-    def _comparison(
-        self, identity: str, result: MatchResult, limits: Limits, *, passed: bool, tags: Tags | None
-    ) -> Comparison:
+    def _comparison(self, identity: str, compared: Compared, spent: Spent | None) -> Comparison:
         from pytest_jsonmatch.results.comparison import Comparison
 
         made = Comparison.of(
-            result,
+            compared.result,
             id=identity,
             nodeid=self.nodeid,
-            threshold=limits,
-            passed=passed,
+            threshold=compared.limits,
+            passed=compared.passed,
             case="" if self.turn is None else self.turn.case,
             params=self.params,
-            tags=tags,
+            tags=compared.tags or {},
+            parsed=compared.parsed,
+            spent=spent,
         )
-        return made.audited(result) if self._keeps_audit and result.score != 1.0 else made
-
-    def _put_properties(self) -> None:
-        """Put the figures of the test among its properties, where JUnit files and others find them.
-
-        They are four, however much a test compares: the means of its comparisons, as gates have them.
-        """
-        self._take_properties_away()
-        means = (total / self._scored for total in self._sums)
-        self._properties = [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means, strict=True)]
-        self.item.user_properties += self._properties
-
-    def _take_properties_away(self) -> None:
-        for entry in self._properties:
-            if entry in self.item.user_properties:
-                self.item.user_properties.remove(entry)
-        self._properties = []
+        if compared.unreadable is not None:
+            warnings = (*made.warnings, compared.unreadable)
+            made = replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+        return made.audited(compared.result) if self._keeps_audit and compared.result.score != 1.0 else made
 
     def _unused(self, name: str) -> str:
         candidate, count = name, 1
@@ -260,7 +228,14 @@ class Recorder:
         return candidate
 
     def hand_over(self, report: pytest.TestReport) -> None:
-        """Give a report what there is since the last one: everything travels once, but for the turn."""
+        """Give a report what there is since the last one: everything travels once, but for the turn.
+
+        The figures of the test are among its properties, where JUnit files and others find them. They are
+        four, however much a test compares: the means of its comparisons, as gates have them.
+        """
+        if self._scored:
+            means = (total / self._scored for total in self._sums)
+            report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
         self._is_ending = report.when != "setup" or not report.passed
         with self._lock:
             carried: _Carried = {**self._pending}
