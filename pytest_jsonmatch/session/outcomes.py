@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.golden.filenames import is_golden
 from pytest_jsonmatch.running import Turn
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import Source
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
+
+FAILED_BEFORE: Final = "failed before comparing"
 
 
 @final
@@ -97,7 +99,7 @@ def _cases(tests: Iterable[_Test]) -> tuple[Case, ...]:
         compared = tuple(test.compared())
         if test.is_left_out or not test.ended or not (compared or test.failed or test.turn):
             continue
-        error = "" if compared and not test.broken else "failed before comparing"
+        error = "" if compared and not test.broken else FAILED_BEFORE
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(test.run.case, []).append(CaseRun(test.run.number, passed, compared, error))
         last[test.run.case] = test
@@ -270,7 +272,7 @@ class Outcomes:
             "expected to fail": sum(test.xfail for test in tests),
             "skipped": sum(test.skipped and not test.xfail for test in tests),
             # A gate counts these as 0.
-            "failed before comparing": sum(
+            FAILED_BEFORE: sum(
                 test.failed and (test.broken or not test.comparisons) for test in self._counted()
             ),
         }

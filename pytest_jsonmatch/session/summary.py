@@ -53,7 +53,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
 
             if not is_brief or run.checks.failed or session.settings.summary == "all":
                 checks += _intervals(session, run)
-            for block in doubt_blocks(run.results, _look(session), session.outcomes.input_files):
+            for block in doubt_blocks(run.view.results, _look(session), session.outcomes.input_files):
                 checks += [*block, []]
         checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
         while checks and not checks[-1]:
@@ -147,9 +147,9 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     from pytest_jsonmatch.report.checks import headline_blocks, interval_lines
 
     look = _look(session)
-    blocks = [*headline_blocks(run.headlines, look)]
+    blocks = [*headline_blocks(run.view.headlines, look)]
     if session.settings.summary == "all":
-        fields = field_headlines(run.results, session.settings.confidence)
+        fields = field_headlines(run.view.results, session.settings.confidence)
         blocks.append(interval_lines(fields, look, title="fields"))
     for block in blocks:
         yield from [*block, []]
@@ -168,10 +168,10 @@ def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
         where = display_name(baseline.path, session.config.invocation_params.dir)
         text = f"baseline {baseline.name}: there is none yet; {how} saves this run as {where}"
         yield [(text, {"yellow": True})]
-    elif run.diff is not None:
+    elif run.view.diff is not None:
         from pytest_jsonmatch.report.baseline import baseline_lines
 
-        yield from baseline_lines(run.diff, _look(session), verdict=run.change, name=baseline.name)
+        yield from baseline_lines(run.view.diff, _look(session), verdict=run.view.proven, name=baseline.name)
     yield []
 
 
@@ -185,8 +185,9 @@ def _checks(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
     """Return the lines of all gates, and of the cases that failed as a whole."""
     from pytest_jsonmatch.engine.value.text import count
     from pytest_jsonmatch.report.checks import check_lines, gate_lines
+    from pytest_jsonmatch.report.view import extent
 
-    on, look, stopper = run.on, _look(session), session.stopper
+    on, look, stopper = extent(run.view.results), _look(session), session.stopper
     if stopper is not None and stopper.reason is not None:
         on += f"; decided, {count(stopper.saved, 'test')} saved"
     gates = gate_lines(run.checks.gates, look, on=on)

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.session.finished import Baseline, FinishedRun
+from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
 
@@ -171,7 +172,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     from pytest_jsonmatch.gate.headlines import headlines
     from pytest_jsonmatch.gate.repeats import repeats
     from pytest_jsonmatch.gate.session import Checks
-    from pytest_jsonmatch.report.view import extent
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session import ci
 
@@ -187,19 +188,23 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     found = repeats(cases)
     gates = check_gates(session.gates, results, confidence=settings.confidence)
     diff, change = _compared(session, results)
-    baseline = [*_baseline_checks(session, diff, change)]
-    run = FinishedRun(
+    checks = Checks((*gates, *_baseline_checks(session, diff, change)), found.checks)
+    view = RunView(
         results,
-        found,
-        Checks((*gates, *baseline), found.checks),
-        extent(results),
-        session.baseline,
-        diff,
-        change,
-        tuple(headlines(results, settings.confidence)) if settings.asks_of_run or settings.reports else (),
-        None,
+        gates=checks.gates,
+        unsettled=checks.unsettled_cases,
+        baseline=settings.baseline or "",
+        diff=diff,
+        proven=change,
+        headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
+        faults=ci.faults(session, results),
+        others_failed=outcomes.failed_otherwise,
+        # A test that failed before it compared is a case, which counts as 0.
+        left_out=[each for each in outcomes.left_out.items() if each[0] != FAILED_BEFORE],
+        link=ci.link(),
+        by=settings.by,
     )
-    return ci.with_report(session, run) if settings.reports or settings.html else run
+    return FinishedRun(view, found, checks, session.baseline)
 
 
 def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:
