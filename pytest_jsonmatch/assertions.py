@@ -346,7 +346,7 @@ class _Asked:
         run = current_run()
         if not self.suggests or run is None or not run.suggests or result.errors:
             return
-        from pytest_jsonmatch.api import compare_values
+        from pytest_jsonmatch.api import JUDGING, compare_values
         from pytest_jsonmatch.engine.compare import BUILTIN
 
         if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
@@ -368,7 +368,7 @@ class _Asked:
         def passes(other: MatchResult) -> bool:
             return not other.errors and not _failures(other, self.limits)
 
-        options = {key: value for key, value in self.options.items() if key not in {"judge", "judge_triage"}}
+        options = {key: value for key, value in self.options.items() if key not in JUDGING}
         head = "would pass with  "
         for change in suggestions(result, options, Trial(again, passes)):
             for line in as_yaml(change):
@@ -383,18 +383,11 @@ def _nobody(item: object) -> object:
 
 
 def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Return the options with `judge_triage` replaced by the `Triage` that chooses the questions."""
-    if "judge_triage" not in options:
+    """Return the options with the limits that triage stops at, or without it in a run that needs figures."""
+    if options.get("judge_triage") is not True:
         return options
-    wanted = options.pop("judge_triage")
-    if not isinstance(wanted, bool):
-        raise ConfigurationError(f"judge_triage is {wanted!r}; it is True or False")
-    if not wanted:
-        return options
-    from pytest_jsonmatch.triage import Triage
-
     run = current_run()
-    return {**options, "judge_triage": Triage(limits, ask_all=run is not None and run.needs_figures)}
+    return {**options, "threshold": limits, "judge_triage": run is None or not run.needs_figures}
 
 
 # -- thresholds --------------------------------------------------------------------------------------------

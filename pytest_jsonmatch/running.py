@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
-    from pytest_jsonmatch.triage import Triage
 
 
 @final
@@ -138,7 +137,7 @@ class Run(Protocol):
     def bench(self, judge: object) -> object:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
 
-    def note_triage(self, triage: Triage) -> None:
+    def note_saved(self, questions: int) -> None:
         """Count the questions that triage has left out of a comparison."""
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.rules import SharedRules
     from pytest_jsonmatch.session.stopping import Stopper
-    from pytest_jsonmatch.triage import Triage
 
 _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
 # Figures that triage does not change: which cases pass, and what has gone wrong.
@@ -244,9 +243,9 @@ class Session:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
         return self.judging.bench(judge)
 
-    def note_triage(self, triage: Triage) -> None:
-        """Count what triage has left out of a comparison, or was kept from leaving out."""
-        self.judging.memory.note(saved=triage.saved, set_aside=triage.set_aside)
+    def note_saved(self, questions: int) -> None:
+        """Count the questions that triage has left out of a comparison."""
+        self.judging.memory.note(saved=questions)
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty for nothing."""

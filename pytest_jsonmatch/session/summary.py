@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.session import Session
 
 _MOST_SHOWN: Final = 5
-_NO_TRIAGE: Final = (
-    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
-    "for their figures"
-)
 
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
@@ -125,20 +121,15 @@ def _look(session: Session) -> Look:
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:
-    """Yield what judges did in all processes, in a line, and that triage was off if it was."""
+    """Yield what judges did in all processes."""
     parts = session.outcomes.judged
     if not parts:
         return
-    from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.semantic.bench import usage_text
     from pytest_jsonmatch.session.judge import total_usage
 
-    usage, saved, set_aside = total_usage(parts)
-    _, unicode, width = session.look
-    told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]
-    for text, odd in told:
-        for line in fold(text, width, 2, unicode=unicode):
-            yield [(line, {"yellow": True} if odd else {})]
+    usage, saved = total_usage(parts)
+    yield from _look(session).folded(usage_text(usage, saved), 2, {"yellow": True} if usage.errors else {})
 
 
 def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
