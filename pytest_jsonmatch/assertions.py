@@ -176,10 +176,9 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
     """
     from pytest_jsonmatch.api import read_actual
 
-    options = {**_defaults(), **case.options}
-    metric, _ = options.pop("metric"), options.pop("threshold")
+    asked = _asked(case.metric, case.threshold, case.options, None)
     expected = case.expected if case.has_expected else None
-    return read_actual(value_of(actual), expected, case.metric or metric, options)
+    return read_actual(value_of(actual), expected, asked.metric, asked.options)
 
 
 def _asked(
