@@ -35,6 +35,7 @@ from pytest_jsonmatch.report.pairs import pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Case
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
@@ -115,15 +116,14 @@ def _shown(
     """Return the view that reports other than text are made from."""
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
     if options.report == "json":
         comparison = comparison.with_values(result)
         if result.score != 1.0:
             comparison = comparison.audited(result)
-    case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
-    results = with_origin(ResultSet((case,), collected=1), Path.cwd())
+    results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
     if options.report == "html":
         return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
     is_plain = result.score == 1.0 and figure.is_reached and not result.errors and not result.warnings
@@ -139,7 +139,7 @@ def _text(result: MatchResult, comparison: Comparison, figure: Measured, options
     if result.score != 1.0 or options.verbose > 1:
         blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
     if result.score != 1.0 or options.verbose:
-        blocks.append(field_table(sections_of([comparison])[0], look))
+        blocks.append(field_table(sections_of([Case.single(comparison)])[0], look))
     if options.verbose:
         most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
         hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")

@@ -36,7 +36,7 @@ from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import FIGURES, Answers, Case, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
     )
     if audit and not passed and record.match is not None:
         comparison = comparison.audited(record.match)
-    return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster, tags=record.tags)
+    return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
 
 def _view(

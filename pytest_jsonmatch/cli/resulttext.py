@@ -82,10 +82,9 @@ def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
 
 
 def _run_blocks(results: ResultSet, look: Look, pivot: str | None) -> Iterator[list[StyledLine]]:
-    comparisons = list(results.comparisons)
-    if not comparisons:
+    if not any(results.comparisons):
         yield [[("nothing was compared", YELLOW)]]
-    yield summary_lines(comparisons, look, repeats=repeats(results.cases), pivot=pivot)
+    yield summary_lines(results.cases, look, pivot=pivot)
     yield list(_unscored(results, look))
 
 

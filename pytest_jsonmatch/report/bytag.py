@@ -13,8 +13,7 @@ from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table
 from pytest_jsonmatch.report.view import whole_corpus
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, ResultSet
+from pytest_jsonmatch.results.model import FIGURES, Case, ResultSet, by_metric
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
 TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
@@ -68,11 +67,11 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
     if rest := without_tag(results, name):
         lines.append(look.line(f"{count(rest, noun)} without this tag", YELLOW))
     yield lines
-    groups: dict[str, dict[str, list[Comparison]]] = {}
+    groups: dict[str, dict[str, list[Case]]] = {}
     for value, part in by_tag(results, name):
-        for each in part.comparisons if part.corpus is None else [whole_corpus(part.corpus)]:
-            of_metric = groups.setdefault(each.metric, {part.value: [] for part in parts})
-            of_metric[value].append(each)
+        cases = part.cases if part.corpus is None else [whole_corpus(part.corpus)]
+        for metric, compared in by_metric(cases).items():
+            groups.setdefault(metric, {part.value: [] for part in parts})[value] = compared
     for metric, found in groups.items():
         title = f"score of fields by {name}, over all leaves, * is the best"
         title += f" ({metric})" if len(groups) > 1 else ""

@@ -196,7 +196,7 @@ class RunView:
         """The figures of fields, of each metric on their own; of a corpus over all records, kept or not."""
         corpus = self.results.corpus
         if corpus is None:
-            return sections_of(self.results.comparisons)
+            return sections_of(self.results.cases)
         return sections_of([whole_corpus(corpus)]) if corpus.records else ()
 
     @property
@@ -359,23 +359,13 @@ def left_out_note(results: ResultSet) -> str:
     return "; ".join(filter(None, notes))
 
 
-def whole_corpus(corpus: Corpus) -> Comparison:
-    """Return the figures of a corpus as one comparison, of which tables read the fields."""
+def whole_corpus(corpus: Corpus) -> Case:
+    """Return the figures of a corpus as one case, of which tables read the fields."""
     failed = sum(each.batch_errors for each in corpus.fields.values())
     score, precision, recall, f1 = (corpus.means.get(name, 0.0) for name in FIGURES)
-    return Comparison(
-        id="",
-        nodeid="",
-        metric=corpus.metric,
-        signature=corpus.signature,
-        score=score,
-        precision=precision,
-        recall=recall,
-        f1=f1,
-        passed=True,
-        fields=corpus.fields,
-        counts={"batch_error": failed} if failed else {},
-    )
+    counts = {"batch_error": failed} if failed else {}
+    figures = corpus.metric, corpus.signature, score, precision, recall, f1
+    return Case.single(Comparison("", "", *figures, passed=True, fields=corpus.fields, counts=counts))
 
 
 # -- the baseline ------------------------------------------------------------------------------------------

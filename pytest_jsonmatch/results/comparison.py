@@ -59,8 +59,6 @@ class Comparison:
     """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
     approximate: bool = False
     """Whether an unordered array was too large to be paired exactly."""
-    case: str = ""
-    """What all runs of a repeated golden case have in common, their node id without `@2`; else empty."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
@@ -192,10 +190,10 @@ class Comparison:
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 _FIGURES: Final = ("score", "precision", "recall", "f1")
 _LISTED: Final = ("field_results", "containers")
-_SOMETIMES: Final = frozenset({"case", "params", "tags", "approximate", "validity", "violations", *_LISTED})
+_SOMETIMES: Final = frozenset({"params", "tags", "approximate", "validity", "violations", *_LISTED})
 """What a payload has of some comparisons only."""
 _WRITTEN: Final = (
-    *("id", "nodeid", "case", "params", "tags", "metric", "signature", *_FIGURES, "passed", "threshold"),
+    *("id", "nodeid", "params", "tags", "metric", "signature", *_FIGURES, "passed", "threshold"),
     *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
     *_LISTED,
 )

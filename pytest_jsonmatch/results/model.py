@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import fsum
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.plan.options import PRESETS
@@ -95,6 +95,11 @@ class Case:
     min_pass_rate: float | None = None
     cluster: str = ""
     tags: Tags = field(default_factory=dict)
+
+    @classmethod
+    def single(cls, comparison: Comparison, **more: Any) -> Case:
+        """Return a case of one run in which one comparison was made; `more` are other fields."""
+        return cls(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),), **more)
 
     @property
     def unit(self) -> str:
@@ -335,32 +340,67 @@ def comparisons_of(cases: Iterable[Case]) -> Iterator[Comparison]:
     return (each for case in cases for run in case.runs for each in run.comparisons)
 
 
-def merged_fields(
-    cases: Iterable[Case], metric: str | None = None, known: Iterable[str] = ()
-) -> dict[str, FieldAggregation]:
-    """Return the figures of each field over cases, by one metric or by all.
+def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return cases by the metrics that they were compared by, as far as they were compared by each."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        metrics = dict.fromkeys(each.metric for each in comparisons_of([case]))
+        for metric in metrics:
+            runs = tuple(
+                replace(run, comparisons=tuple(each for each in run.comparisons if each.metric == metric))
+                for run in (case.runs if len(metrics) > 1 else ())
+            )
+            found.setdefault(metric, []).append(replace(case, runs=runs) if runs else case)
+    return found
 
-    Counts are of all runs. The other sums of a case that ran k times are divided by k, so that it counts as
-    much as any other. `known` are paths of members that expected has in other cases of the run, so that these
-    could have made them up.
+
+def field_sums(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, list[float]]:
+    """Return the sums of each field over cases; those of several fields may be `added`.
+
+    Where a case ran several times, each number stands there twice: of all runs, and then of what each run
+    counts for, so that a case that ran k times counts as much as any other. `known` are paths of members that
+    expected has in other cases of the run, so that these could have made them up.
     """
-    sums: dict[str, list[list[float]]] = {}
+    are_repeated = any(len(case.runs) > 1 for case in cases)
+    parts: dict[str, list[list[float]]] = {}
     presence = {path: Presence(known=True) for path in known}
     for case in cases:
         share = 1 / len(case.runs)
-        for run in case.runs:
-            for comparison in run.comparisons:
-                if metric is not None and comparison.metric != metric:
-                    continue
-                merge_presence(presence, comparison.presence)
-                for path, figures in comparison.fields.items():
-                    numbers = figures.to_list()
-                    rows = sums.setdefault(path, [])
-                    rows.append(numbers + [share * number for number in numbers])
-    merged = {
-        path: blended([fsum(column) for column in zip(*rows, strict=True)]) for path, rows in sums.items()
-    }
-    return with_fabrications(merged, presence)
+        for comparison in comparisons_of([case]):
+            merge_presence(presence, comparison.presence)
+            for path, figures in comparison.fields.items():
+                numbers = figures.to_list()
+                shares = [share * number for number in numbers] if are_repeated else []
+                parts.setdefault(path, []).append(numbers + shares)
+    for path, places in with_fabrications({}, presence).items():
+        parts.setdefault(path, []).append(places.to_list() * (2 if are_repeated else 1))
+    return {path: added(numbers) for path, numbers in parts.items()}
+
+
+def added(parts: Iterable[Sequence[float]]) -> list[float]:
+    """Return the sums of several `field_sums`; empty for none."""
+    return [fsum(column) for column in zip(*parts, strict=True)]
+
+
+def figures_of(sums: Sequence[float]) -> FieldAggregation:
+    """Return the figures of `field_sums`: counts of all runs, and means over the runs of each case first."""
+    size = len(FieldAggregation.__dataclass_fields__)
+    counted = FieldAggregation.from_list([*map(int, sums[:COUNTED]), *sums[COUNTED:size]])
+    if len(sums) <= size:
+        return counted
+    mean = FieldAggregation.from_list(sums[size:])
+    return replace(
+        counted,
+        score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
+        weighted_score=mean.weighted_score,
+        expected_weight=mean.expected_weight,
+        actual_weight=mean.actual_weight,
+    )
+
+
+def merged_fields(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, FieldAggregation]:
+    """Return the figures of each field over cases; `known` as for `field_sums`."""
+    return {path: figures_of(sums) for path, sums in field_sums(cases, known).items()}
 
 
 def segments_of(path: str) -> tuple[Segment, ...]:
@@ -369,20 +409,6 @@ def segments_of(path: str) -> tuple[Segment, ...]:
         return parse_path(path)
     except ConfigurationError:
         return parse_path(path.rstrip("…."))
-
-
-def blended(numbers: Sequence[float]) -> FieldAggregation:
-    """Return figures whose counts are of the first half of the numbers, and whose means are of the second."""
-    half = len(numbers) // 2
-    counted = FieldAggregation.from_list([*map(int, numbers[:COUNTED]), *numbers[COUNTED:half]])
-    mean = FieldAggregation.from_list(list(numbers[half:]))
-    return replace(
-        counted,
-        score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
-        weighted_score=mean.weighted_score,
-        expected_weight=mean.expected_weight,
-        actual_weight=mean.actual_weight,
-    )
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_jsonmatch.gate.repeats import Repeats
     from pytest_jsonmatch.gate.session import Checks
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
@@ -31,14 +30,12 @@ class FinishedRun:
 
     Args:
         view: the cases with their figures, and what reports say of them.
-        repeats: the cases that ran several times.
         checks: gates, and cases that failed as a whole.
         baseline: None without one.
         notes: lines about the files that were written, each with its colour or an empty text.
     """
 
     view: RunView
-    repeats: Repeats
     checks: Checks
     baseline: Baseline | None
     notes: tuple[tuple[str, str], ...] = ()

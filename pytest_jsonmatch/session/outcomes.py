@@ -178,10 +178,6 @@ class Outcomes:
         # By node id, so that the table does not depend on the order in which workers report.
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
 
-    def comparisons(self) -> list[Comparison]:
-        """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
-        return [comparison for test in self._counted() for comparison in test.compared()]
-
     def details(self) -> dict[tuple[str, str], str]:
         """Return what a report shows of each comparison, by node id and id; empty without a report."""
         return {key: text for test in self._counted() for key, text in test.details.items()}

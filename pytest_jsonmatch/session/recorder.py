@@ -209,7 +209,6 @@ class Recorder:
             nodeid=self.nodeid,
             threshold=compared.limits,
             passed=compared.passed,
-            case="" if self.turn is None else self.turn.case,
             params=self.params,
             tags=compared.tags or {},
             parsed=compared.parsed,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.results.model import Case
     from pytest_jsonmatch.running import Turn
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.session import Session
@@ -23,6 +23,8 @@ _MOST_SHOWN: Final = 5
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run in which something was compared, and what it was held against."""
+    from pytest_jsonmatch.results.model import comparisons_of
+
     config, run = session.config, session.finished
     # -qq asks for less than one line. --no-summary is ours to heed: newer releases of pytest leave it to us.
     silent = (
@@ -32,14 +34,15 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     )
     if run is not None and run.checks.failed:
         _show_failures(terminalreporter, session, run)
-    comparisons = [] if silent else session.outcomes.comparisons()
+    cases = () if silent else session.outcomes.cases()
+    comparisons = list(comparisons_of(cases))
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
     # A run that passes says so in a line or two, unless more is asked for.
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
-    lines = _table(session, comparisons, is_brief=is_brief) if comparisons else []
-    for block in _by_tags(session) if comparisons else ():
+    lines = _table(session, cases, is_brief=is_brief) if comparisons else []
+    for block in _by_tags(session, cases) if comparisons else ():
         lines = [*lines, *([[]] if lines else []), *block]
     checks: list[StyledLine] = []
     checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
@@ -88,28 +91,25 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     return True
 
 
-def _table(
-    session: Session, comparisons: Sequence[Comparison], *, is_brief: bool | None
-) -> Sequence[StyledLine]:
+def _table(session: Session, cases: Sequence[Case], *, is_brief: bool | None) -> Sequence[StyledLine]:
     from pytest_jsonmatch.report.terminal import summary_lines
 
     return summary_lines(
-        comparisons,
+        cases,
         _look(session),
-        repeats=None if session.finished is None else session.finished.repeats,
         pivot=session.settings.pivot,
         pivot_option="--jsonmatch-pivot",
         is_brief=is_brief,
     )
 
 
-def _by_tags(session: Session) -> Iterator[list[StyledLine]]:
+def _by_tags(session: Session, cases: tuple[Case, ...]) -> Iterator[list[StyledLine]]:
     """Yield the tables by tags that are asked for."""
     if session.settings.by:
         from pytest_jsonmatch.report.bytag import tag_blocks
         from pytest_jsonmatch.results.model import ResultSet
 
-        results = ResultSet(session.outcomes.cases())
+        results = ResultSet(cases)
         for name in session.settings.by:
             yield from tag_blocks(results, name, _look(session), option="--jsonmatch-by")
 
@@ -191,7 +191,7 @@ def _show_failures(terminalreporter: pytest.TerminalReporter, session: Session, 
     if session.config.getoption("tbstyle", "auto") == "no":
         return
     scores = {
-        (case.id, each.number): each.figure("score") for case in run.repeats.cases for each in case.runs
+        (case.id, each.number): each.figure("score") for case in run.view.results.cases for each in case.runs
     }
     worst: dict[str, tuple[float, Turn, pytest.TestReport]] = {}
     for turn, report in session.outcomes.tolerated:

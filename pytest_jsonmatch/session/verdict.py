@@ -185,10 +185,9 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         narrowed=narrowed,
         judged=bool(outcomes.judged),
     )
-    found = repeats(cases)
     gates = check_gates(session.gates, results, confidence=settings.confidence)
     diff, change = _compared(session, results)
-    checks = Checks((*gates, *_baseline_checks(session, diff, change)), found.checks)
+    checks = Checks((*gates, *_baseline_checks(session, diff, change)), repeats(cases).checks)
     view = RunView(
         results,
         gates=checks.gates,
@@ -204,7 +203,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         link=ci.link(),
         by=settings.by,
     )
-    return FinishedRun(view, found, checks, session.baseline)
+    return FinishedRun(view, checks, session.baseline)
 
 
 def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:

@@ -24,9 +24,7 @@ def case(*, of=5, reported=None, passed, least=None, name="c"):
 def compared(actual, expected, *, case="f::c", run=1):
     result = compare_json(actual, expected, metric="json_similarity")
     nodeid = f"{case}@{run}"
-    return Comparison.of(
-        result, id=f"{nodeid}#1", nodeid=nodeid, threshold={}, passed=result.score == 1, case=case
-    )
+    return Comparison.of(result, id=f"{nodeid}#1", nodeid=nodeid, threshold={}, passed=result.score == 1)
 
 
 def runs_of(*actuals, expected, case="f::c", least=None):

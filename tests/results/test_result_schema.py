@@ -72,7 +72,6 @@ FULL = ResultSet(
                             warnings=("a note",),
                             arrays={"items": (1, 0, 2)},
                             approximate=True,
-                            case="a",
                             params={"model": ("large", 1)},
                             audit=(AUDIT,),
                             parsed=True,
