@@ -17,7 +17,7 @@ from pytest_jsonmatch.cli.options import (
     add_study_options,
     share,
 )
-from pytest_jsonmatch.commandline import number_reader
+from pytest_jsonmatch.commandline import number_reader, read_drop
 from pytest_jsonmatch.defaults import THRESHOLD
 
 FILE_FORMS: Final = {
@@ -99,7 +99,7 @@ def _diff(parser: Parser) -> None:
     told = "a result file: the later run; several are candidates, judged together"
     add(parser, "AFTER", told, type=Path, nargs="+")
     told = "exit with 1 if the mean score has dropped by more than this, beyond what chance makes"
-    add(parser, "--max-drop DROP", told, type=float)
+    add(parser, "--max-drop DROP", told, type=read_drop)
     told = "fail if such a drop is proven (the default), or unless it is ruled out"
     add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
     add_options(parser, "--confidence")
@@ -266,7 +266,7 @@ echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' 
     add(command, "--min-accuracy SHARE", "exit with 1 if the accuracy is lower", type=share)
     told = "hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures"
     add(command, "--proven", told)
-    add(command, "--confidence SHARE", "of the intervals (default: 0.95)", type=share, default=0.95)
+    add_options(command, confidence="of the intervals (default: 0.95)")
     told = "text for people (the default), or JSON with every pair that is not agreed about"
     add(command, "--report", told, choices=("text", "json"), default="text")
     add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")

@@ -19,7 +19,6 @@ from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.progress import Progress
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
-from pytest_jsonmatch.gate.intervals import Interval, checked_confidence
 from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.look import Look, joined
@@ -28,6 +27,7 @@ from pytest_jsonmatch.semantic.bench import Bench, Question, question_of, usage_
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
 
 _SHOWN: Final = 3
@@ -36,7 +36,6 @@ _SHOWN: Final = 3
 
 def calibrate(options: Namespace) -> int:
     """Run `jsonmatch judge calibrate`."""
-    checked_confidence(options.confidence)
     labels = read_labels(options.labels)
     with plugins(options):
         found = _asked(bench_of(options), labels, options)

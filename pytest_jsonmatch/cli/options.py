@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import add
-from pytest_jsonmatch.commandline import number_reader
+from pytest_jsonmatch.commandline import number_reader, read_confidence
 from pytest_jsonmatch.defaults import METRIC
 
 FORMS: Final = ("text", "json", "html", "markdown")
@@ -134,7 +134,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
     "--confidence": (
         "--confidence SHARE",
         "how sure that is (default: 0.95)",
-        {"type": float, "default": 0.95},
+        {"type": read_confidence, "default": 0.95},
     ),
     "--report": ("--report", "", {"choices": FORMS, "default": "text"}),
     "--verbose": ("-v --verbose", "", {"action": "count", "default": 0}),

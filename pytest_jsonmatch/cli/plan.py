@@ -21,7 +21,6 @@ from pytest_jsonmatch.gate.power import (
     reach,
     sample_of,
 )
-from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.planning import Curve, plan_sheet
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch plan`."""
-    DropGate(confidence=options.confidence)  # (raises)
     if not 0 < options.power < 1:
         raise CommandError(
             f"--power {options.power:g}: a drop can be proven in some runs, neither none nor all"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.gate.intervals import SEED, Interval, checked_confidence, wilson
+from pytest_jsonmatch.gate.intervals import SEED, Interval, wilson
 from pytest_jsonmatch.gate.session import Check
 
 if TYPE_CHECKING:
@@ -93,11 +93,7 @@ class Agreement:
         return 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
 
     def accuracy_interval(self, confidence: float = 0.95) -> Interval | None:
-        """Return Wilson's interval of the accuracy; None without pairs.
-
-        Raises:
-            ConfigurationError: the confidence is no share.
-        """
+        """Return Wilson's interval of the accuracy; None without pairs."""
         return wilson(self.agreed, self.number, confidence) if self.number else None
 
     def kappa_interval(self, confidence: float = 0.95) -> Interval | None:
@@ -109,14 +105,10 @@ class Agreement:
         no width where judge and people never disagree, and with 50 pairs covers too rarely;
         docs/statistics.md compares the two. Judge and people may change places: nothing about it changes.
 
-        Raises:
-            ConfigurationError: the confidence is no share.
-
         >>> interval = Agreement(20, 10, 5, 15).kappa_interval()
         >>> interval.estimate, round(interval.low, 2), round(interval.high, 2)
         (0.4, 0.13, 0.61)
         """
-        rest = (1 - checked_confidence(confidence)) / 2
         estimate = self.kappa
         if estimate is None:
             return None
@@ -128,6 +120,7 @@ class Agreement:
         random = np.random.RandomState(SEED)
         a, d, b, c = random.standard_gamma(np.array([*same, *other]) + _PRIOR, (DRAWS, 4)).T
         kappas = 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+        rest = (1 - confidence) / 2
         low, high = (float(end) for end in np.quantile(kappas, [rest, 1 - rest]))
         n = self.number
         return Interval(estimate, min(low, estimate), max(high, estimate), confidence, "Jeffreys", n, n)
@@ -153,9 +146,6 @@ def agreement_checks(
         min_accuracy: the least accuracy; None sets no limit.
         confidence: of the intervals.
         proven: True holds the lower ends of the intervals to the limits, False the figures.
-
-    Raises:
-        ConfigurationError: the confidence is no share.
 
     >>> [check.passed for check in agreement_checks(Agreement(20, 10, 5, 15), min_kappa=0.3)]
     [True]

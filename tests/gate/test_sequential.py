@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, threshold_decision
 from pytest_jsonmatch.gate.verdict import DropGate
 
@@ -37,10 +36,6 @@ def test_a_threshold_stops_as_soon_as_it_is_settled():
 
 def test_no_case_at_all_fails():
     assert threshold_decision([], 0, 0.0).passed is False
-    with pytest.raises(ConfigurationError, match=r"^nan is not a score"):
-        threshold_decision([math.nan], 2, 0.5)
-    with pytest.raises(ConfigurationError, match=r"^3 cases have run and 2 were planned$"):
-        threshold_decision([1.0] * 3, 2, 0.5)
 
 
 def first(found):
@@ -140,18 +135,6 @@ def test_skewed_differences_of_mean_0_are_not_taken_for_a_drop():
         found = [gate.add(0.98 if source.random() < 0.02 else -0.02) for _ in range(100)]
         fails += found[-1].passed is False
     assert fails <= 5
-
-
-def test_wrong_arguments_are_told():
-    for call in (
-        lambda: SequentialGate(5, DropGate(-0.1)),
-        lambda: SequentialGate(5, DropGate(confidence=0.2)),
-        lambda: SequentialGate(5, DropGate(mode="fast")),
-        lambda: SequentialGate(5).add(math.nan),
-        lambda: SequentialGate(0).add(0.0),
-    ):
-        with pytest.raises(ConfigurationError):
-            call()
 
 
 def test_enormous_wealth_is_infinite():
