@@ -12,7 +12,6 @@ from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.table import Name, draw_table
-from pytest_jsonmatch.report.view import whole_corpus
 from pytest_jsonmatch.results.model import FIGURES, Case, ResultSet, by_metric
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
@@ -56,7 +55,7 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
     if not parts:
         yield look.folded(f"{option}={name}: {no_such_name(results, name)}", 2, YELLOW)
         return
-    noun = "record" if results.corpus is not None else "case"
+    noun = results.noun
     names = [Name(name, BOLD), *(Name(part.value or '""') for part in parts)]
     numbers: StyledLine = [(f"{noun}s", BOLD), *((count(part.number), PLAIN) for part in parts)]
     columns = [numbers]
@@ -69,8 +68,7 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
     yield lines
     groups: dict[str, dict[str, list[Case]]] = {}
     for value, part in by_tag(results, name):
-        cases = part.cases if part.corpus is None else [whole_corpus(part.corpus)]
-        for metric, compared in by_metric(cases).items():
+        for metric, compared in by_metric(part.tabled).items():
             groups.setdefault(metric, {part.value: [] for part in parts})[value] = compared
     for metric, found in groups.items():
         title = f"score of fields by {name}, over all leaves, * is the best"

@@ -12,7 +12,6 @@ from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, score_text
-from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import FIGURES, MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
 
 if TYPE_CHECKING:
@@ -194,15 +193,12 @@ class RunView:
     @property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, of each metric on their own; of a corpus over all records, kept or not."""
-        corpus = self.results.corpus
-        if corpus is None:
-            return sections_of(self.results.cases)
-        return sections_of([whole_corpus(corpus)]) if corpus.records else ()
+        return sections_of(self.results.tabled) if self.results.number else ()
 
     @property
     def noun(self) -> str:
         """What there are several of."""
-        return "case" if self.results.corpus is None else "record"
+        return self.results.noun
 
     @property
     def means_of(self) -> str:
@@ -355,17 +351,8 @@ def left_out_note(results: ResultSet) -> str:
     if failed:
         notes.append(f"{count(failed, 'result')} left out of the figures: the batch comparator failed")
     if unscored:
-        notes.append(f"{count(unscored, 'case' if results.corpus is None else 'record')} without any figure")
+        notes.append(f"{count(unscored, results.noun)} without any figure")
     return "; ".join(filter(None, notes))
-
-
-def whole_corpus(corpus: Corpus) -> Case:
-    """Return the figures of a corpus as one case, of which tables read the fields."""
-    failed = sum(each.batch_errors for each in corpus.fields.values())
-    score, precision, recall, f1 = (corpus.means.get(name, 0.0) for name in FIGURES)
-    counts = {"batch_error": failed} if failed else {}
-    figures = corpus.metric, corpus.signature, score, precision, recall, f1
-    return Case.single(Comparison("", "", *figures, passed=True, fields=corpus.fields, counts=counts))
 
 
 # -- the baseline ------------------------------------------------------------------------------------------

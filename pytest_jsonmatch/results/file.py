@@ -24,7 +24,6 @@ from pytest_jsonmatch.results.model import (
     CaseRun,
     Corpus,
     ResultSet,
-    merged_fields,
     segments_of,
 )
 
@@ -131,8 +130,7 @@ def _dump(value: object) -> str:
 
 def _rates(results: ResultSet) -> dict[str, float]:
     """Return what is missing or made up, as far as there is anything to divide by."""
-    fields = merged_fields(results.cases) if results.corpus is None else results.corpus.fields
-    total = together(fields.values())
+    total = together(results.fields.values())
     return {name: rate for name in RATES if (rate := getattr(total, name)) is not None}
 
 

@@ -226,6 +226,17 @@ class Corpus:
     answers: Answers = _NO_ANSWERS
     by_tag: Mapping[str, Corpus] = field(default_factory=dict)
 
+    @property
+    def as_case(self) -> Case:
+        """The figures of all records as those of one case, of which tables read the fields."""
+        from pytest_jsonmatch.results.comparison import Comparison
+
+        failed = sum(each.batch_errors for each in self.fields.values())
+        counts = {"batch_error": failed} if failed else {}
+        score, precision, recall, f1 = (self.means.get(name, 0.0) for name in FIGURES)
+        figures = self.metric, self.signature, score, precision, recall, f1
+        return Case.single(Comparison("", "", *figures, passed=True, fields=self.fields, counts=counts))
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -256,6 +267,11 @@ class ResultSet:
     def number(self) -> int:
         """How many cases the figures are of: more than there are here if a corpus keeps only some."""
         return len(self.cases) if self.corpus is None else self.corpus.records
+
+    @property
+    def noun(self) -> str:
+        """What there are several of."""
+        return "case" if self.corpus is None else "record"
 
     @property
     def is_partial(self) -> bool:
@@ -315,9 +331,32 @@ class ResultSet:
     @property
     def batch_errors(self) -> int:
         """How many results the figures leave out, since a batch comparator failed."""
+        return sum(each.counts.get("batch_error", 0) for each in comparisons_of(self.tabled))
+
+    @property
+    def errors(self) -> int:
+        """How many errors comparators have made, and how many runs came to no figures."""
         if self.corpus is not None:
-            return sum(each.batch_errors for each in self.corpus.fields.values())
-        return sum(each.counts.get("batch_error", 0) for each in self.comparisons)
+            return self.corpus.errors
+        unscored = sum(bool(run.error) for case in self.cases for run in case.runs)
+        return sum(len(each.errors) for each in self.comparisons) + unscored
+
+    @property
+    def approximate(self) -> int:
+        """How many comparisons have an array that was too large to be paired exactly."""
+        if self.corpus is not None:
+            return self.corpus.approximate
+        return sum(each.approximate for each in self.comparisons)
+
+    @property
+    def fields(self) -> Mapping[str, FieldAggregation]:
+        """The figures of each field, over all metrics."""
+        return merged_fields(self.cases) if self.corpus is None else self.corpus.fields
+
+    @property
+    def tabled(self) -> tuple[Case, ...]:
+        """The cases that tables are made of: of a corpus one, with the figures of all its records."""
+        return self.cases if self.corpus is None else (self.corpus.as_case,)
 
 
 @lru_cache(maxsize=256)
