@@ -325,19 +325,17 @@ class _Asked:
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:
         from pytest_jsonmatch.report.failure import failure_message
+        from pytest_jsonmatch.report.look import Look
 
         run = current_run()
-        color, unicode, width = (False, True, 80) if run is None else run.look
         return failure_message(
             result,
+            Look() if run is None else Look(*run.look),
             threshold=self.limits,
             failures=failures,
             verbosity=0 if run is None else run.verbosity,
-            color=color,
-            unicode=unicode,
             name=self.name,
             locate=self.locate,
-            width=width,
         )
 
     def _would_pass(self, actual: object, expected: JsonValue, result: MatchResult) -> Iterator[str]:

@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
     else:
         if not fine:
             failures = [] if figure.is_reached else [figure]
-            told = failure_message(result, threshold={}, failures=failures).partition("\n")[0]
+            told = failure_message(result, Look(), threshold={}, failures=failures).partition("\n")[0]
             sys.stderr.write(f"{options.command}: {told}\n")
         shown = _shown(result, comparison, f"{name_of(actual)} against {name_of(expected)}", figure, options)
         write_output(in_form(options.report, shown), options.output)
@@ -153,12 +153,10 @@ def _message(result: MatchResult, figure: Measured, options: Namespace, look: Lo
     is_score = figure.what == "score"
     message = failure_message(
         result,
+        look.less(-MARGIN),
         threshold={"score": options.threshold} if is_score else {},
         failures=[] if figure.is_reached else [figure],
         verbosity=options.verbose,
-        color=look.color,
-        unicode=look.unicode,
-        width=look.width + MARGIN,
     )
     if is_score or not figure.is_reached:
         return message

@@ -8,8 +8,6 @@ from typing import Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import headlines
-from pytest_jsonmatch.gate.repeats import repeats
-from pytest_jsonmatch.gate.session import Checks
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
@@ -62,7 +60,6 @@ def completed(view: RunView) -> RunView:
         )
     return replace(
         view,
-        unsettled=Checks(cases=repeats(results.cases).checks).unsettled_cases,
         headlines=() if results.is_partial or len(results.cases) < 2 else headlines(results),
         faults=faults_of(results),
         notes=notes,

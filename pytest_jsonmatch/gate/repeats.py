@@ -118,11 +118,6 @@ class Repeats:
         return fmean(rates) if rates else None
 
     @property
-    def checks(self) -> tuple[Check, ...]:
-        """What the run is held against."""
-        return tuple(found for case in self.cases if (found := check(case)) is not None)
-
-    @property
     def is_mixed(self) -> bool:
         """Whether some run did not pass."""
         return any(case.passed_runs < len(case.runs) for case in self.cases)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
@@ -107,7 +108,6 @@ class RunView:
         results: the run.
         title: what it is called.
         gates: what it was judged by as a whole.
-        unsettled: repeated cases that failed, or that could not be decided.
         baseline: the name of the run that it is compared with; empty without one.
         diff: how it differs from that; None if there is no such run yet.
         proven: what the difference proves; None if nothing was asked of it.
@@ -126,7 +126,6 @@ class RunView:
     results: ResultSet
     title: str = "jsonmatch"
     gates: Sequence[Check] = ()
-    unsettled: Sequence[Check] = ()
     baseline: str = ""
     diff: BaselineDiff | None = None
     proven: RunChange | None = None
@@ -142,11 +141,25 @@ class RunView:
     by: Sequence[str] = ()
 
     @property
+    def repeated(self) -> tuple[Check, ...]:
+        """The checks of repeated cases that are judged as a whole, by all of their runs."""
+        return tuple(found for case in self.results.cases if (found := check(case)) is not None)
+
+    @property
+    def unsettled(self) -> tuple[Check, ...]:
+        """Those that failed, and then those that could not be decided."""
+        open_ones = [check for check in self.repeated if check.passed is not True]
+        return tuple(sorted(open_ones, key=lambda check: check.passed is None))
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a check failed. The banner and the exit status both go by it, so they can't differ."""
+        return any(check.passed is False for check in (*self.gates, *self.repeated))
+
+    @property
     def failed(self) -> bool:
         """Whether a gate or a case failed; a record of a corpus does not fail by not being perfect."""
-        if any(check.passed is False for check in (*self.gates, *self.unsettled)):
-            return True
-        return self.results.corpus is None and bool(self.faults)
+        return self.is_refused or (self.results.corpus is None and bool(self.faults))
 
     @property
     def is_judged(self) -> bool:

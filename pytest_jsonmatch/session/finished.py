@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_jsonmatch.gate.session import Checks
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
 
@@ -29,13 +28,9 @@ class FinishedRun:
     """A run that has ended, with everything that is reported of it.
 
     Args:
-        view: the cases with their figures, and what reports say of them.
-        checks: gates, and cases that failed as a whole.
-        baseline: None without one.
+        view: the cases with their figures, what they were judged by, and what reports say of them.
         notes: lines about the files that were written, each with its colour or an empty text.
     """
 
     view: RunView
-    checks: Checks
-    baseline: Baseline | None
     notes: tuple[tuple[str, str], ...] = ()

@@ -32,7 +32,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         or config.get_verbosity() < -1
         or bool(config.getoption("no_summary"))
     )
-    if run is not None and run.checks.failed:
+    if run is not None and run.view.is_refused:
         _show_failures(terminalreporter, session, run)
     cases = () if silent else session.outcomes.cases()
     comparisons = list(comparisons_of(cases))
@@ -50,7 +50,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         if comparisons and session.settings.asks_of_run:
             from pytest_jsonmatch.report.doubts import doubt_blocks
 
-            if not is_brief or run.checks.failed or session.settings.summary == "all":
+            if not is_brief or run.view.is_refused or session.settings.summary == "all":
                 checks += _intervals(session, run)
             for block in doubt_blocks(run.view.results, _look(session), session.outcomes.input_files):
                 checks += [*block, []]
@@ -148,7 +148,7 @@ def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
 
 def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
     """Yield the lines about the baseline."""
-    baseline = run.baseline
+    baseline = session.baseline
     if baseline is None:
         return
     if baseline.results is None:
@@ -181,8 +181,8 @@ def _checks(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
     on, look, stopper = extent(run.view.results), _look(session), session.stopper
     if stopper is not None and stopper.reason is not None:
         on += f"; decided, {count(stopper.saved, 'test')} saved"
-    gates = gate_lines(run.checks.gates, look, on=on)
-    cases = check_lines(run.checks.unsettled_cases, look)
+    gates = gate_lines(run.view.gates, look, on=on)
+    cases = check_lines(run.view.unsettled, look)
     return [*gates, *([[]] if gates and cases else []), *cases]
 
 
@@ -198,7 +198,9 @@ def _show_failures(terminalreporter: pytest.TerminalReporter, session: Session, 
         score = scores[turn.case, turn.number]
         if turn.case not in worst or score < worst[turn.case][0]:
             worst[turn.case] = score, turn, report
-    failed = [check.subject for check in run.checks.cases if check.passed is False and check.subject in worst]
+    failed = [
+        check.subject for check in run.view.unsettled if check.passed is False and check.subject in worst
+    ]
     if not failed:
         return
     terminalreporter.write_sep("=", "REPEATED CASES")
@@ -220,7 +222,7 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
         return
     from pytest_jsonmatch.report.checks import failed_line
 
-    if line := failed_line(session.finished.checks, _look(session)):
+    if line := failed_line(session.finished.view, _look(session)):
         write_lines(terminalreporter, [line])
 
 

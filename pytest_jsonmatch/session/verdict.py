@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import RunChange
-    from pytest_jsonmatch.gate.session import Check, Checks
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session.session import Session
 
@@ -128,9 +129,9 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         stopper = session.stopper
         is_decided = stopper is not None and stopper.reason is not None
         run = _finished(session, _narrowed(pytest_session, is_decided=is_decided))
-        _remember(session, run.checks)
+        _remember(session, run.view)
         session.finished, are_written = ci.write_files(session, run)
-        failed = run.checks.failed or not are_written
+        failed = run.view.is_refused or not are_written
         if is_decided and status == pytest.ExitCode.INTERRUPTED:
             status = pytest.ExitCode.TESTS_FAILED if pytest_session.testsfailed else pytest.ExitCode.OK
     # If the run was interrupted, or nothing ran, golden files are left alone.
@@ -170,8 +171,6 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     """Return the run with everything that follows from all of its tests."""
     from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import headlines
-    from pytest_jsonmatch.gate.repeats import repeats
-    from pytest_jsonmatch.gate.session import Checks
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session import ci
@@ -187,11 +186,9 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     )
     gates = check_gates(session.gates, results, confidence=settings.confidence)
     diff, change = _compared(session, results)
-    checks = Checks((*gates, *_baseline_checks(session, diff, change)), repeats(cases).checks)
     view = RunView(
         results,
-        gates=checks.gates,
-        unsettled=checks.unsettled_cases,
+        gates=(*gates, *_baseline_checks(session, diff, change)),
         baseline=settings.baseline or "",
         diff=diff,
         proven=change,
@@ -203,7 +200,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
         link=ci.link(),
         by=settings.by,
     )
-    return FinishedRun(view, checks, session.baseline)
+    return FinishedRun(view)
 
 
 def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:
@@ -249,11 +246,11 @@ def _baseline_checks(
         yield Check(subject, "drop", None, limit, passed=decision.passed, note=decision.reason)
 
 
-def _remember(session: Session, checks: Checks) -> None:
+def _remember(session: Session, run: RunView) -> None:
     """Add the runs of failed cases to the tests that `--lf` runs again, since pytest saw them pass."""
     cache = getattr(session.config, "cache", None)
     runs = session.outcomes.run_ids
-    failed = [check.subject for check in checks.cases if check.passed is False]
+    failed = [check.subject for check in run.repeated if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
         remembered.update((nodeid, True) for case in failed for nodeid in runs[case])
