@@ -393,16 +393,9 @@ def _is_about_answer(error: BaseException) -> bool:
 
 def _plain_nodeid(item: pytest.Item) -> str:
     """Return the item's node id without the `@group` that pytest-xdist appends under `--dist=loadgroup`."""
-    nodeid = item.nodeid
-    if not getattr(item.config.option, "loadgroup", False):
-        return nodeid
-    marks = list(item.iter_markers("xdist_group"))
-    names = [str(mark.args[0] if mark.args else mark.kwargs.get("name", "default")) for mark in marks]
-    # Older releases append the closest mark's name, newer ones all names, sorted and joined.
-    for suffix in (*(f"@{name}" for name in names[:1]), f"@{'_'.join(sorted(set(names)))}"):
-        if marks and nodeid.endswith(suffix):
-            return nodeid.removesuffix(suffix)
-    return nodeid
+    if item.parent is None or not getattr(item.config.option, "loadgroup", False):
+        return item.nodeid
+    return f"{item.parent.nodeid}::{item.name}"
 
 
 def _text(text: str) -> str:
