@@ -362,12 +362,9 @@ class _Asked:
             except JsonMatchError:
                 return None
 
-        def passes(other: MatchResult) -> bool:
-            return not other.errors and not _failures(other, self.limits)
-
         options = {key: value for key, value in self.options.items() if key not in JUDGING}
         head = "would pass with  "
-        for change in suggestions(result, options, Trial(again, passes)):
+        for change in suggestions(result, options, Trial(again, self.passes)):
             for line in as_yaml(change):
                 yield head + printable(line)
                 head = " " * len(head)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from pytest_jsonmatch.gate.verdict import ANY_DROP, means_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from fractions import Fraction
 
     from pytest_jsonmatch.gate.verdict import DropGate
 
@@ -28,7 +28,7 @@ class Decision(NamedTuple):
 
 
 def threshold_decision(
-    scores: Iterable[float], planned: int, limit: float, *, figure: str = "mean score"
+    total: Fraction, seen: int, planned: int, limit: float, *, figure: str = "mean score"
 ) -> Decision:
     """Tell if `mean >= limit` is settled: if the rest were all 1, or all 0, would it change?
 
@@ -36,21 +36,21 @@ def threshold_decision(
     mean (sums are rounded once). A pass rate is the mean of 0 and 1.
 
     Args:
-        scores: of the cases that have run, each the mean of its repeats.
+        total: of the scores of the cases that have run, each the mean of its repeats.
+        seen: how many these are.
         planned: how many cases there are in all.
         limit: what the mean over all of them must reach.
         figure: what the mean is called.
 
-    >>> threshold_decision([0.2, 0.5, 0.9], planned=10, limit=0.9)
+    >>> from fractions import Fraction
+    >>> threshold_decision(Fraction("1.6"), seen=3, planned=10, limit=0.9)
     Decision(passed=False, reason='the mean score can reach 0.860 at most')
-    >>> threshold_decision([1.0, 0.5], planned=3, limit=0.5).reason
+    >>> threshold_decision(Fraction("1.5"), seen=2, planned=3, limit=0.5).reason
     'the mean score is 0.500 at least'
     """
-    found = list(scores)
     if not planned:
         return Decision(False, "there is no case")
-    rest = planned - len(found)
-    worst, best = math.fsum(found) / planned, math.fsum([*found, float(rest)]) / planned
+    worst, best = float(total) / planned, float(total + planned - seen) / planned
     if worst >= limit:
         return Decision(True, f"the {figure} is {means_apart(limit, worst)[1]} at least")
     if best < limit:

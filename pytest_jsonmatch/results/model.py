@@ -135,6 +135,21 @@ class Case:
         """Return the mean of a figure over the runs that have figures."""
         return _mean([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
 
+    def scores_by_field(self) -> dict[str, list[float]]:
+        """Return by field the mean score of each run that has the field."""
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            sums: dict[str, list[float]] = {}
+            for comparison in run.comparisons:
+                for path, figures in comparison.fields.items():
+                    if figures.total:
+                        of_field = sums.setdefault(path, [0.0, 0.0])
+                        of_field[0] += figures.score_sum
+                        of_field[1] += figures.total
+            for path, (score, total) in sums.items():
+                found.setdefault(path, []).append(min(score / total, 1.0))
+        return found
+
     @property
     def has_figures(self) -> bool:
         """Whether any run has figures; a case without is left out of means."""
