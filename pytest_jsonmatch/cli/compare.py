@@ -27,11 +27,10 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
-from pytest_jsonmatch.report.containers import container_lines
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.report.pairs import pair_lines
+from pytest_jsonmatch.report.pairs import container_lines, pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.results.comparison import Comparison

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, Name, draw_table, roomiest
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.report.table import Name, draw_table, roomiest
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, Name, draw_table
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
-from pytest_jsonmatch.report.table import Name, draw_table
 from pytest_jsonmatch.results.model import Case, by_metric, comparisons_of
 
 _MAX_ROWS: Final = 30

@@ -19,13 +19,13 @@ from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.value.paths import Segment
-    from pytest_jsonmatch.results.comparison import Comparison
 
 Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
 FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
@@ -244,8 +244,6 @@ class Corpus:
     @property
     def as_case(self) -> Case:
         """The figures of all records as those of one case, of which tables read the fields."""
-        from pytest_jsonmatch.results.comparison import Comparison
-
         failed = sum(each.batch_errors for each in self.fields.values())
         counts = {"batch_error": failed} if failed else {}
         score, precision, recall, f1 = (self.means.get(name, 0.0) for name in FIGURES)

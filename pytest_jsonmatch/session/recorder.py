@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.running import Compared, RuleSource, Turn
+    from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.rules import SharedRules
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
@@ -57,21 +58,11 @@ class Recorder:
 
     Args:
         item: the test.
-        keeps_details: whether a report will show values.
-        cluster_tag: the tag that says what a case belongs to, where it names no cluster; empty for none.
-        keeps_audit: whether a result file will say what pairs of arrays could have been instead.
-        shared_rules: gives the rules of this process that hold for several tests.
+        settings: of the session.
+        shared_rules: the rules of this process that hold for several tests.
     """
 
-    def __init__(
-        self,
-        item: pytest.Item,
-        *,
-        keeps_details: bool = False,
-        keeps_audit: bool = False,
-        cluster_tag: str = "",
-        shared_rules: Callable[[], SharedRules],
-    ) -> None:
+    def __init__(self, item: pytest.Item, settings: Settings, shared_rules: SharedRules) -> None:
         self.item = item
         self.nodeid = _plain_nodeid(item)
         self.request: pytest.FixtureRequest | None = None
@@ -90,9 +81,7 @@ class Recorder:
         """What is chosen to run, for the first report that goes out."""
         self.setup_seconds = 0.0
         """What setting the item's fixtures up took."""
-        self._keeps_details = keeps_details
-        self._keeps_audit = keeps_audit
-        self._cluster_tag = cluster_tag
+        self._settings = settings
         self._shared_rules = shared_rules
         self._lock = Lock()
         self._forget()
@@ -149,7 +138,7 @@ class Recorder:
                 self._spent.append(spent)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
         comparison = self._comparison(identity, compared, spent)
-        if self._keeps_details:
+        if self._settings.html is not None:  # a page shows values
             from pytest_jsonmatch.report.details import details_of
 
             if details := details_of(result):
@@ -174,7 +163,7 @@ class Recorder:
         if source is None:
             self._look_at_own(result, kind, [each for each in patterns if (kind, each) not in self._fitted])
         else:
-            for row in self._shared_rules().look(result, kind, patterns, source):
+            for row in self._shared_rules.look(result, kind, patterns, source):
                 self.send("rules", row)
 
     def _look_at_own(self, result: MatchResult, kind: str, patterns: list[str]) -> None:
@@ -217,7 +206,8 @@ class Recorder:
         if compared.unreadable is not None:
             warnings = (*made.warnings, compared.unreadable)
             made = replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
-        return made.audited(compared.result) if self._keeps_audit and compared.result.score != 1.0 else made
+        is_audited = self._settings.json is not None and compared.result.score != 1.0
+        return made.audited(compared.result) if is_audited else made
 
     def _unused(self, name: str) -> str:
         candidate, count = name, 1
@@ -257,11 +247,11 @@ class Recorder:
 
     def _named_cluster(self) -> str:
         """Return what the case belongs to: what it says itself, else the tag that names clusters."""
-        if self.cluster or self._cluster_tag not in self.tags:
+        if self.cluster or self._settings.cluster not in self.tags:
             return self.cluster
         from pytest_jsonmatch.corpus.tags import value_text
 
-        return _text(value_text(self.tags[self._cluster_tag]))
+        return _text(value_text(self.tags[self._settings.cluster]))
 
     def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
         """Let a run of a case of which not all have to pass be an expected failure: gates look at the case.

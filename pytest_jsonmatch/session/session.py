@@ -12,6 +12,7 @@ import pytest
 from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
+from pytest_jsonmatch.session.rules import MarkedRules, SharedRules
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.finished import Baseline, FinishedRun
     from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
-    from pytest_jsonmatch.session.rules import SharedRules
     from pytest_jsonmatch.session.stopping import Stopper
 
 _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
@@ -49,6 +49,7 @@ class Session:
         self.suggests = settings.suggest
         self.outcomes = Outcomes()
         self.recorders = Recorders()
+        self._shared_rules = SharedRules()
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
         self.collected: set[str] = set()
@@ -144,22 +145,9 @@ class Session:
 
     def new_recorder(self, item: pytest.Item) -> Recorder:
         """Return a recorder for a test that is about to run."""
-        settings = self.settings
-        recorder = Recorder(
-            item,
-            keeps_details=settings.html is not None,
-            keeps_audit=settings.json is not None,
-            cluster_tag=settings.cluster,
-            shared_rules=lambda: self._shared_rules,
-        )
+        recorder = Recorder(item, self.settings, self._shared_rules)
         recorder.planned, self.planned = self.planned, None
         return recorder
-
-    @cached_property
-    def _shared_rules(self) -> SharedRules:
-        from pytest_jsonmatch.session.rules import SharedRules
-
-        return SharedRules()
 
     @property
     def test(self) -> Recorder | None:
@@ -194,8 +182,6 @@ class Session:
         test = self.test
         for node, mark in () if test is None else test.item.iter_markers_with_node("jsonmatch"):
             if mark.kwargs.get(name) is not None:
-                from pytest_jsonmatch.session.rules import MarkedRules
-
                 return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
         return None
 
