@@ -17,7 +17,7 @@ from pytest_jsonmatch.gate.expressions import COUNTS, OF_EXTRAS, Gate, parse_gat
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import FIGURES, Answers, comparisons_of, counts_extra, segments_of
+from pytest_jsonmatch.results.model import Answers, comparisons_of, counts_extra, segments_of
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _of_cases(name: str, results: ResultSet) -> tuple[float | None, str]:
         if corpus is not None:
             return results.pass_rate, f"{corpus.perfect:,} of {number} with score 1"
         return results.pass_rate, f"{count(sum(case.passed for case in results.cases))} of {number}"
-    mean = results.mean(next(each for each in FIGURES if each == name))
+    mean = results.mean(name)
     scored = results.number - results.unscored
     return mean, _NOTHING_LEFT if mean is None else _mean_of(scored, results.noun)
 

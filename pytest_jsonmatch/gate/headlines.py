@@ -9,7 +9,8 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare, compare_several
-from pytest_jsonmatch.results.model import FIGURES, MICRO
+from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.results.model import MICRO
 from pytest_jsonmatch.results.tags import tagged, tags_of
 
 if TYPE_CHECKING:

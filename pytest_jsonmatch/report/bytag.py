@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.look import Look, Name, draw_table
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.results.model import FIGURES, Case, ResultSet, by_metric
+from pytest_jsonmatch.results.model import Case, ResultSet, by_metric
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
 TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")

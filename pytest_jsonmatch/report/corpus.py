@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.fieldtable import left_out, sections_of
 from pytest_jsonmatch.report.figures import answers_note
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import field_table, summarize
-from pytest_jsonmatch.results.model import FIGURES, Corpus, counts_extra
+from pytest_jsonmatch.results.model import Corpus, counts_extra
 
 SHOWN_FIELDS: Final = 3
 """So many fields of a record are named."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import check
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, score_text
-from pytest_jsonmatch.results.model import FIGURES, MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
+from pytest_jsonmatch.results.model import MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.limits import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,7 +136,7 @@ class Comparison:
             name: value for name in _WRITTEN if (value := getattr(self, name)) or name not in _SOMETIMES
         }
         if not self.has_figures:
-            payload.update(dict.fromkeys(_FIGURES))
+            payload.update(dict.fromkeys(FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
         if self.parsed is not None:
             payload["parsed"] = self.parsed
@@ -171,7 +172,7 @@ class Comparison:
         found = {name: payload[name] for name in cls.__dataclass_fields__ if name in payload}
         found["fields"] = aggregates
         if found["score"] is None:
-            found.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
+            found.update(dict.fromkeys(FIGURES, 0.0), has_figures=False)
         if "presence" in found:
             found["presence"] = {path: Presence(**each) for path, each in found["presence"].items()}
         for name in ("errors", "warnings", "violations", *_LISTED):
@@ -188,12 +189,11 @@ class Comparison:
 
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
-_FIGURES: Final = ("score", "precision", "recall", "f1")
 _LISTED: Final = ("field_results", "containers")
 _SOMETIMES: Final = frozenset({"params", "tags", "approximate", "validity", "violations", *_LISTED})
 """What a payload has of some comparisons only."""
 _WRITTEN: Final = (
-    *("id", "nodeid", "params", "tags", "metric", "signature", *_FIGURES, "passed", "threshold"),
+    *("id", "nodeid", "params", "tags", "metric", "signature", *FIGURES, "passed", "threshold"),
     *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
     *_LISTED,
 )

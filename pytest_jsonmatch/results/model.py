@@ -19,6 +19,7 @@ from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.value.paths import Segment
 
-Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
-FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
 MICRO: Final = "micro."
 """Begins the name of a figure that is not a mean of cases, but of all leaves together."""
 _UNKNOWN: Final = Spent()
@@ -55,8 +54,8 @@ class CaseRun:
     comparisons: tuple[Comparison, ...] = ()
     error: str = ""
 
-    def figure(self, name: Figure) -> float:
-        """Return the mean of a figure over what was compared; 0 after an error."""
+    def figure(self, name: str) -> float:
+        """Return the mean of one of `FIGURES` over what was compared; 0 after an error."""
         if self.error:
             return 0.0
         return _mean([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0
@@ -131,7 +130,7 @@ class Case:
         wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         return self.pass_rate >= wanted - _SLACK
 
-    def figure(self, name: Figure) -> float:
+    def figure(self, name: str) -> float:
         """Return the mean of a figure over the runs that have figures."""
         return _mean([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
 
@@ -291,7 +290,7 @@ class ResultSet:
         """Whether records of the corpus are not here as cases."""
         return self.number > len(self.cases)
 
-    def mean(self, name: Figure) -> float | None:
+    def mean(self, name: str) -> float | None:
         """Return the mean of a figure over the cases that have figures; None without any."""
         if self.corpus is not None:
             return self.corpus.means.get(name)

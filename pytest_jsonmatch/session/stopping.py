@@ -14,8 +14,8 @@ import pytest
 
 from pytest_jsonmatch.gate.sequential import SequentialGate, threshold_decision
 from pytest_jsonmatch.gate.verdict import DropGate
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.atomic import write_file
-from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,7 @@ class Stopper:
             return
         self._done[case.id] = case
         for name in self._sums:
-            self._sums[name] += Fraction(_figure(case, name))
+            self._sums[name] += Fraction(case.passed if name == "pass_rate" else case.figure(name))
         found = self._settled(case)
         if found is None:
             return
@@ -155,9 +155,3 @@ class Stopper:
             write_file(self._told, reason.encode())
         elif self._pytest is not None:
             self._pytest.shouldstop = reason
-
-
-def _figure(case: Case, name: str) -> float:
-    if name == "pass_rate":
-        return float(case.passed)
-    return case.figure(next(each for each in FIGURES if each == name))

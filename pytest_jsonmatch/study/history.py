@@ -23,8 +23,8 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.baseline import Mismatch, signatures_of
 from pytest_jsonmatch.gate.headlines import OF_SCORE
 from pytest_jsonmatch.gate.paired import sign_flip
+from pytest_jsonmatch.limits import FIGURES as OF_CASES
 from pytest_jsonmatch.results.file import number_of_cases, read_in_parts
-from pytest_jsonmatch.results.model import FIGURES as OF_CASES
 from pytest_jsonmatch.results.model import ResultSet, comparisons_of
 
 if TYPE_CHECKING:
