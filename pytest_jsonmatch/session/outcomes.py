@@ -126,6 +126,8 @@ class Outcomes:
         """The rules that hold for several tests, and whether they have fitted anything."""
         self.planned: Mapping[str, int] = {}
         """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""
+        self.collected: set[str] = set()
+        """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
@@ -137,6 +139,7 @@ class Outcomes:
             if "judged" in carried:
                 self.judged.append(carried.pop("judged"))
             self.planned = carried.pop("planned", self.planned)
+            self.collected.update(carried.pop("collected", ()))
             carried = carried or None
         test = self._tests.get(report.nodeid)
         if test is None:

@@ -32,7 +32,8 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `cluster`: what the case belongs to, and the file with its input;
 `tags`: JSON text of the tags of the case;
 `rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;
-`tolerated`: True; `planned`: what is chosen to run, once a process.
+`tolerated`: True; `planned`, `collected`: what is chosen to run, and what there was to choose from, once a
+process.
 
 A comparison is one ASCII string, and not a tree of dicts: it passes between processes whatever a key holds
 (half of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
@@ -77,8 +78,8 @@ class Recorder:
         """What the case is like."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
-        self.planned: Mapping[str, int] | None = None
-        """What is chosen to run, for the first report that goes out."""
+        self.announced: Mapping[str, object] = {}
+        """What the next report carries of the tests to come."""
         self.setup_seconds = 0.0
         """What setting the item's fixtures up took."""
         self._settings = settings
@@ -240,8 +241,8 @@ class Recorder:
             carried["broken"] = True
         if carried and self.tags:
             carried["tags"] = json.dumps(self.tags)
-        if self.planned is not None:
-            carried["planned"], self.planned = dict(self.planned), None
+        carried.update(self.announced)
+        self.announced = {}
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
 

@@ -52,10 +52,8 @@ class Session:
         self._shared_rules = SharedRules()
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
-        self.collected: set[str] = set()
-        """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
-        self.planned: dict[str, int] | None = None
-        """All tests chosen to run as cases, with the number of their runs; the first report carries them."""
+        self.announced: dict[str, object] = {}
+        """What the first report carries of the tests to come: `collected` and `planned` of the outcomes."""
         self.baseline: Baseline | None = None
         """What the run is compared with; None without one."""
         self.stopper: Stopper | None = None
@@ -146,7 +144,7 @@ class Session:
     def new_recorder(self, item: pytest.Item) -> Recorder:
         """Return a recorder for a test that is about to run."""
         recorder = Recorder(item, self.settings, self._shared_rules)
-        recorder.planned, self.planned = self.planned, None
+        recorder.announced, self.announced = self.announced, {}
         return recorder
 
     @property

@@ -79,12 +79,14 @@ def _read_baseline(session: Session, name: str) -> Baseline:
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases among all tests that were collected, before some are chosen."""
-    session.collected.update(_cases_of(item for item in items if is_there_to_compare(item)))
+    found = sorted({*_cases_of(item for item in items if is_there_to_compare(item))})
+    session.outcomes.collected.update(found)
+    session.announced["collected"] = found
 
 
 def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases that are chosen to run; any test may turn out to compare."""
-    session.planned = Counter(_cases_of(items))
+    session.announced["planned"] = dict(Counter(_cases_of(items)))
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
@@ -177,7 +179,7 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
 
     settings, outcomes = session.settings, session.outcomes
     cases = outcomes.cases()
-    collected = session.collected - outcomes.cases_left_out
+    collected = outcomes.collected - outcomes.cases_left_out
     results = ResultSet(
         cases,
         collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
