@@ -190,7 +190,9 @@ class Comparison:
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 _LISTED: Final = ("field_results", "containers")
-_SOMETIMES: Final = frozenset({"params", "tags", "approximate", "validity", "violations", *_LISTED})
+_SOMETIMES: Final = frozenset(
+    {"params", "tags", "errors", "warnings", "arrays", "approximate", "validity", "violations", *_LISTED}
+)
 """What a payload has of some comparisons only."""
 _WRITTEN: Final = (
     *("id", "nodeid", "params", "tags", "metric", "signature", *FIGURES, "passed", "threshold"),

@@ -183,11 +183,7 @@ def _case(case: Case, signatures: Mapping[str, int]) -> dict[str, object]:
 
 def _comparison(comparison: Comparison, signatures: Mapping[str, int]) -> dict[str, object]:
     payload = comparison.to_payload()
-    payload["signature"] = signatures[comparison.signature]
-    for key in ("errors", "warnings", "arrays"):
-        if not payload[key]:
-            del payload[key]
-    payload["fields"] = _fields(comparison.fields)
+    payload.update(signature=signatures[comparison.signature], fields=_fields(comparison.fields))
     return payload
 
 
