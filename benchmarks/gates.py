@@ -39,8 +39,8 @@ from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.sequential import SequentialGate
 from pytest_jsonmatch.gate.verdict import DropGate, compare
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -33,8 +33,7 @@ from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import container_lines, pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import field_table
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case
+from pytest_jsonmatch.results.comparison import Case, Comparison
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView

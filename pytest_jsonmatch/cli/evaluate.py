@@ -35,9 +35,9 @@ from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
-from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import Answers, Case, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:

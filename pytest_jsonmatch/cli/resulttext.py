@@ -18,7 +18,8 @@ from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note, worst_fields
-from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
+from pytest_jsonmatch.results.comparison import Case
+from pytest_jsonmatch.results.model import Corpus, ResultSet
 
 _WORST: Final = 10
 """How many records of a corpus, and cases that compared nothing, are named."""

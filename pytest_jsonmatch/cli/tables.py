@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.model import Case, ResultSet, by_metric, merged_fields
+from pytest_jsonmatch.results.comparison import Case, by_metric, merged_fields
+from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.tags import tags_of, tags_of_case
 
 _OF_CASE: Final = ("case", "metric", "passed")

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.results.model import by_metric, merged_fields
+from pytest_jsonmatch.results.comparison import by_metric, merged_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.results.comparison import Case
+    from pytest_jsonmatch.results.model import ResultSet
 
 
 class Delta(NamedTuple):

@@ -8,7 +8,8 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.results.model import Answers, Case, comparisons_of, merged_fields, segments_of
+from pytest_jsonmatch.results.comparison import Case, comparisons_of, merged_fields
+from pytest_jsonmatch.results.model import Answers, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -17,13 +17,15 @@ from pytest_jsonmatch.gate.expressions import COUNTS, OF_EXTRAS, Gate, parse_gat
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import Answers, comparisons_of, counts_extra, segments_of
+from pytest_jsonmatch.results.comparison import comparisons_of
+from pytest_jsonmatch.results.model import Answers, counts_extra, segments_of
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.results.comparison import Case
+    from pytest_jsonmatch.results.model import ResultSet
 
 
 _NOTHING_LEFT: Final = "batch errors have left nothing to count"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import Case, CaseRun, by_metric
+from pytest_jsonmatch.results.comparison import Case, CaseRun, by_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

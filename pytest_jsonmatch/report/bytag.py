@@ -12,7 +12,8 @@ from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.look import Look, Name, draw_table
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.results.model import Case, ResultSet, by_metric
+from pytest_jsonmatch.results.comparison import Case, by_metric
+from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
 TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")

@@ -11,17 +11,16 @@ from typing import Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import (
+from pytest_jsonmatch.results.comparison import (
     Case,
+    Comparison,
     added,
     by_metric,
     comparisons_of,
-    counts_extra,
     field_sums,
     figures_of,
-    segments_of,
 )
+from pytest_jsonmatch.results.model import counts_extra, segments_of
 
 
 @final

@@ -21,8 +21,7 @@ from pytest_jsonmatch.report.figures import change_text, score_text, short_figur
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:

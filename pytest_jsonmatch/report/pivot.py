@@ -12,7 +12,7 @@ from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.look import Look, Name, draw_table
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
-from pytest_jsonmatch.results.model import Case, by_metric, comparisons_of
+from pytest_jsonmatch.results.comparison import Case, by_metric, comparisons_of
 
 _MAX_ROWS: Final = 30
 _MAX_LABEL: Final = 16

@@ -28,8 +28,8 @@ from pytest_jsonmatch.report.fieldtable import (
 from pytest_jsonmatch.report.figures import answers_note, compare_figures
 from pytest_jsonmatch.report.look import Look, Name, Table, draw_table, joined, roomiest
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Answers, Case, by_metric, comparisons_of
+from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of
+from pytest_jsonmatch.results.model import Answers
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation

@@ -14,7 +14,8 @@ from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, score_text
-from pytest_jsonmatch.results.model import MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
+from pytest_jsonmatch.results.comparison import Case, CaseRun, merged_fields
+from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta

@@ -1,18 +1,23 @@
-"""What a session keeps of a comparison: figures and counts, in types that travel between processes."""
+"""What is kept of comparisons, in types that travel between processes, and the cases that they belong to.
+
+The unit is the case. What one case says more often (several runs, several comparisons in a test) counts as
+one: means are per run first, then per case, then over cases.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, final
+from math import fsum
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.absence import Presence
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
+from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
+from pytest_jsonmatch.limits import FIGURES, reaches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
@@ -200,3 +205,205 @@ _WRITTEN: Final = (
     *_LISTED,
 )
 """What a payload has as it stands, in this order."""
+
+
+# -- cases -------------------------------------------------------------------------------------------------
+
+_UNKNOWN: Final = Spent()
+Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One run of a case.
+
+    Args:
+        number: which of the case's runs, counted from 1.
+        passed: whether its test passed.
+        comparisons: what was compared, in order.
+        error: what came to no figures, such as a producer that raised; then every figure is 0.
+    """
+
+    number: int
+    passed: bool
+    comparisons: tuple[Comparison, ...] = ()
+    error: str = ""
+
+    def figure(self, name: str) -> float:
+        """Return the mean of one of `FIGURES` over what was compared; 0 after an error."""
+        if self.error:
+            return 0.0
+        return mean_of([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether there is anything to count: an error counts as 0, batch errors alone do not count."""
+        return bool(self.error) or not self.comparisons or any(each.has_figures for each in self.comparisons)
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """What each answer of the run took: one, of which nothing is known, if nobody says."""
+        return tuple(each.spent for each in self.comparisons if each.spent is not None) or (_UNKNOWN,)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case: a test that compares, or a golden case with all of its runs.
+
+    Args:
+        id: its node id, without the number of a run.
+        runs: the runs that have come to their end, by number.
+        of: how many runs there should be.
+        min_pass_rate: the share of them that has to pass; None where each has to.
+        cluster: what it belongs to, such as its document; empty where it stands alone.
+        tags: what it is like, by name; what is compared in it may have more.
+
+    >>> Case("a", (CaseRun(1, passed=True), CaseRun(2, passed=False)), of=5, min_pass_rate=0.6).verdict
+    'undecided'
+    """
+
+    id: str
+    runs: tuple[CaseRun, ...]
+    of: int = 1
+    min_pass_rate: float | None = None
+    cluster: str = ""
+    tags: Tags = field(default_factory=dict)
+
+    @classmethod
+    def single(cls, comparison: Comparison, **more: Any) -> Case:
+        """Return a case of one run in which one comparison was made; `more` are other fields."""
+        return cls(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),), **more)
+
+    @property
+    def unit(self) -> str:
+        """What is independent of other cases: its cluster, or the case where it stands alone."""
+        return self.cluster or self.id
+
+    @property
+    def passed_runs(self) -> int:
+        """How many runs passed."""
+        return sum(run.passed for run in self.runs)
+
+    @property
+    def pass_rate(self) -> float:
+        """The share of the runs that passed."""
+        return self.passed_runs / len(self.runs)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether enough runs passed, as far as that is sure without those that are missing."""
+        wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        missing = self.of - len(self.runs)
+        if not reaches((self.passed_runs + missing) / self.of, wanted):
+            return "failed"
+        return "passed" if reaches(self.passed_runs / self.of, wanted) else "undecided"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case passes; where runs are missing, by those that there are."""
+        wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        return reaches(self.pass_rate, wanted)
+
+    def figure(self, name: str) -> float:
+        """Return the mean of a figure over the runs that have figures."""
+        return mean_of([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
+
+    def scores_by_field(self) -> dict[str, list[float]]:
+        """Return by field the mean score of each run that has the field."""
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            sums: dict[str, list[float]] = {}
+            for comparison in run.comparisons:
+                for path, figures in comparison.fields.items():
+                    if figures.total:
+                        of_field = sums.setdefault(path, [0.0, 0.0])
+                        of_field[0] += figures.score_sum
+                        of_field[1] += figures.total
+            for path, (score, total) in sums.items():
+                found.setdefault(path, []).append(min(score / total, 1.0))
+        return found
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether any run has figures; a case without is left out of means."""
+        return any(run.has_figures for run in self.runs)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all runs have come to their end, and compared something."""
+        return len(self.runs) == self.of and all(run.comparisons for run in self.runs)
+
+
+def comparisons_of(cases: Iterable[Case]) -> Iterator[Comparison]:
+    """Yield the comparisons of all runs of cases."""
+    return (each for case in cases for run in case.runs for each in run.comparisons)
+
+
+def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return cases by the metrics that they were compared by, as far as they were compared by each."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        metrics = dict.fromkeys(each.metric for each in comparisons_of([case]))
+        for metric in metrics:
+            runs = tuple(
+                replace(run, comparisons=tuple(each for each in run.comparisons if each.metric == metric))
+                for run in (case.runs if len(metrics) > 1 else ())
+            )
+            found.setdefault(metric, []).append(replace(case, runs=runs) if runs else case)
+    return found
+
+
+def field_sums(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, list[float]]:
+    """Return the sums of each field over cases; those of several fields may be `added`.
+
+    Where a case ran several times, each number stands there twice: of all runs, and then of what each run
+    counts for, so that a case that ran k times counts as much as any other. `known` are paths of members that
+    expected has in other cases of the run, so that these could have made them up.
+    """
+    are_repeated = any(len(case.runs) > 1 for case in cases)
+    parts: dict[str, list[list[float]]] = {}
+    presence = {path: Presence(known=True) for path in known}
+    for case in cases:
+        share = 1 / len(case.runs)
+        for comparison in comparisons_of([case]):
+            merge_presence(presence, comparison.presence)
+            for path, figures in comparison.fields.items():
+                numbers = figures.to_list()
+                shares = [share * number for number in numbers] if are_repeated else []
+                parts.setdefault(path, []).append(numbers + shares)
+    for path, places in with_fabrications({}, presence).items():
+        parts.setdefault(path, []).append(places.to_list() * (2 if are_repeated else 1))
+    return {path: added(numbers) for path, numbers in parts.items()}
+
+
+def added(parts: Iterable[Sequence[float]]) -> list[float]:
+    """Return the sums of several `field_sums`; empty for none."""
+    return [fsum(column) for column in zip(*parts, strict=True)]
+
+
+def figures_of(sums: Sequence[float]) -> FieldAggregation:
+    """Return the figures of `field_sums`: counts of all runs, and means over the runs of each case first."""
+    size = len(FieldAggregation.__dataclass_fields__)
+    counted = FieldAggregation.from_list([*map(int, sums[:COUNTED]), *sums[COUNTED:size]])
+    if len(sums) <= size:
+        return counted
+    mean = FieldAggregation.from_list(sums[size:])
+    return replace(
+        counted,
+        score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
+        weighted_score=mean.weighted_score,
+        expected_weight=mean.expected_weight,
+        actual_weight=mean.actual_weight,
+    )
+
+
+def merged_fields(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, FieldAggregation]:
+    """Return the figures of each field over cases; `known` as for `field_sums`."""
+    return {path: figures_of(sums) for path, sums in field_sums(cases, known).items()}
+
+
+def mean_of(values: Sequence[float]) -> float | None:
+    """Return the mean; None of nothing."""
+    return fsum(values) / len(values) if values else None

@@ -17,15 +17,8 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import parse_number, render, shortened
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import (
-    Answers,
-    Case,
-    CaseRun,
-    Corpus,
-    ResultSet,
-    segments_of,
-)
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
-    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+    from pytest_jsonmatch.results.comparison import Case, CaseRun
+    from pytest_jsonmatch.results.model import ResultSet
 
 _MOST_NAMED: Final = 10
 

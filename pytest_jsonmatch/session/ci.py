@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_jsonmatch.report.view import Fault, RunView
-    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+    from pytest_jsonmatch.results.comparison import Case, CaseRun
+    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.outcomes import Crash
     from pytest_jsonmatch.session.session import Session

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.report.view import Source
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.results.model import Case
+    from pytest_jsonmatch.results.comparison import Case, Comparison
 
 FAILED_BEFORE: Final = "failed before comparing"
 
@@ -91,7 +90,7 @@ class _Test:
 
 
 def _cases(tests: Iterable[_Test]) -> tuple[Case, ...]:
-    from pytest_jsonmatch.results.model import Case, CaseRun
+    from pytest_jsonmatch.results.comparison import Case, CaseRun
 
     runs: dict[str, list[CaseRun]] = {}
     last: dict[str, _Test] = {}

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.sequential import Decision
-    from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.results.comparison import Case
+    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.outcomes import Outcomes
 

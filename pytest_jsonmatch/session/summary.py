@@ -21,7 +21,8 @@ from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import extent
-from pytest_jsonmatch.results.model import ResultSet, comparisons_of
+from pytest_jsonmatch.results.comparison import comparisons_of
+from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.session import ci
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.results.model import Case
+    from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.running import Turn
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.session import Session

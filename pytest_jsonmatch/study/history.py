@@ -24,15 +24,16 @@ from pytest_jsonmatch.gate.baseline import Mismatch, signatures_of
 from pytest_jsonmatch.gate.headlines import OF_SCORE
 from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.limits import FIGURES as OF_CASES
+from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.file import number_of_cases, read_in_parts
-from pytest_jsonmatch.results.model import ResultSet, comparisons_of
+from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.results.model import Case
+    from pytest_jsonmatch.results.comparison import Case
 
     Floats = NDArray[np.float64]
     _Figure = tuple[str, bool]

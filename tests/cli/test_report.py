@@ -15,9 +15,9 @@ import pytest
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
-from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import from_text, schema_text, to_text
-from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Corpus, ResultSet
 
 GOLD = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 7}]
 ANSWERS = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 8}]

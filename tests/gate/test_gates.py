@@ -9,8 +9,8 @@ import pytest
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet, merged_fields
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, merged_fields
+from pytest_jsonmatch.results.model import Corpus, ResultSet
 
 
 def compared(actual, expected, *, name, metric="pairwise_f1", limit=1.0):

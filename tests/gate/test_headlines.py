@@ -22,8 +22,8 @@ from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.checks import headline_blocks, interval_lines
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import Corpus, ResultSet
 
 GOLD = {"a": 1, "b": "x"}
 WRONG = {"a": 2, "b": "x"}

@@ -14,8 +14,8 @@ from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 
 def case(*, of=5, reported=None, passed, least=None, name="c"):

@@ -10,8 +10,7 @@ from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import container_lines
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case
+from pytest_jsonmatch.results.comparison import Case, Comparison
 
 
 def text_of(lines: Any) -> list[str]:

@@ -17,9 +17,9 @@ import pytest
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
-from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Corpus, ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

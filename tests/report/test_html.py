@@ -20,8 +20,8 @@ from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
 from pytest_jsonmatch.report.details import MAX_LEAVES, details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m\u2028&amp;"
 

@@ -19,8 +19,8 @@ from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 GOLDEN = Path(__file__).parent / "golden_page.html"
 PAGE = Path(__file__).resolve().parents[2] / "pytest_jsonmatch" / "report" / "page"

@@ -24,8 +24,8 @@ from pytest_jsonmatch.gate.intervals import Interval
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402

@@ -12,8 +12,8 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.ci import MOST, code_quality, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.report.view import RunView, faults_of
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 HOSTILE = [
     "a|b",

@@ -10,8 +10,7 @@ from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pivot import pivot_blocks, pivots
 from pytest_jsonmatch.report.styled import line_text, line_width
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case
+from pytest_jsonmatch.results.comparison import Case, Comparison
 
 EXPECTED = {"shop": "Corner Bakery", "total": 12.5}
 MODELS = ("small", "large", "huge")

@@ -14,8 +14,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case
+from pytest_jsonmatch.results.comparison import Case, Comparison
 
 
 def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):

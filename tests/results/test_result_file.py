@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.atomic import write_file
-from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import (
     VERSION,
     from_text,
@@ -24,7 +24,7 @@ from pytest_jsonmatch.results.file import (
     read_results,
     to_text,
 )
-from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+from pytest_jsonmatch.results.model import ResultSet
 
 FIGURES_OF_NONE = {"score": 0, "precision": 0, "recall": 0, "f1": 0}
 

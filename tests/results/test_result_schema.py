@@ -18,9 +18,9 @@ from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
-from pytest_jsonmatch.results.model import Answers, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
 
 FIELD = FieldAggregation(
     matches=1,

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_json
-from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Corpus, ResultSet
 from pytest_jsonmatch.study import history, measure_history
 from pytest_jsonmatch.study.history import change_points
 
