@@ -249,8 +249,8 @@ def _judge(parser: Parser) -> None:
         description="Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields.",
         examples="""\
 jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
-jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache verdicts.jsonl --min-kappa 0.7
-jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
+jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache kept.jsonl --gate 'kappa >= 0.7'
+jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'
 echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
 """,
     )
@@ -262,14 +262,8 @@ echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' 
     )
     add_judge(command, modes=("live", "cached"))
     add_options(command, "-p")
-    add(command, "--min-kappa KAPPA", "exit with 1 if Cohen's kappa is lower", type=share)
-    add(command, "--min-accuracy SHARE", "exit with 1 if the accuracy is lower", type=share)
-    told = "hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures"
-    add(command, "--proven", told)
-    add(command, "--confidence SHARE", "of the intervals (default: 0.95)", type=share, default=0.95)
-    told = "text for people (the default), or JSON with every pair that is not agreed about"
-    add(command, "--report", told, choices=("text", "json"), default="text")
-    add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
+    add_options(command, confidence="of the intervals (default: 0.95)")
+    add_study_options(command)
 
 
 def _cases(parser: Parser) -> None:

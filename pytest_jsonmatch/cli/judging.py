@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
-from pytest_jsonmatch.semantic.judging import CallableJudge, Judge
 from pytest_jsonmatch.triage import Triage
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.semantic.judging import Judge
 
 _OPTIONS: Final[Mapping[str, str]] = {
     "base_url": "--judge-base-url",
@@ -69,19 +71,6 @@ def name_of_judge(options: Namespace) -> str | None:
     """Return what the judge of the options is called; None if they name none."""
     name: str | None = options.judge_model or options.judge_from or options.judge_cache
     return name
-
-
-def questions_at_once(options: Namespace) -> int:
-    """Return how many questions to ask in one call, so that the judge is kept busy."""
-    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
-    from pytest_jsonmatch.semantic.settings import read_settings
-
-    if options.judge_from is not None and isinstance(_imported(options.judge_from), CallableJudge):
-        return 1
-    settings = read_settings(_settings(options))
-    batch_size: int = settings.get("batch_size", OpenAIJudge.batch_size)
-    concurrency: int = settings.get("concurrency", OpenAIJudge.concurrency)
-    return batch_size * concurrency
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
