@@ -49,12 +49,8 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     add(who, "--judge-model NAME", "the model that is asked what values mean (docs/judge.md)")
     told = "your own judge: an object with judge(items), or a function of one item"
     add(who, "--judge-from MODULE:NAME", told)
-    told = "where the model is served, such as http://localhost:11434/v1; by default OpenAI"
-    add(parser, "--judge-base-url URL", told)
-    add(parser, "--judge-key-env VARIABLE", "the environment variable that holds the key for it")
     add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
-    add(parser, "--judge-max-calls N", "the budget in requests; questions beyond it get no verdict")
-    told = "another setting of the model, such as batch_size=50 or timeout=20; repeatable"
+    told = "a setting of the model, such as max_calls=200 or base_url=http://localhost:11434/v1; repeatable"
     add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
     meaning = {
         "live": "live: ask (the default)",

@@ -43,7 +43,6 @@ def test_bash_completes(command, folder):
     assert completed("jsonmatch", "judge", "calibrate", "ans") == {"answer.json"}
     assert completed("jsonmatch", "judge", "calibrate", "--judge-m") == {
         "--judge-model",
-        "--judge-max-calls",
         "--judge-mode",
     }
 

@@ -420,8 +420,8 @@ def test_a_line_that_is_no_label(refused, write, line, told):
             "'nowhere:judge' can't be imported: ModuleNotFoundError: No module named 'nowhere'",
         ),
         (
-            "labels.jsonl --judge-from judges:judge --judge-base-url http://localhost",
-            "--judge-base-url is for --judge-model; a judge of your own has its own",
+            "labels.jsonl --judge-from judges:judge --judge-set base_url=http://localhost",
+            "--judge-set is for --judge-model; a judge of your own has its own settings",
         ),
         (
             "labels.jsonl --judge-model m --judge-set max_calls",
@@ -476,7 +476,7 @@ def asked(write, command, endpoint):
 
     def call(labels, *more):
         write(labels_jsonl=labels)
-        line = f"judge calibrate labels.jsonl --judge-model m --judge-base-url {endpoint.url}"
+        line = f"judge calibrate labels.jsonl --judge-model m --judge-set base_url={endpoint.url}"
         return command(line, "--json", "found.json", *more)
 
     return call
@@ -547,7 +547,7 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
         ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
         (
             "--judge-from judges:judge --judge-set seed=1",
-            "--judge-set is for --judge-model; a judge of your own has its own",
+            "--judge-set is for --judge-model; a judge of your own has its own settings",
         ),
         (
             "--judge-model m",
