@@ -18,10 +18,10 @@ from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.resulttext import corpus_blocks
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
+from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.engine.value.text import count

@@ -12,8 +12,8 @@ from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.judging import bench_of, name_of_judge, tell_usage
 from pytest_jsonmatch.cli.labels import Label, read_labels
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.progress import Progress
 from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.engine.value.text import count, render, shortened
 from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.report.figures import score_text

@@ -330,7 +330,7 @@ def test_a_configuration_error_ends_the_run(labelled):
 
 
 def test_progress_on_a_terminal(labelled, monkeypatch):
-    from pytest_jsonmatch.cli import progress
+    from pytest_jsonmatch.corpus import progress
 
     shown = []
     monkeypatch.setattr(progress, "is_watched", lambda: True)
