@@ -115,10 +115,11 @@ class Vectors:
             EncoderError: one of them has no vector.
             ConfigurationError: there is no encoder.
         """
-        import numpy as np
-
-        one, other = self._vector(left, right), self._vector(right, left)
-        return float(np.dot(one.astype(np.float64), other.astype(np.float64)))
+        products = self.products([left], [right])
+        for text in (left, right):
+            if (why := self._failed.get(text)) is not None:
+                raise EncoderError(why)
+        return float(products[0, 0])
 
     def products(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
         """Return the (n, m) scalar products of the vectors of n and m strings: 0 for those that have none.
@@ -129,23 +130,11 @@ class Vectors:
         known = self._known_of((*left, *right))
         if known is None:
             with self.lock:  # so that no other thread drops what is learnt
-                self.learn([*left, *right])
+                self.learn([text for text in (*left, *right) if text not in self._failed])
                 known = self._known_of((*left, *right)) or []
         one, other = self._stacked(known[: len(left)]), self._stacked(known[len(left) :])
         products: NDArray[np.float64] = one @ other.T
         return products
-
-    def _vector(self, text: str, partner: str) -> NDArray[np.int32]:
-        found = self._known.get(text)
-        if found is None:
-            with self.lock:
-                if text not in self._known and text not in self._failed:
-                    # It is new, or was dropped since.
-                    self.learn([text, partner] if partner not in self._failed else [text])
-                found = self._known.get(text)
-                if found is None:
-                    raise EncoderError(self._failed[text])
-        return found
 
     def _known_of(self, texts: Sequence[str]) -> list[NDArray[np.int32] | None] | None:
         """Return the vectors of strings, None for those that have failed; None if one is not known yet."""
