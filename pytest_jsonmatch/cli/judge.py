@@ -5,15 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.cli.arguments import NOT_FINE
-from pytest_jsonmatch.cli.inputs import name_of
+from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
+from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
 from pytest_jsonmatch.cli.judging import bench_of, name_of_judge, tell_usage
-from pytest_jsonmatch.cli.labels import Label, read_labels
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.corpus.progress import Progress
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import count, render, shortened
 from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.report.figures import score_text
@@ -35,7 +36,49 @@ _COUNTED: Final = {
     "false_different": ("false different", 1),
 }
 """What counts of pairs are called above columns, and how well these can be spared."""
+_NEEDED: Final = ("expected", "actual", "label")
+_TEXTS: Final = ("path", "description", "criterion")
+_SAME: Final = "true if the two values mean the same, else false"
+_TYPES: Final[Mapping[str, tuple[str, frozenset[type]]]] = {
+    # (1 and 1.0 are labels, as tables and notebooks write them.)
+    "label": (_SAME, frozenset({bool, int, float})),
+    **dict.fromkeys(_TEXTS, ("a text", frozenset({str, type(None)}))),
+    "id": ("a text or an integer", frozenset({str, int, type(None)})),
+}
+"""What members can be, in words and as types; expected and actual can be anything."""
+_SHOWN: Final = 60
 _Values: TypeAlias = "Mapping[str, float | None]"
+
+
+@final
+class Label(NamedTuple):
+    """A pair of values, as a judge is asked about it, and what people say of it.
+
+    >>> Label(JudgeItem("1", "", "Rome", "Roma"), same=True).settled is None
+    True
+    >>> [Label(JudgeItem("1", "", value, "Rome"), same=True).settled for value in ("Rome", None)]
+    [True, False]
+    """
+
+    item: JudgeItem
+    """Its id is the number of the line."""
+    same: bool
+    """What people say."""
+    place: str = ""
+    """Where it stands, as FILE:LINE."""
+    id: str | None = None
+
+    @property
+    def where(self) -> str:
+        """Where it stands, with its id."""
+        return self.place if self.id is None else f"{self.place} ({self.id})"
+
+    @property
+    def settled(self) -> bool | None:
+        """What scoring decides without a judge; None if the judge is asked."""
+        if json_equal(self.item.expected, self.item.actual):
+            return True
+        return False if self.item.expected is None or self.item.actual is None else None
 
 
 @final
@@ -155,6 +198,47 @@ def _doubts(labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
 
 def _word(same: bool) -> str:
     return "same" if same else "different"
+
+
+# -- labels ------------------------------------------------------------------------------------------------
+
+
+def read_labels(written: str) -> list[Label]:
+    """Return the labels of a file of JSON Lines, or of standard input for "-".
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: a line is not a label, or the file has none; the message says where.
+    """
+    name = name_of(written)
+    with open_input(written) as stream:
+        labels = [
+            _label(found, str(line), f"{name}:{line}") for line, found in values_of_lines(written, stream)
+        ]
+    if not labels:
+        raise CommandError(
+            f"{name} has no labels: a line is an object with expected, actual and label (true or false)"
+        )
+    return labels
+
+
+def _label(found: Any, line: str, place: str) -> Label:
+    if type(found) is not dict:
+        shown = render(found, _SHOWN)
+        raise CommandError(f"{place}: a label is an object with expected, actual and label, not {shown}")
+    for name in _NEEDED:
+        if name not in found:
+            twin = nearest(name, set(found).difference(_NEEDED, _TEXTS, ["id"]))
+            hint = f"; is {twin!r} meant to be it?" if twin is not None else ""
+            raise CommandError(f"{place}: {name!r} is missing{hint}")
+    for name, (told, types) in _TYPES.items():
+        value = found.get(name)
+        if type(value) not in types or (name == "label" and value not in {0, 1}):
+            raise CommandError(f"{place}: {name!r} is {told}, not {render(value, _SHOWN)}")
+    words = found.get("description"), found.get("criterion")
+    item = JudgeItem(line, found.get("path") or "", found["expected"], found["actual"], *words)
+    identifier = found.get("id")
+    return Label(item, bool(found["label"]), place, None if identifier is None else str(identifier))
 
 
 # -- for people --------------------------------------------------------------------------------------------
