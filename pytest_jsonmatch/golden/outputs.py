@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -18,7 +17,6 @@ import pytest
 from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -32,11 +30,6 @@ if TYPE_CHECKING:
 
 # What holds an answer, or says why there is none.
 _ANSWERS: Final = ("text", "base64", "actual", "error")
-# Side by side in JSON, two halves of a character are that character.
-_HALVES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_TORN: Final = (
-    "the answer has two halves of a character side by side, which JSON can't tell from the character"
-)
 
 
 def output_line(
@@ -74,10 +67,9 @@ def _answer(actual: object) -> dict[str, JsonValue]:
         except UnicodeDecodeError:
             return {"base64": base64.b64encode(data).decode("ascii")}
     try:
-        entry = {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
+        return {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
     except JsonMatchError as error:
         return {"error": str(error)}
-    return {"error": _TORN} if _HALVES.search(render(entry)) else entry
 
 
 def _plain(value: object) -> JsonValue:
