@@ -74,13 +74,13 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
         # If it would not pass with any value there, no rule will let it.
         if rules and works({"options": {"accept": {**accepted, path: {"any": True}}}}):
             found += itertools.islice(filter(works, rules), 1)
-    wide = [*_array_changes(differing), *_general_changes(differing)]
-    found += filter(works, wide)
+    changes = [*_array_changes(differing), *_general_changes(differing)]
+    wide = [(change, tried(change)) for change in changes]
+    found += [change for change, again in wide if again is not None and trial.passes(again)]
     if found:
         return found[:_MOST]
-    for change in ({}, *wide):
+    for change, again in (({}, result), *wide):
         # With that change, for each field the rule that is likely to resolve the rest.
-        again = tried(change) if change else result
         left = {} if again is None else _by_path(again)
         likely = {path: rule for path, fields in left.items() if (rule := _likely(fields)) is not None}
         both = {"fields": {}, **change}
