@@ -77,8 +77,8 @@ def evaluate_corpus(
     processors = _processors(post_process)
     repair, options = take_repair(options)
     plan = plan_for(metric, options)
-    scores_id = id_field is not None and _lists(plan.schema, id_field)
-    reading = Reading(id_field, scores_id=scores_id, repair=repair)
+    reading = Reading(id_field, repair=repair)
+    beside = {"cluster": cluster, "id_field": id_field}
     task = Task(
         compile=plan_for,
         metric=metric,
@@ -93,7 +93,7 @@ def evaluate_corpus(
         tagger=None if tags is None else Tagger(tags),
         validate=validate,
         cluster=cluster,
-        scores_cluster=cluster is not None and _lists(plan.schema, cluster),
+        unscored={what: name for what, name in beside.items() if name and not _lists(plan.schema, name)},
     )
     total = ChunkResult()
     is_remote = executor is not None and not isinstance(executor, ThreadPoolExecutor)
@@ -181,13 +181,8 @@ def _lists(schema: SchemaNode | None, name: str) -> bool:
 
 def _signature(plain: Signature, task: Task) -> Signature:
     """Return a plan's signature with what a run adds to it."""
-    more: dict[str, Any] = {}
-    reading, processors = task.reading, task.post_process
-    if task.cluster is not None and not task.scores_cluster:
-        more["cluster"] = task.cluster
-    if reading.id_field is not None and not reading.scores_id:
-        more["id_field"] = reading.id_field
-    if processors:
+    more: dict[str, Any] = dict(task.unscored)
+    if processors := task.post_process:
         more["post_process"] = [
             f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
             for each in processors
