@@ -8,8 +8,8 @@ from __future__ import annotations
 import base64
 import os
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
+from time import time_ns
 from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
@@ -84,7 +84,7 @@ def _plain(value: object) -> JsonValue:
 class OutputWriter:
     """Writes lines one by one; the file takes its name when the run is over.
 
-    Until then they stand in a file beside it that no other run writes to, `FILE.PID.partial`. So a run that
+    Until then they stand in a file beside it that no other run writes to, `FILE.TIME.partial`. So a run that
     dies or is interrupted loses nothing, and the file is always that of one whole run: an older one, until a
     run with answers has come to its end. To be registered as a plugin.
     """
@@ -105,16 +105,11 @@ class OutputWriter:
 
     def pytest_sessionstart(self) -> None:
         """Open a file beside the one that is to be."""
-        for number in count():
-            name = f"{self.path.name}.{os.getpid()}{f'-{number}' if number else ''}.partial"
-            try:
-                self._file = self.path.with_name(name).open("xb")
-            except FileExistsError:  # of a run that died, with the same process id
-                continue
-            except OSError as error:
-                reason = f"{self.path} can't be written: {error.strerror}"
-                raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
-            return
+        try:
+            self._file = self.path.with_name(f"{self.path.name}.{time_ns()}.partial").open("xb")
+        except OSError as error:
+            reason = f"{self.path} can't be written: {error.strerror}"
+            raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
 
     def write(self, lines: Iterable[str]) -> None:
         """Write lines, each made by `output_line`; after one that can't be written there are no more."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -421,10 +420,7 @@ def test_two_runs_at_once_leave_one_whole_file(tmp_path):
     for number in range(3):
         for writer, name in ((one, "one"), (other, "other")):
             writer.write([f'{{"case": "{name}{number}", "text": ""}}'])
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
-        f"out.jsonl.{os.getpid()}-1.partial",
-        f"out.jsonl.{os.getpid()}.partial",
-    ]
+    assert len(list(tmp_path.glob("out.jsonl.*.partial"))) == 2
     one.close(is_whole=True)
     assert Outputs(path).find("one2") == ""
     other.close(is_whole=True)
