@@ -296,7 +296,7 @@ def _by_field(found: Calibration) -> Rows:
         rows.append([path or "(no path)", *counts, *figures])
     columns = [Column("field"), *(Column(title, spare=spare) for title, spare in _COUNTED.values())]
     columns += [Column("accuracy"), Column("kappa"), Column("its interval", spare=2)]
-    return Rows(columns, rows, "By field, the lowest accuracy first")
+    return Rows(columns, rows, "By field, the lowest accuracy first", "row")
 
 
 def _ends(of: _Values, figure: str) -> str:

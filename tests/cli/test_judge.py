@@ -274,7 +274,7 @@ def test_numbers_and_depth_that_json_writers_refuse(labelled, write, command):
 def test_many_fields_are_bounded(labelled):
     labels = [pair(f"{'yes' if at % 3 else 'no'} {at}", same=True, path=f"f{at:02}") for at in range(30)]
     brief, everything = labelled(labels).out, labelled(labels, "-v").out
-    assert "\n  … 11 more fields (-v)\n" in brief
+    assert "\n  … 11 more rows (-v)\n" in brief
     # Below the header.
     assert (brief.count("\nf"), everything.count("\nf")) == (20, 31)
     assert [f"\nf{at:02} " in brief for at in range(0, 30, 3)] == [True] * 10
