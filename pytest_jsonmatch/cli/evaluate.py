@@ -23,7 +23,7 @@ from pytest_jsonmatch.cli.resulttext import corpus_blocks
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.engine.value.errors import GoldValidationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.bytag import tag_blocks
@@ -132,10 +132,6 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
                 raise
             told = str(error).removeprefix(f"record {error.record_id}: ")
             raise CommandError(f"{Path(options.expected) / sides.names[error.record_id]}: {told}") from None
-        except ConfigurationError as error:
-            if not str(error).startswith("there are more answers"):
-                raise
-            raise CommandError(str(error).replace("id_field", "--id-field")) from None
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_expected)
     if sides.names:

@@ -310,7 +310,7 @@ class Pairing:
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; "
-                "without id_field they are matched by their position"
+                "without the name of an id they are matched by their position"
             )
             raise ConfigurationError(message)
 

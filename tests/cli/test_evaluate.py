@@ -327,7 +327,7 @@ def bad(folder, write):
         ("gold.jsonl object.json", "object.json holds one JSON value and no array of records"),
         (
             "gold.jsonl two.jsonl",
-            "there are more answers than expected records; without --id-field they are matched by",
+            "there are more answers than expected records; without the name of an id they are matched",
         ),
         ("twins.jsonl two.jsonl --id-field id", "twins.jsonl:2: the id 1 is that of line 1 too"),
         (
