@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
-from pytest_jsonmatch.cli.judging import bench_of, name_of_judge, tell_usage
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.corpus.progress import Progress
@@ -160,7 +160,7 @@ def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options
     tables = {path: Agreement.of(pairs) for path, pairs in said.items()}
     total = Agreement.of(pair for pairs in said.values() for pair in pairs)
     return Calibration(
-        judge=name_of_judge(options),
+        judge=options.judge_model or options.judge_from or options.judge_cache,
         labels=len(labels),
         confidence=options.confidence,
         figures=_figures(total, options.confidence),

@@ -55,12 +55,6 @@ def _judge_of(options: Namespace) -> Judge | None:
     return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
 
 
-def name_of_judge(options: Namespace) -> str | None:
-    """Return what the judge of the options is called; None if they name none."""
-    name: str | None = options.judge_model or options.judge_from or options.judge_cache
-    return name
-
-
 def _settings(options: Namespace) -> dict[str, str]:
     """Return the settings of the model that `--judge-set` gives."""
     found: dict[str, str] = {}
@@ -89,14 +83,10 @@ def _kept(judge: Judge, options: Namespace) -> Judge:
 
 
 def _imported(written: str) -> Judge:
-    module, colon, name = written.partition(":")
-    if not module or not colon or not name.isidentifier():
-        raise CommandError(f"--judge-from {written!r} is not MODULE:NAME, such as conftest:judge")
-
     try:
         return as_judge(imported(written))
     except ConfigurationError:
-        told = "an object with judge(items), or a function of one item"
+        told = "an object with judge(items), or a function of one item, such as conftest:judge"
         raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None
 
 

@@ -401,7 +401,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges",
-            "--judge-from 'judges' is not MODULE:NAME, such as conftest:judge",
+            "--judge-from 'judges' is no judge: that is an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
             "labels.jsonl --judge-from judges:jugde",
@@ -409,11 +409,11 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges:Batches",
-            "--judge-from 'judges:Batches' is no judge: that is an object with judge(items), or a function of one item",
+            "--judge-from 'judges:Batches' is no judge: that is an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
             "labels.jsonl --judge-from judges:number",
-            "--judge-from 'judges:number' is no judge: that is an object with judge(items), or a function of one item",
+            "--judge-from 'judges:number' is no judge: that is an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
             "labels.jsonl --judge-from nowhere:judge",
