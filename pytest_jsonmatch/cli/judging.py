@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
@@ -83,11 +84,11 @@ def _kept(judge: Judge, options: Namespace) -> Judge:
 
 
 def _imported(written: str) -> Judge:
-    try:
-        return as_judge(imported(written))
-    except ConfigurationError:
-        told = "an object with judge(items), or a function of one item, such as conftest:judge"
-        raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None
+    with suppress(ConfigurationError):
+        if ":" in written:
+            return as_judge(imported(written))
+    told = "an object with judge(items), or a function of one item, such as conftest:judge"
+    raise CommandError(f"--judge-from {written!r} is no judge: that is {told}")
 
 
 def triage_of(options: Namespace) -> Triage | None:
