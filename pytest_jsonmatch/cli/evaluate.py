@@ -168,7 +168,7 @@ def _closely(run: RunResult) -> set[int]:
 
 def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(run.records, key=attrgetter("index"))
-    audited = _closely(run) if _is_close_look(options) else set()
+    audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst}
     cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
     results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
