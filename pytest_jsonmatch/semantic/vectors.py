@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _STEPS: Final = 2**26
 ONE: Final = float(_STEPS * _STEPS)
 """The product of a vector with itself, apart from the rounding of its components."""
-MOST_BYTES: Final = 256 * 2**20
+_MOST_BYTES: Final = 256 * 2**20
 """Above this size, only the vectors that the current chunk of records needs stay in memory."""
 
 
@@ -55,7 +55,6 @@ class Vectors:
             ConfigurationError is raised for every string.
         revision: returns the encoder's revision, which the cache on disk needs; None if the encoder has none.
             Called only if there is a cache folder.
-        most_bytes: the limit of what stays in memory.
 
     >>> class Letters:
     ...     def encode(self, texts):
@@ -70,17 +69,11 @@ class Vectors:
     """One for all encoders: each uses all cores by itself."""
 
     def __init__(
-        self,
-        name: str,
-        load: Callable[[], Encoder],
-        revision: Callable[[], str | None] = lambda: None,
-        *,
-        most_bytes: int = MOST_BYTES,
+        self, name: str, load: Callable[[], Encoder], revision: Callable[[], str | None] = lambda: None
     ) -> None:
         self.name = name
         self._load = load
         self._revision = revision
-        self._most_bytes = most_bytes
         self._known: dict[str, NDArray[np.int32]] = {}
         # Strings without a vector, and why, until they are learnt again.
         self._failed: dict[str, str] = {}
@@ -103,7 +96,7 @@ class Vectors:
             if fresh:
                 self._find(fresh)
             wanted = set(texts)
-            if len(self._known) * (4 * self._dimensions + _OVERHEAD) > self._most_bytes:
+            if len(self._known) * (4 * self._dimensions + _OVERHEAD) > _MOST_BYTES:
                 self._known = {text: vector for text, vector in self._known.items() if text in wanted}
             if len(self._failed) > _MOST_FAILED:
                 self._failed = {text: why for text, why in self._failed.items() if text in wanted}
