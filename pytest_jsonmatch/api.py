@@ -111,8 +111,8 @@ def compare_values(
 
         expected, actual = with_texts_read(plan, expected), with_texts_read(plan, actual)
     outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
-    if triage is not None and (triage.saved or triage.set_aside) and (run := current_run()) is not None:
-        run.note_triage(triage)
+    if triage is not None and triage.saved and (run := current_run()) is not None:
+        run.note_saved(triage.saved)
     validity = validity_of(plan.schema, actual, validate)
     notes += keyless(plan.key_rules, expected)
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
@@ -158,11 +158,11 @@ def read_actual(actual: object, expected: JsonValue, metric: str, options: Mappi
     if not isinstance(actual, (str, bytes, bytearray)):
         return to_json_value(actual, side="actual")
     repair, options = take_repair(options)
-    options = {name: value for name, value in options.items() if name not in {*_JUDGING, "validate"}}
+    options = {name: value for name, value in options.items() if name not in {*JUDGING, "validate"}}
     return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
 
 
-_JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
+JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
 """Options about the judge and its questions; plans do not know them."""
 
 
@@ -185,7 +185,7 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
     from pytest_jsonmatch.limits import read_limits
     from pytest_jsonmatch.triage import Triage
 
-    if isinstance(triage, Triage):  # made by `assert_json_match`, which knows the run
+    if isinstance(triage, Triage):
         return judge, triage, others
     if triage is not True:
         raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")

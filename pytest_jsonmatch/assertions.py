@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.errors import (
     nearest,
 )
 from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.running import current_run
+from pytest_jsonmatch.running import Compared, current_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -176,10 +176,9 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
     """
     from pytest_jsonmatch.api import read_actual
 
-    options = {**_defaults(), **case.options}
-    metric, _ = options.pop("metric"), options.pop("threshold")
+    asked = _asked(case.metric, case.threshold, case.options, None)
     expected = case.expected if case.has_expected else None
-    return read_actual(value_of(actual), expected, case.metric or metric, options)
+    return read_actual(value_of(actual), expected, asked.metric, asked.options)
 
 
 def _asked(
@@ -269,9 +268,7 @@ class _Asked:
         passed = self.passes(result)
         if test is not None:
             parsed = True if isinstance(actual, _TEXT) else None
-            test.record(
-                *(result, self.limits, self.name), passed=passed, parsed=parsed, spent=spent, tags=self.tags
-            )
+            test.record(Compared(result, self.limits, self.name, passed, parsed, spent, self.tags))
             self._look_at_rules(test, result)
         if passed:
             return result, None
@@ -323,30 +320,22 @@ class _Asked:
             result = compare_values(MISSING, expected, self.metric, options)
         except JsonMatchError:
             return  # the fault is the test's, in its expected data or options, not the answer's
-        test.record(
-            *(result, self.limits, self.name),
-            passed=False,
-            parsed=has_json if isinstance(actual, _TEXT) else None,
-            unreadable=str(error),
-            spent=spent,
-            tags=self.tags,
-        )
+        parsed = has_json if isinstance(actual, _TEXT) else None
+        test.record(Compared(result, self.limits, self.name, False, parsed, spent, self.tags, str(error)))
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:
         from pytest_jsonmatch.report.failure import failure_message
+        from pytest_jsonmatch.report.look import Look
 
         run = current_run()
-        color, unicode, width = (False, True, 80) if run is None else run.look
         return failure_message(
             result,
+            Look() if run is None else Look(*run.look),
             threshold=self.limits,
             failures=failures,
             verbosity=0 if run is None else run.verbosity,
-            color=color,
-            unicode=unicode,
             name=self.name,
             locate=self.locate,
-            width=width,
         )
 
     def _would_pass(self, actual: object, expected: JsonValue, result: MatchResult) -> Iterator[str]:
@@ -354,7 +343,7 @@ class _Asked:
         run = current_run()
         if not self.suggests or run is None or not run.suggests or result.errors:
             return
-        from pytest_jsonmatch.api import compare_values
+        from pytest_jsonmatch.api import JUDGING, compare_values
         from pytest_jsonmatch.engine.compare import BUILTIN
 
         if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
@@ -373,12 +362,9 @@ class _Asked:
             except JsonMatchError:
                 return None
 
-        def passes(other: MatchResult) -> bool:
-            return not other.errors and not _failures(other, self.limits)
-
-        options = {key: value for key, value in self.options.items() if key not in {"judge", "judge_triage"}}
+        options = {key: value for key, value in self.options.items() if key not in JUDGING}
         head = "would pass with  "
-        for change in suggestions(result, options, Trial(again, passes)):
+        for change in suggestions(result, options, Trial(again, self.passes)):
             for line in as_yaml(change):
                 yield head + printable(line)
                 head = " " * len(head)
@@ -391,18 +377,11 @@ def _nobody(item: object) -> object:
 
 
 def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Return the options with `judge_triage` replaced by the `Triage` that chooses the questions."""
-    if "judge_triage" not in options:
+    """Return the options with the limits that triage stops at, or without it in a run that needs figures."""
+    if options.get("judge_triage") is not True:
         return options
-    wanted = options.pop("judge_triage")
-    if not isinstance(wanted, bool):
-        raise ConfigurationError(f"judge_triage is {wanted!r}; it is True or False")
-    if not wanted:
-        return options
-    from pytest_jsonmatch.triage import Triage
-
     run = current_run()
-    return {**options, "judge_triage": Triage(limits, ask_all=run is not None and run.needs_figures)}
+    return {**options, "threshold": limits, "judge_triage": run is None or not run.needs_figures}
 
 
 # -- thresholds --------------------------------------------------------------------------------------------

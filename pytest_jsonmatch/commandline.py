@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,3 +27,11 @@ def number_reader(fits: Callable[[float], bool], otherwise: str) -> Callable[[st
         raise argparse.ArgumentTypeError(f"{text!r} is {otherwise}")
 
     return read
+
+
+read_drop: Final = number_reader(
+    lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"
+)
+read_confidence: Final = number_reader(
+    lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"
+)

@@ -207,22 +207,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         verdict.take_planned(own, session.items)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Learn from a worker of pytest-xdist which cases it has collected: the controller collects none."""
-    collected = getattr(node, "workeroutput", {}).get("jsonmatch_collected", ())
-    node.config.stash[_SESSION].collected.update(collected)
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Check gates and write golden files, in the controller only: pytest-xdist's workers send requests."""
-    config = session.config
-    own = config.stash[_SESSION]
-    if hasattr(config, "workerinput"):
-        output: dict[str, Any] = getattr(config, "workeroutput")  # noqa: B009 - pytest-xdist's
-        output["jsonmatch_collected"] = sorted(own.collected)
-    elif own.settings.asks_of_run or own.settings.writes_cases or own.outcomes:
+    own = session.config.stash[_SESSION]
+    is_worker = hasattr(session.config, "workerinput")
+    if not is_worker and (own.settings.asks_of_run or own.settings.writes_cases or own.outcomes):
         from pytest_jsonmatch.session import verdict
 
         verdict.finish(session, own)

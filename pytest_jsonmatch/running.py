@@ -14,7 +14,27 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
-    from pytest_jsonmatch.triage import Triage
+
+
+@final
+class Compared(NamedTuple):
+    """A comparison that was made in a test."""
+
+    result: MatchResult
+    limits: Limits
+    """What it had to reach."""
+    name: str | None
+    """What it is called, if it has a name."""
+    passed: bool
+    """Whether it is good enough."""
+    parsed: bool | None
+    """Whether there is JSON in an answer that is text; None for one that is a value."""
+    spent: Spent | None = None
+    """What the answer took; None if nobody says. The same object counts once in a test."""
+    tags: Tags | None = None
+    """What it is like, by name, beyond the tags of the test."""
+    unreadable: str | None = None
+    """Why the answer could not be compared; it counts as 0."""
 
 
 @final
@@ -65,30 +85,8 @@ class RunningTest(Protocol):
     def begin(self) -> None:
         """Take note that the test tries to compare; if `record` does not follow, something is wrong."""
 
-    def record(
-        self,
-        result: MatchResult,
-        limits: Limits,
-        name: str | None,
-        *,
-        passed: bool,
-        parsed: bool | None,
-        unreadable: str | None = None,
-        spent: Spent | None = None,
-        tags: Tags | None = None,
-    ) -> None:
-        """Keep a comparison.
-
-        Args:
-            result: what came of it.
-            limits: what it had to reach.
-            name: what it is called, if it has a name.
-            passed: whether it is good enough.
-            parsed: whether there is JSON in an answer that is text; None for one that is a value.
-            unreadable: why the answer could not be compared; it counts as 0.
-            spent: what the answer took; None if nobody says. The same object counts once in a test.
-            tags: what it is like, by name, beyond the tags of the test.
-        """
+    def record(self, compared: Compared) -> None:
+        """Keep a comparison."""
 
     def look_at_rules(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
@@ -139,7 +137,7 @@ class Run(Protocol):
     def bench(self, judge: object) -> object:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
 
-    def note_triage(self, triage: Triage) -> None:
+    def note_saved(self, questions: int) -> None:
         """Count the questions that triage has left out of a comparison."""
 
 

@@ -34,7 +34,6 @@ class Triage:
     Args:
         limits: from `read_limits`.
         beta: hold F-beta to the limit of `score`; None: the metric's own score.
-        ask_all: leave nothing out; `set_aside` tells whether there were questions.
 
     Questions inside unordered arrays, and those of comparators that ask no judge, are always asked first: on
     them depends which elements are compared at all.
@@ -44,18 +43,15 @@ class Triage:
     0
     """
 
-    __slots__ = ("_ask_all", "_beta", "_limits", "_reduce", "_rounds", "saved", "set_aside")
+    __slots__ = ("_beta", "_limits", "_reduce", "_rounds", "saved")
 
-    def __init__(self, limits: Limits, *, beta: float | None = None, ask_all: bool = False) -> None:
-        self._ask_all = ask_all
+    def __init__(self, limits: Limits, *, beta: float | None = None) -> None:
         self._limits = limits
         self._beta = beta
         self._reduce = "f1"
         self._rounds = 0
         self.saved = 0
         """How many questions were left out, equal ones counted once."""
-        self.set_aside = False
-        """Whether there were questions, and all were asked because `ask_all` says so."""
 
     def choose(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
         """Return the questions to ask now, and what stands in place of answers that are not needed.
@@ -64,9 +60,6 @@ class Triage:
             outcome: with open questions.
         """
         questions = outcome.questions
-        if self._ask_all:
-            self.set_aside = True
-            return questions, {}
         self._reduce = outcome.root.plan.options.reduce
         view = _View(outcome)
         first = {

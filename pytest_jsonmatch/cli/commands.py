@@ -17,7 +17,7 @@ from pytest_jsonmatch.cli.options import (
     add_study_options,
     share,
 )
-from pytest_jsonmatch.commandline import number_reader
+from pytest_jsonmatch.commandline import number_reader, read_drop
 from pytest_jsonmatch.defaults import THRESHOLD
 
 FILE_FORMS: Final = {
@@ -99,7 +99,7 @@ def _diff(parser: Parser) -> None:
     told = "a result file: the later run; several are candidates, judged together"
     add(parser, "AFTER", told, type=Path, nargs="+")
     told = "exit with 1 if the mean score has dropped by more than this, beyond what chance makes"
-    add(parser, "--max-drop DROP", told, type=float)
+    add(parser, "--max-drop DROP", told, type=read_drop)
     told = "fail if such a drop is proven (the default), or unless it is ruled out"
     add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
     add_options(parser, "--confidence")

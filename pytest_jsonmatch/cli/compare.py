@@ -27,14 +27,14 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
-from pytest_jsonmatch.report.containers import container_lines
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.report.pairs import pair_lines
+from pytest_jsonmatch.report.pairs import container_lines, pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Case
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
     else:
         if not fine:
             failures = [] if figure.is_reached else [figure]
-            told = failure_message(result, threshold={}, failures=failures).partition("\n")[0]
+            told = failure_message(result, Look(), threshold={}, failures=failures).partition("\n")[0]
             sys.stderr.write(f"{options.command}: {told}\n")
         shown = _shown(result, comparison, f"{name_of(actual)} against {name_of(expected)}", figure, options)
         write_output(in_form(options.report, shown), options.output)
@@ -115,15 +115,14 @@ def _shown(
     """Return the view that reports other than text are made from."""
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
+    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
     if options.report == "json":
         comparison = comparison.with_values(result)
         if result.score != 1.0:
             comparison = comparison.audited(result)
-    case = Case(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),))
-    results = with_origin(ResultSet((case,), collected=1), Path.cwd())
+    results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
     if options.report == "html":
         return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
     is_plain = result.score == 1.0 and figure.is_reached and not result.errors and not result.warnings
@@ -139,7 +138,7 @@ def _text(result: MatchResult, comparison: Comparison, figure: Measured, options
     if result.score != 1.0 or options.verbose > 1:
         blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
     if result.score != 1.0 or options.verbose:
-        blocks.append(field_table(sections_of([comparison])[0], look))
+        blocks.append(field_table(sections_of([Case.single(comparison)])[0], look))
     if options.verbose:
         most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
         hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")
@@ -153,12 +152,10 @@ def _message(result: MatchResult, figure: Measured, options: Namespace, look: Lo
     is_score = figure.what == "score"
     message = failure_message(
         result,
+        look.less(-MARGIN),
         threshold={"score": options.threshold} if is_score else {},
         failures=[] if figure.is_reached else [figure],
         verbosity=options.verbose,
-        color=look.color,
-        unicode=look.unicode,
-        width=look.width + MARGIN,
     )
     if is_score or not figure.is_reached:
         return message

@@ -26,6 +26,7 @@ from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_ap
 from pytest_jsonmatch.engine.value.errors import GoldValidationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.details import details_of, details_of_leaves
@@ -35,7 +36,7 @@ from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Answers, Case, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _corpus(run: RunResult) -> Corpus:
         records=run.total_records,
         answered=run.total_records - run.total_unanswered,
         perfect=run.total_perfect,
-        means={str(name): mean for name, mean in means.items()},
+        means=means,
         fields=dict(run.all_fields),
         by_tag={tag: _corpus(each) for tag, each in run.by_tag.items()},
         unscored=run.total_unscored,
@@ -218,7 +219,7 @@ def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
     )
     if audit and not passed and record.match is not None:
         comparison = comparison.audited(record.match)
-    return Case(name, (CaseRun(1, passed, (comparison,)),), cluster=record.cluster, tags=record.tags)
+    return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
 
 def _view(

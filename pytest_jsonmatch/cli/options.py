@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import add
-from pytest_jsonmatch.commandline import number_reader
+from pytest_jsonmatch.commandline import number_reader, read_confidence
 from pytest_jsonmatch.defaults import METRIC
 
 FORMS: Final = ("text", "json", "html", "markdown")
@@ -114,7 +114,7 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
         {},
     ),
     ("--by TAG", "figures by the values of a tag, such as source", _MANY),
-    ("--confidence SHARE", "how sure that is (default: 0.95)", {"type": float, "default": 0.95}),
+    ("--confidence SHARE", "how sure that is (default: 0.95)", {"type": read_confidence, "default": 0.95}),
     ("--report", "", {"choices": FORMS, "default": "text"}),
     ("-v --verbose", "", {"action": "count", "default": 0}),
     (

@@ -21,8 +21,7 @@ from pytest_jsonmatch.gate.power import (
     reach,
     sample_of,
 )
-from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.report.planning import Curve, plan_sheet
+from pytest_jsonmatch.report.sheets import Block, Chart, Said, Series, Sheet
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
@@ -30,23 +29,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+_HARDEST = (
+    "The drop is taken to come from cases that fall to score 0, which is the hardest to see; one that all "
+    "cases share is proven with fewer."
+)
+
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch plan`."""
-    DropGate(confidence=options.confidence)  # (raises)
     if not 0 < options.power < 1:
         raise CommandError(
             f"--power {options.power:g}: a drop can be proven in some runs, neither none nor all"
         )
     sample = _sample(options)
-    curves = []
+    blocks: list[Block] = []
     if options.drop is not None:
-        curves.append(_of_drop(sample, options))
+        blocks.append(_of_drop(sample, options))
     if options.precision is not None:
-        curves.append(_of_precision(sample, options))
-    if not curves:
-        curves.append(_of_run(sample, options))
-    show_sheet(plan_sheet(_about(sample, options), curves), options)
+        blocks.append(_of_precision(sample, options))
+    if not blocks:
+        blocks.append(_of_run(sample, options))
+    if options.drop is not None or options.precision is None:
+        blocks.append(Said(_HARDEST, "faint"))
+    show_sheet(Sheet("jsonmatch plan", _about(sample, options), blocks), options)
     return FINE
 
 
@@ -99,7 +104,7 @@ def _at_score(options: Namespace) -> float:
     return 1 - OF_SCORE * (1 - float(options.confidence))
 
 
-def _of_drop(sample: Sample, options: Namespace) -> Curve:
+def _of_drop(sample: Sample, options: Namespace) -> Block:
     confidence = _at_score(options)
     return _curve(
         sample,
@@ -110,7 +115,7 @@ def _of_drop(sample: Sample, options: Namespace) -> Curve:
     )
 
 
-def _of_precision(sample: Sample, options: Namespace) -> Curve:
+def _of_precision(sample: Sample, options: Namespace) -> Block:
     return _curve(
         sample,
         f"to know the figure to {options.precision:g} on each side",
@@ -120,19 +125,19 @@ def _of_precision(sample: Sample, options: Namespace) -> Curve:
     )
 
 
-def _curve(sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]) -> Curve:
+def _curve(sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]) -> Block:
     """Return how many clusters it takes, and the values of far too few to more than enough."""
     if found is None:
-        return Curve(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", title, [])
+        return Said(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "strong")
     sizes = sorted({max(2, round(found * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
     points = [(round(size * sample.per_cluster), value(size)) for size in sizes]
-    return Curve(f"{what} it takes {_amount(sample, found)}", title, points)
+    return Chart(f"{what} it takes {_amount(sample, found)}", "cases", title, [Series("", points)])
 
 
-def _of_run(sample: Sample, options: Namespace) -> Curve:
+def _of_run(sample: Sample, options: Namespace) -> Block:
     """Return what so many cases as there are can see."""
     clusters = len(sample.sizes)
     found = minimum_detectable(sample, clusters, _at_score(options), options.power)
     with_these = _amount(sample, clusters).removeprefix("about ")
     drop = "no drop" if found is None else f"a drop of {found:.2g}"
-    return Curve(f"{with_these} prove {drop} in {options.power * 100:g} % of runs", "power", [])
+    return Said(f"{with_these} prove {drop} in {options.power * 100:g} % of runs", "strong")

@@ -8,8 +8,6 @@ from typing import Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import headlines
-from pytest_jsonmatch.gate.repeats import repeats
-from pytest_jsonmatch.gate.session import Checks
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
@@ -64,7 +62,6 @@ def completed(view: RunView) -> RunView:
         )
     return replace(
         view,
-        unsettled=Checks(cases=repeats(results.cases).checks).unsettled_cases,
         headlines=() if results.is_partial or len(results.cases) < 2 else headlines(results),
         faults=faults_of(results),
         notes=notes,
@@ -84,10 +81,9 @@ def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
 
 
 def _run_blocks(results: ResultSet, look: Look, pivot: str | None) -> Iterator[list[StyledLine]]:
-    comparisons = list(results.comparisons)
-    if not comparisons:
+    if not any(results.comparisons):
         yield [[("nothing was compared", YELLOW)]]
-    yield summary_lines(comparisons, look, repeats=repeats(results.cases), pivot=pivot)
+    yield summary_lines(results.cases, look, pivot=pivot)
     yield list(_unscored(results, look))
 
 

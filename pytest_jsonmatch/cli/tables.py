@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.model import Case, ResultSet, merged_fields
+from pytest_jsonmatch.results.model import Case, ResultSet, by_metric, merged_fields
 from pytest_jsonmatch.results.tags import tags_of, tags_of_case
 
 _OF_CASE: Final = ("case", "metric", "passed")
@@ -46,9 +46,8 @@ def _columns(results: ResultSet) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *field_columns({}))}
     for case in results.cases:
         values = [_values(case, name) for name in tags]
-        compared = [each for run in case.runs for each in run.comparisons]
-        for metric in dict.fromkeys(each.metric for each in compared):
-            of_fields = field_columns(merged_fields([case], metric))
+        for metric, compared in by_metric([case]).items():
+            of_fields = field_columns(merged_fields(compared))
             number = len(of_fields["path"])
             for name, value in zip(names, (case.id, metric, case.passed, *values), strict=True):
                 columns[name] += [value] * number

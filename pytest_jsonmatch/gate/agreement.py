@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.gate.intervals import SEED, Interval, checked_confidence, wilson
+from pytest_jsonmatch.gate.intervals import SEED, Interval, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,11 +92,7 @@ class Agreement:
         return 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
 
     def accuracy_interval(self, confidence: float = 0.95) -> Interval | None:
-        """Return Wilson's interval of the accuracy; None without pairs.
-
-        Raises:
-            ConfigurationError: the confidence is no share.
-        """
+        """Return Wilson's interval of the accuracy; None without pairs."""
         return wilson(self.agreed, self.number, confidence) if self.number else None
 
     def kappa_interval(self, confidence: float = 0.95) -> Interval | None:
@@ -108,14 +104,10 @@ class Agreement:
         no width where judge and people never disagree, and with 50 pairs covers too rarely;
         docs/statistics.md compares the two. Judge and people may change places: nothing about it changes.
 
-        Raises:
-            ConfigurationError: the confidence is no share.
-
         >>> interval = Agreement(20, 10, 5, 15).kappa_interval()
         >>> interval.estimate, round(interval.low, 2), round(interval.high, 2)
         (0.4, 0.13, 0.61)
         """
-        rest = (1 - checked_confidence(confidence)) / 2
         estimate = self.kappa
         if estimate is None:
             return None
@@ -127,6 +119,7 @@ class Agreement:
         random = np.random.RandomState(SEED)
         a, d, b, c = random.standard_gamma(np.array([*same, *other]) + _PRIOR, (DRAWS, 4)).T
         kappas = 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+        rest = (1 - confidence) / 2
         low, high = (float(end) for end in np.quantile(kappas, [rest, 1 - rest]))
         n = self.number
         return Interval(estimate, min(low, estimate), max(high, estimate), confidence, "Jeffreys", n, n)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.results.model import merged_fields
+from pytest_jsonmatch.results.model import by_metric, merged_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.results.model import Case, ResultSet
@@ -121,7 +121,7 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
     # Of a corpus that keeps only some of its records nobody knows which are new: a case that is not here may
     # only not have been kept.
     partial = before.is_partial or after.is_partial
-    fields = _by_metric([old[name] for name in both]), _by_metric([new[name] for name in both])
+    fields = _by_metric(old[name] for name in both), _by_metric(new[name] for name in both)
     mismatches = [*_mismatches(both, old, new)]
     if partial and before.corpus is not None and after.corpus is not None:
         fields = {before.corpus.metric: before.corpus.fields}, {after.corpus.metric: after.corpus.fields}
@@ -141,9 +141,8 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
 _ByMetric: TypeAlias = "dict[str, Mapping[str, FieldAggregation]]"
 
 
-def _by_metric(cases: Sequence[Case]) -> _ByMetric:
-    metrics = {each.metric for case in cases for run in case.runs for each in run.comparisons}
-    return {metric: merged_fields(cases, metric) for metric in metrics}
+def _by_metric(cases: Iterable[Case]) -> _ByMetric:
+    return {metric: merged_fields(compared) for metric, compared in by_metric(cases).items()}
 
 
 def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:

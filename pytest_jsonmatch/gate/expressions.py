@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, final
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.limits import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -44,7 +45,6 @@ COUNTS: Final[Mapping[str, str]] = {
     "approximate": "comparisons whose arrays were too large to be paired exactly",
 }
 """Figures that count, and what they count."""
-_MICRO: Final = ("score", "precision", "recall", "f1")
 _OF_RESULTS: Final = (
     *("omission_rate", "hallucination_rate", "fabrication_rate"),
     *("matches", "mismatches", "omissions", "hallucinations"),
@@ -215,7 +215,7 @@ class _Reader:
         elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
             self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
             word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
-        of_fields = _MICRO if is_micro else (*_MICRO, *_OF_RESULTS) if field is not None else ()
+        of_fields = FIGURES if is_micro else (*FIGURES, *_OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
         self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
         comparison, number, place = self._limit()

@@ -8,7 +8,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.results.model import FIGURES, Answers, Case, comparisons_of, merged_fields, segments_of
+from pytest_jsonmatch.results.model import Answers, Case, comparisons_of, merged_fields, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,8 +38,7 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
         return [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
     if name in {"valid_rate", "parse_rate"}:
         return [row for case in cases for row in _answer_rows(case, name)]
-    figure = next(each for each in FIGURES if each == name)
-    return [Row(case.figure(figure), 1.0, case.unit) for case in cases if case.has_figures]
+    return [Row(case.figure(name), 1.0, case.unit) for case in cases if case.has_figures]
 
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:

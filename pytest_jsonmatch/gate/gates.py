@@ -13,17 +13,17 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.expressions import OF_EXTRAS, Gate, parse_gate
+from pytest_jsonmatch.gate.expressions import COUNTS, OF_EXTRAS, Gate, parse_gate
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import Answers, comparisons_of, counts_extra, merged_fields, segments_of
+from pytest_jsonmatch.results.model import Answers, comparisons_of, counts_extra, segments_of
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_jsonmatch.results.model import Case, Corpus, ResultSet
+    from pytest_jsonmatch.results.model import Case, ResultSet
 
 
 _NOTHING_LEFT: Final = "batch errors have left nothing to count"
@@ -74,23 +74,22 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
         everything, results = results, tagged(results, gate.tag)
         if not results.number:
             return _check(gate, None, passed=False, note=no_tag(gate.tag, everything))
-    cases = results.cases
     if gate.cases is not None:
-        cases = tuple(case for case in cases if _fits(case.id, gate.cases))
+        cases = tuple(case for case in results.cases if _fits(case.id, gate.cases))
         if not cases:
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
-    corpus = results.corpus if gate.cases is None else None
-    value, note = _value(gate, cases, corpus, results)
+        results = replace(results, cases=cases, corpus=None)
+    value, note = _value(gate, results)
     if gate.is_proven and value is not None:
-        return _proven(gate, cases, results, confidence)
+        return _proven(gate, results, confidence)
     return _check(gate, value, value is not None and gate.holds(value), note)
 
 
-def _proven(gate: Gate, cases: Sequence[Case], results: ResultSet, confidence: float) -> Check:
+def _proven(gate: Gate, results: ResultSet, confidence: float) -> Check:
     """Return whether the interval of a figure is on the right side of the limit."""
-    if results.is_partial and gate.cases is None:
+    if results.is_partial:
         return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
-    name = gate.figure
+    name, cases = gate.figure, results.cases
     rows = leaf_rows(cases, name, pattern=gate.field)[name] if gate.is_of_leaves else case_rows(cases, name)
     found = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
     which, end = ("lower", found.low) if gate.operator in {">", ">="} else ("upper", found.high)
@@ -103,64 +102,45 @@ def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "")
     return Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator)
 
 
-def _value(
-    gate: Gate, cases: Sequence[Case], corpus: Corpus | None, results: ResultSet
-) -> tuple[float | None, str]:
-    """Return a gate's figure over cases or a whole corpus, and what there is to say about it."""
-    if not (cases if corpus is None else corpus.records):
+def _value(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
+    """Return a gate's figure of a run, and what there is to say about it."""
+    if not results.number:
         return None, "nothing was compared"
     name = gate.figure
-    if name in OF_EXTRAS and (metric := _without_extras(gate, cases, corpus)):
+    if name in OF_EXTRAS and (metric := _without_extras(gate, results)):
         return None, f"not counted: {metric} leaves out what only actual has"
     if gate.is_of_leaves:
-        return _of_leaves(gate, merged_fields(cases) if corpus is None else corpus.fields)
+        return _of_leaves(gate, results.fields)
     if name in _OF_ANSWERS:
-        return _of_answers(name, Answers.of(comparisons_of(cases)) if corpus is None else corpus.answers)
+        return _of_answers(name, results.answers)
     if name in SPENT:
-        # (Nobody asks the records of a corpus.)
-        asked = cases if corpus is None else ()
-        return _of_spent(name, [each for case in asked for run in case.runs for each in run.spent])
-    return _of_cases(name, cases, results) if corpus is None else _of_corpus(name, corpus, results)
+        return _of_spent(name, [each for case in results.cases for run in case.runs for each in run.spent])
+    if name in COUNTS:
+        return getattr(results, name), ""
+    return _of_cases(name, results)
 
 
-def _of_cases(name: str, cases: Sequence[Case], results: ResultSet) -> tuple[float | None, str]:
+def _of_cases(name: str, results: ResultSet) -> tuple[float | None, str]:
+    """Return a figure of all cases or records: a mean, or a share of them."""
+    corpus = results.corpus
+    number = count(results.number, results.noun)
     if name == "completeness":
-        value = results.completeness
-        reasons = ", ".join(results.narrowed)
+        if corpus is not None:
+            return results.completeness, f"{corpus.answered:,} of {number} with an answer"
+        value, reasons = results.completeness, ", ".join(results.narrowed)
         return value, "" if value is not None else f"nobody knows how many cases there are ({reasons})"
-    if name == "batch_errors":
-        return sum(each.counts.get("batch_error", 0) for each in comparisons_of(cases)), ""
-    if name == "approximate":
-        return sum(each.approximate for each in comparisons_of(cases)), ""
-    if name == "errors":
-        unscored = sum(bool(run.error) for case in cases for run in case.runs)
-        return sum(len(each.errors) for each in comparisons_of(cases)) + unscored, ""
-    rows = case_rows(cases, name)
-    if not rows:
-        return None, "no case ran twice" if name == "flip_rate" else _NOTHING_LEFT
-    note = _mean_of(len(rows), "case")
-    if name == "pass_rate":
-        note = f"{count(sum(case.passed for case in cases))} of {count(len(cases), 'case')}"
-    return fsum(row.part for row in rows) / len(rows), note
-
-
-def _of_corpus(name: str, corpus: Corpus, results: ResultSet) -> tuple[float | None, str]:
-    records = count(corpus.records, "record")
-    if name == "completeness":
-        return results.completeness, f"{corpus.answered:,} of {records} with an answer"
-    if name == "pass_rate":
-        return results.pass_rate, f"{corpus.perfect:,} of {records} with score 1"
     if name == "flip_rate":
-        return None, "a corpus is scored once"
-    counts = {
-        "batch_errors": sum(figures.batch_errors for figures in corpus.fields.values()),
-        "approximate": corpus.approximate,
-        "errors": corpus.errors,
-    }
-    if name in counts:
-        return counts[name], ""
-    note = _mean_of(corpus.records - corpus.unscored, "record") if corpus.means else _NOTHING_LEFT
-    return corpus.means.get(name), note
+        rates = [row.part for row in case_rows(results.cases, name)]
+        if corpus is not None or not rates:
+            return None, "no case ran twice" if corpus is None else "a corpus is scored once"
+        return fsum(rates) / len(rates), _mean_of(len(rates), "case")
+    if name == "pass_rate":
+        if corpus is not None:
+            return results.pass_rate, f"{corpus.perfect:,} of {number} with score 1"
+        return results.pass_rate, f"{count(sum(case.passed for case in results.cases))} of {number}"
+    mean = results.mean(name)
+    scored = results.number - results.unscored
+    return mean, _NOTHING_LEFT if mean is None else _mean_of(scored, results.noun)
 
 
 def _mean_of(number: int, noun: str) -> str:
@@ -201,12 +181,10 @@ def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     return value, "" if known == len(spent) else f"known of {known:,} of {count(len(spent), 'answer')}"
 
 
-def _without_extras(gate: Gate, cases: Sequence[Case], corpus: Corpus | None) -> str | None:
+def _without_extras(gate: Gate, results: ResultSet) -> str | None:
     """Return a metric that does not count what only actual has, of what the gate is about; None if all do."""
-    if corpus is not None:
-        return None if counts_extra(corpus.signature) else corpus.metric
-    pattern = None if gate.field is None else parse_pattern(gate.field)
-    for each in comparisons_of(cases):
+    pattern = None if gate.field is None or results.corpus is not None else parse_pattern(gate.field)
+    for each in comparisons_of(results.tabled):
         if not counts_extra(each.signature) and (
             pattern is None or any(pattern.matches(segments_of(path)) for path in each.fields)
         ):

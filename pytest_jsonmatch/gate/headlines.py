@@ -9,7 +9,8 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare, compare_several
-from pytest_jsonmatch.results.model import FIGURES, MICRO
+from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.results.model import MICRO
 from pytest_jsonmatch.results.tags import tagged, tags_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.verdict import Change, Scores
-    from pytest_jsonmatch.results.model import Case, ResultSet
+    from pytest_jsonmatch.results.model import ResultSet
 
 OF_SCORE: Final = 0.9
 """The share of the error rate that goes to the mean score."""
@@ -141,22 +142,6 @@ def _field_scores(results: ResultSet) -> dict[str, dict[str, list[float]]]:
     """Return by field, and then by case, the mean score of each run that has the field."""
     found: dict[str, dict[str, list[float]]] = {}
     for case in results.cases:
-        for path, scores in scores_by_field(case).items():
+        for path, scores in case.scores_by_field().items():
             found.setdefault(path, {})[case.id] = scores
-    return found
-
-
-def scores_by_field(case: Case) -> dict[str, list[float]]:
-    """Return by field the mean score of each run of a case that has the field."""
-    found: dict[str, list[float]] = {}
-    for run in case.runs:
-        sums: dict[str, list[float]] = {}
-        for comparison in run.comparisons:
-            for path, figures in comparison.fields.items():
-                if figures.total:
-                    of_field = sums.setdefault(path, [0.0, 0.0])
-                    of_field[0] += figures.score_sum
-                    of_field[1] += figures.total
-        for path, (score, total) in sums.items():
-            found.setdefault(path, []).append(min(score / total, 1.0))
     return found

@@ -68,7 +68,7 @@ def sample_of(
         clusters: by case id what it belongs to.
         again: a second run of the same cases.
 
-    Raises ConfigurationError without a case, or for what is no score.
+    Raises ConfigurationError without a case.
 
     >>> sample = sample_of({"a": [1.0, 0.5], "b": [1.0, 1.0]})
     >>> sample.mean, sample.source

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.model import Case, CaseRun
+from pytest_jsonmatch.results.model import Case, CaseRun, by_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from pytest_jsonmatch.results.comparison import Comparison
 
 
 def pass_at(case: Case, k: int) -> float:
@@ -118,11 +116,6 @@ class Repeats:
         return fmean(rates) if rates else None
 
     @property
-    def checks(self) -> tuple[Check, ...]:
-        """What the run is held against."""
-        return tuple(found for case in self.cases if (found := check(case)) is not None)
-
-    @property
     def is_mixed(self) -> bool:
         """Whether some run did not pass."""
         return any(case.passed_runs < len(case.runs) for case in self.cases)
@@ -144,24 +137,14 @@ def repeats(cases: Iterable[Case]) -> Repeats:
 
 def _stability(cases: Iterable[Case]) -> list[FieldStability]:
     sums: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for case in cases:
-        # A run may compare several times: the n-th comparison of one goes with the n-th of another.
-        rows: dict[int, list[Comparison]] = defaultdict(list)
-        for run in case.runs:
-            for place, comparison in enumerate(run.comparisons):
-                rows[place].append(comparison)
-        for compared in rows.values():
-            if len(compared) > 1:
-                for path in dict.fromkeys(path for each in compared for path in each.fields):
-                    pairs = combinations(_scores(compared, path), 2)
-                    sums[compared[0].metric, path].append(1 - fmean(abs(a - b) for a, b in pairs))
+    for metric, compared in by_metric(cases).items():
+        for case in compared:
+            runs = sum(bool(run.comparisons) for run in case.runs)
+            for path, scores in case.scores_by_field().items() if runs > 1 else ():
+                # Where a run says nothing of a field, it has rightly left it out: it was not expected.
+                pairs = combinations([*scores, *[1.0] * (runs - len(scores))], 2)
+                sums[metric, path].append(1 - fmean(abs(a - b) for a, b in pairs))
     found = [
         FieldStability(metric, path, fmean(values), len(values)) for (metric, path), values in sums.items()
     ]
     return sorted(found, key=lambda field: (field.stability, field.metric, field.path))
-
-
-def _scores(compared: Iterable[Comparison], path: str) -> list[float]:
-    # Where a run says nothing of a field, it has rightly left it out: it was not expected.
-    scores = [each.fields[path].mean_score if path in each.fields else None for each in compared]
-    return [1.0 if score is None else score for score in scores]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.verdict import ANY_DROP, means_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from fractions import Fraction
 
     from pytest_jsonmatch.gate.verdict import DropGate
 
@@ -29,7 +28,7 @@ class Decision(NamedTuple):
 
 
 def threshold_decision(
-    scores: Iterable[float], planned: int, limit: float, *, figure: str = "mean score"
+    total: Fraction, seen: int, planned: int, limit: float, *, figure: str = "mean score"
 ) -> Decision:
     """Tell if `mean >= limit` is settled: if the rest were all 1, or all 0, would it change?
 
@@ -37,24 +36,21 @@ def threshold_decision(
     mean (sums are rounded once). A pass rate is the mean of 0 and 1.
 
     Args:
-        scores: of the cases that have run, each the mean of its repeats.
+        total: of the scores of the cases that have run, each the mean of its repeats.
+        seen: how many these are.
         planned: how many cases there are in all.
         limit: what the mean over all of them must reach.
         figure: what the mean is called.
 
-    >>> threshold_decision([0.2, 0.5, 0.9], planned=10, limit=0.9)
+    >>> from fractions import Fraction
+    >>> threshold_decision(Fraction("1.6"), seen=3, planned=10, limit=0.9)
     Decision(passed=False, reason='the mean score can reach 0.860 at most')
-    >>> threshold_decision([1.0, 0.5], planned=3, limit=0.5).reason
+    >>> threshold_decision(Fraction("1.5"), seen=2, planned=3, limit=0.5).reason
     'the mean score is 0.500 at least'
     """
-    found = list(scores)
-    rest = _rest(len(found), planned)
     if not planned:
         return Decision(False, "there is no case")
-    for score in found:
-        if not 0.0 <= score <= 1.0:
-            raise ConfigurationError(f"{score!r} is not a score; scores are from 0 to 1")
-    worst, best = math.fsum(found) / planned, math.fsum([*found, float(rest)]) / planned
+    worst, best = float(total) / planned, float(total + planned - seen) / planned
     if worst >= limit:
         return Decision(True, f"the {figure} is {means_apart(limit, worst)[1]} at least")
     if best < limit:
@@ -119,9 +115,6 @@ class SequentialGate:
 
         Of cases in clusters: the mean delta of the next cluster, and its size as a share of the largest one.
         """
-        if not -1.0 <= delta <= 1.0:
-            raise ConfigurationError(f"{delta!r} is no difference of two scores")
-        _rest(self._seen + 1, self._planned)
         self._seen += 1
         self._logs += self._gains(delta, weight)
         if self.decision.passed is None:
@@ -162,12 +155,6 @@ class SequentialGate:
                 what = f"{small} can no longer be ruled out"
             return Decision(is_regression, what if rest else what.replace("can no longer", "could not"))
         return Decision(None, "not settled yet")
-
-
-def _rest(seen: int, planned: int) -> int:
-    if seen > planned:
-        raise ConfigurationError(f"{seen} cases have run and {planned} were planned")
-    return planned - seen
 
 
 def _mean_exp(logs: Any) -> float:

@@ -1,4 +1,4 @@
-"""The checks of a session: everything that was checked once all tests had reported."""
+"""A check: one thing that a run is held against, once all tests have reported."""
 
 from __future__ import annotations
 
@@ -43,33 +43,3 @@ class Check:
         if self.operator in {"<", "<="}:
             return self.limit - self.value
         return -abs(self.value - self.limit)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """All checks of a session. The banner and the exit status both go by `failed`, so they can't differ.
-
-    Args:
-        gates: gates on the run as a whole.
-        cases: repeated cases, each held against its own limit by all of its runs.
-
-    >>> Checks(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=False),)).failed
-    True
-    >>> Checks(cases=(Check("a case", "pass rate", 0.4, 0.6, passed=None),)).failed
-    False
-    """
-
-    gates: tuple[Check, ...] = ()
-    cases: tuple[Check, ...] = ()
-
-    @property
-    def failed(self) -> bool:
-        """Whether a check has failed."""
-        return any(check.passed is False for check in (*self.gates, *self.cases))
-
-    @property
-    def unsettled_cases(self) -> tuple[Check, ...]:
-        """The cases that failed or could not be decided, those that failed first."""
-        open_ones = [check for check in self.cases if check.passed is not True]
-        return tuple(sorted(open_ones, key=lambda check: check.passed is None))

@@ -8,13 +8,11 @@ from typing import Final, NamedTuple
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.report.look import Look, Name, draw_table
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.report.table import Name, draw_table
-from pytest_jsonmatch.report.view import whole_corpus
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, ResultSet
+from pytest_jsonmatch.results.model import Case, ResultSet, by_metric
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
 TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
@@ -57,7 +55,7 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
     if not parts:
         yield look.folded(f"{option}={name}: {no_such_name(results, name)}", 2, YELLOW)
         return
-    noun = "record" if results.corpus is not None else "case"
+    noun = results.noun
     names = [Name(name, BOLD), *(Name(part.value or '""') for part in parts)]
     numbers: StyledLine = [(f"{noun}s", BOLD), *((count(part.number), PLAIN) for part in parts)]
     columns = [numbers]
@@ -68,11 +66,10 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
     if rest := without_tag(results, name):
         lines.append(look.line(f"{count(rest, noun)} without this tag", YELLOW))
     yield lines
-    groups: dict[str, dict[str, list[Comparison]]] = {}
+    groups: dict[str, dict[str, list[Case]]] = {}
     for value, part in by_tag(results, name):
-        for each in part.comparisons if part.corpus is None else [whole_corpus(part.corpus)]:
-            of_metric = groups.setdefault(each.metric, {part.value: [] for part in parts})
-            of_metric[value].append(each)
+        for metric, compared in by_metric(part.tabled).items():
+            groups.setdefault(metric, {part.value: [] for part in parts})[value] = compared
     for metric, found in groups.items():
         title = f"score of fields by {name}, over all leaves, * is the best"
         title += f" ({metric})" if len(groups) > 1 else ""

@@ -14,7 +14,8 @@ from pytest_jsonmatch.results.model import MICRO
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline
-    from pytest_jsonmatch.gate.session import Check, Checks
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.view import RunView
 
 FEW_CASES: Final = "few cases, wide interval"
 """What is said of an interval that rests on few cases that differ."""
@@ -109,10 +110,10 @@ def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLi
     return lines
 
 
-def failed_line(checks: Checks, look: Look) -> StyledLine:
+def failed_line(view: RunView, look: Look) -> StyledLine:
     """Return the line that says which gates and which repeated cases failed; empty if none did."""
     parts = []
-    for noun, every in (("gate", checks.gates), ("repeated case", checks.cases)):
+    for noun, every in (("gate", view.gates), ("repeated case", view.repeated)):
         failed = [check for check in every if check.passed is False]
         if failed:
             names = [look.printable(named(check, unicode=look.unicode)) for check in failed[:_MOST_NAMED]]

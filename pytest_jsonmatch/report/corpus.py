@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.fieldtable import left_out, sections_of
 from pytest_jsonmatch.report.figures import answers_note
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import field_table, summarize
-from pytest_jsonmatch.report.view import whole_corpus
-from pytest_jsonmatch.results.model import FIGURES, Corpus, counts_extra
+from pytest_jsonmatch.results.model import Corpus, counts_extra
 
 SHOWN_FIELDS: Final = 3
 """So many fields of a record are named."""
@@ -36,7 +36,7 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
         first.append((f", {count(failed, 'batch error')}", RED))
     first.append((left_out(1, 0 if counts_extra(corpus.signature) else 1), PLAIN))
     lines = [first]
-    total = sections_of([whole_corpus(corpus)])[0].total
+    total = sections_of([corpus.as_case])[0].total
     micro = [1.0 if each is None else each for each in (total.precision, total.recall, total.f1)]
     for label, values in (
         ("mean of the records", [means.get(name) for name in FIGURES[1:]]),
@@ -59,7 +59,7 @@ def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:
     """Return the table of the fields over all records; nothing where each is 1."""
     if not corpus.records:
         return []
-    summary = summarize([whole_corpus(corpus)])
+    summary = summarize([corpus.as_case])
     if summary.is_perfect and look.mode == "auto":
         return []
     notes = [line for note in summary.notes for line in look.folded(note, 2, YELLOW)]

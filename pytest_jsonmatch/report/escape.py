@@ -6,8 +6,6 @@ import re
 import unicodedata
 from typing import Final
 
-_SHORT_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
-
 # `str.isprintable` is False for every control, format, surrogate, private, unassigned and separator character
 # (so for ANSI, bidi controls, zero-width joiners and no-break spaces). These it lets through, though they
 # show nothing at all: variation selectors, fillers, blanks.
@@ -69,12 +67,7 @@ def _is_visible(character: str) -> bool:
 
 
 def _escape(character: str) -> str:
-    if character in _SHORT_ESCAPES:
-        return _SHORT_ESCAPES[character]
-    point = ord(character)
-    if point < 0x100:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def display_width(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -71,31 +72,27 @@ _VOLUMES: Final = (_Volume(25, 8, 0), _Volume(maxsize, 50, 5), _Volume(maxsize, 
 
 def failure_message(
     result: MatchResult,
+    look: Look,
     *,
     threshold: Mapping[str, object],
     failures: Sequence[Measured],
     verbosity: int = 0,
-    color: bool = False,
-    unicode: bool = True,
     name: str | None = None,
     locate: Callable[[FieldResult], str | None] | None = None,
-    width: int = 80,
 ) -> str:
     """Return the message for a comparison below its threshold; its first line stands by itself.
 
     Args:
         result: what was scored.
+        look: how the lines may look; 8 columns of them are left to pytest's own margin.
         threshold: every limit that was set, by figure; named where nothing is below it (a comparator failed).
         failures: the figures below their limits, the most important first.
         verbosity: 0 shows the worst fields in at most 25 lines, 1 shows more of them, 2 all, uncut.
-        color: set ANSI colours; the message reads as well without.
-        unicode: False keeps to ASCII; other characters of the data become escapes.
         name: the comparison's name, if it has one.
         locate: gives ":line" or "file:line" of a field where its expected value is written in a file.
-        width: columns of the terminal; 8 of them are left to pytest's own margin.
     """
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
-    look = Look(color, unicode, max(width - MARGIN, 40))
+    look = replace(look, width=max(look.width - MARGIN, 40))
     reach = None if volume.value_lines is None else volume.value_lines * look.width
     head = _head(result, threshold, failures, name, look)
     errors = [f"comparator {each.comparator!r} at {each.path}: {each.reason}" for each in result.errors]
@@ -105,7 +102,7 @@ def failure_message(
     body = _fields(result, failures, volume, room, Space(look.less(_INDENT), reach), locate)
     # pytest cuts the first line to fit its short summary, and would count, or cut, our escape codes with it.
     rest = [*head[1:], *body, *tail]
-    return "\n".join([line_text(head[0]), *(line_text(line, color=color) for line in rest)])
+    return "\n".join([line_text(head[0]), *(line_text(line, color=look.color) for line in rest)])
 
 
 # -- what is below what ------------------------------------------------------------------------------------

@@ -8,12 +8,20 @@ from dataclasses import dataclass, field, replace
 from itertools import count as count_up
 from typing import Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import blended, counts_extra, segments_of
+from pytest_jsonmatch.results.model import (
+    Case,
+    added,
+    by_metric,
+    comparisons_of,
+    counts_extra,
+    field_sums,
+    figures_of,
+    segments_of,
+)
 
 
 @final
@@ -120,18 +128,14 @@ class Section:
         return title + left_out(self.cases, self.uncounted)
 
 
-def sections_of(comparisons: Iterable[Comparison]) -> tuple[Section, ...]:
+def sections_of(cases: Iterable[Case]) -> tuple[Section, ...]:
     """Return the figures of fields, those of each metric on their own.
 
     Figures are means over the runs of each case first, and then over cases; counts are of all runs.
     """
-    by_metric: dict[str, list[Comparison]] = {}
-    for each in comparisons:
-        by_metric.setdefault(each.metric, []).append(each)
-    shares = _shares(each for group in by_metric.values() for each in group)
     return tuple(
-        _section(metric, group, shares, file)
-        for metric, of_metric in by_metric.items()
+        _section(metric, group, file)
+        for metric, of_metric in by_metric(cases).items()
         for file, group in _by_fields(of_metric)
     )
 
@@ -177,7 +181,6 @@ def _joined(above: str, label: str) -> str:
 # -- the tree of fields ------------------------------------------------------------------------------------
 
 _Sums: TypeAlias = "list[float]"
-_NUMBERS: Final = len(FieldAggregation().to_list())
 _RESULTS: Final = len(POSITIONS)
 """So many of them count results."""
 
@@ -192,26 +195,17 @@ class _Node:
     children: dict[Segment, _Node] = field(default_factory=dict)
 
 
-def _shares(comparisons: Iterable[Comparison]) -> dict[str, float]:
-    """Return what each run of a repeated case counts for; empty if there is none."""
-    runs: dict[str, set[str]] = {}
-    for comparison in comparisons:
-        if comparison.case:
-            runs.setdefault(comparison.case, set()).add(comparison.nodeid)
-    return {case: 1 / len(nodeids) for case, nodeids in runs.items()}
-
-
-def _by_fields(comparisons: Sequence[Comparison]) -> list[tuple[str, list[Comparison]]]:
-    """Return the comparisons of each file, those of files that have a field in common together.
+def _by_fields(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
+    """Return the cases of each file, those of files that have a field in common together.
 
     Each group is named by its file if there are several groups.
     """
-    by_file: dict[str, list[Comparison]] = {}
-    for each in comparisons:
-        by_file.setdefault(each.nodeid.partition("::")[0], []).append(each)
+    by_file: dict[str, list[Case]] = {}
+    for case in cases:
+        by_file.setdefault(case.id.partition("::")[0], []).append(case)
     groups: list[tuple[list[str], set[str]]] = []
     for file, of_file in by_file.items():
-        files, paths = [file], {path for each in of_file for path in each.fields}
+        files, paths = [file], {path for each in comparisons_of(of_file) for path in each.fields}
         apart = []
         for group in groups:
             # (What has no field at all has nothing to be told apart by.)
@@ -227,26 +221,23 @@ def _by_fields(comparisons: Sequence[Comparison]) -> list[tuple[str, list[Compar
     return found
 
 
-def _section(
-    metric: str, comparisons: Sequence[Comparison], shares: Mapping[str, float], file: str = ""
-) -> Section:
-    cases = max(round(_cases(comparisons, shares)), 1)
-    root = _tree(_sums_by_path(comparisons, shares))
-    silent = [each for each in comparisons if not counts_extra(each.signature)]
+def _section(metric: str, cases: Sequence[Case], file: str = "") -> Section:
+    comparisons = list(comparisons_of(cases))
+    shares = [1 / len(case.runs) for case in cases for _ in comparisons_of([case])]
+    silent = [
+        share for share, each in zip(shares, comparisons, strict=True) if not counts_extra(each.signature)
+    ]
+    number, root = max(round(sum(shares)), 1), _tree(field_sums(cases))
     return Section(
         metric,
-        cases,
+        number,
         variants=len({comparison.signature for comparison in comparisons}),
-        uncounted=cases if len(silent) == len(comparisons) else round(_cases(silent, shares)),
+        uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
         file=file,
         rows=tuple(_rows(root)),
-        total=_figures(root.all),
+        total=figures_of(added(root.all)),
         unmatched=tuple(_unmatched(comparisons)),
     )
-
-
-def _cases(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> float:
-    return sum(shares.get(comparison.case, 1.0) for comparison in comparisons)
 
 
 def left_out(cases: int, uncounted: int) -> str:
@@ -302,28 +293,9 @@ def _share(part: int, whole: int, nouns: tuple[str, str], what: str) -> str:
     return f"{count(part)} of {count(whole, *nouns)} {what} ({100 * part / whole:.3g} %)"
 
 
-def _sums_by_path(comparisons: Iterable[Comparison], shares: Mapping[str, float]) -> dict[str, _Sums]:
-    """Return each field's sums: of all runs, and where there are shares, of what each run counts for too."""
-    by_path: dict[str, _Sums] = {}
-    presence: dict[str, Presence] = {}
-    for comparison in comparisons:
-        merge_presence(presence, comparison.presence)
-        share = shares.get(comparison.case, 1.0)
-        for path, figures in comparison.fields.items():
-            numbers = figures.to_list()
-            if shares:
-                numbers += [share * number for number in numbers]
-            sums = by_path.get(path)
-            by_path[path] = numbers if sums is None else _sum_of([sums, numbers])
-    for path, places in with_fabrications({}, presence).items():
-        numbers = places.to_list() * (2 if shares else 1)
-        by_path[path] = _sum_of([by_path[path], numbers]) if path in by_path else numbers
-    return by_path
-
-
-def field_scores(comparisons: Sequence[Comparison]) -> dict[str, float | None]:
+def field_scores(cases: Sequence[Case]) -> dict[str, float | None]:
     """Return the mean score of each field by its path, and at "" that of all results, as tables have them."""
-    section = _section("", comparisons, _shares(comparisons))
+    section = _section("", cases)
     scores = {row.path: row.figures.mean_score for row in section.rows if not row.is_group}
     return {**scores, "": section.total.mean_score}
 
@@ -357,15 +329,6 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Node:
     return root
 
 
-def _figures(parts: Sequence[_Sums]) -> FieldAggregation:
-    sums = _sum_of(parts)
-    return FieldAggregation.from_list(sums) if len(sums) == _NUMBERS else blended(sums)
-
-
-def _sum_of(parts: Sequence[_Sums]) -> _Sums:
-    return [sum(numbers) for numbers in zip(*parts, strict=True)] if parts else FieldAggregation().to_list()
-
-
 def _rows(root: _Node) -> Iterator[Row]:
     """Yield the rows in order: groups before what is in them, the worst first on every level."""
     # Without recursion: a result file may have paths of any depth.
@@ -384,7 +347,7 @@ def _below_place(
     """Return the rows right below a place, the worst last, each with its own place."""
     found = []
     for segment, child in node.children.items():
-        below, segments, figures = child, [segment], _figures(child.all)
+        below, segments, figures = child, [segment], figures_of(added(child.all))
         while not below.own and len(below.children) == 1:
             ((only, below),) = below.children.items()
             segments.append(only)
@@ -393,7 +356,7 @@ def _below_place(
         row = Row(format_path(segments), format_path(whole), depth, parent, is_group, figures)
         found.append((row, below, whole))
     if node.own and (found or not path):
-        label, figures = _AS_A_WHOLE if path else "$", _figures(node.own)
+        label, figures = _AS_A_WHOLE if path else "$", figures_of(added(node.own))
         row = Row(label, format_path(path), depth, parent, is_group=False, figures=figures)
         found.append((row, _Node(), path))
     return sorted(found, key=lambda each: _badness(each[0].figures))[::-1]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, named
 from pytest_jsonmatch.report.escape import clip
@@ -21,7 +22,7 @@ from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
 from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, Case, CaseRun
+from pytest_jsonmatch.results.model import Case, CaseRun
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:

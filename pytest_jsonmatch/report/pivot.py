@@ -10,10 +10,9 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, Name, draw_table
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
-from pytest_jsonmatch.report.table import Name, draw_table
-from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Case, by_metric, comparisons_of
 
 _MAX_ROWS: Final = 30
 _MAX_LABEL: Final = 16
@@ -59,15 +58,15 @@ class Pivot:
     """Whether the same cases count under each parameter; else the columns don't quite compare."""
 
 
-def pivots(comparisons: Sequence[Comparison], fixture: str | None = None) -> tuple[list[Pivot], list[str]]:
+def pivots(cases: Sequence[Case], fixture: str | None = None) -> tuple[list[Pivot], list[str]]:
     """Return a pivot for each metric, and the names of all fixtures that have several parameters.
 
     Args:
-        comparisons: everything that was compared.
+        cases: what was compared.
         fixture: the fixture; None for the first that has several parameters.
     """
     labels: dict[str, dict[str, int]] = {}
-    for comparison in comparisons:
+    for comparison in comparisons_of(cases):
         for name, (label, place) in comparison.params.items():
             labels.setdefault(name, {}).setdefault(label, place)
     names = [name for name, found in labels.items() if len(found) > 1]
@@ -76,23 +75,27 @@ def pivots(comparisons: Sequence[Comparison], fixture: str | None = None) -> tup
     if fixture not in names:
         return [], names
     columns = sorted(labels[fixture], key=lambda label: (labels[fixture][label], label))
-    by_metric: dict[str, dict[str, list[Comparison]]] = {}
-    for comparison in comparisons:
-        if fixture in comparison.params:
-            groups = by_metric.setdefault(comparison.metric, {label: [] for label in columns})
-            groups[comparison.params[fixture][0]].append(comparison)
-    return [pivot_of(metric, fixture, groups) for metric, groups in by_metric.items()], names
+    found = []
+    for metric, compared in by_metric(cases).items():
+        groups: dict[str, list[Case]] = {label: [] for label in columns}
+        for case in compared:
+            params = next(comparisons_of([case])).params
+            if fixture in params:
+                groups[params[fixture][0]].append(case)
+        if any(groups.values()):
+            found.append(pivot_of(metric, fixture, groups))
+    return found, names
 
 
-def pivot_of(metric: str, fixture: str, groups: dict[str, list[Comparison]]) -> Pivot:
-    """Return the scores of fields in groups of comparisons, each with its label."""
+def pivot_of(metric: str, fixture: str, groups: dict[str, list[Case]]) -> Pivot:
+    """Return the scores of fields in groups of cases, each with its label."""
     columns = [field_scores(group) for group in groups.values()]
     paths = dict.fromkeys(
         path for column in columns for path, score in column.items() if path and score is not None
     )
     rows = [PivotRow(path, tuple(column.get(path) for column in columns)) for path in paths]
     rows.sort(key=lambda row: (_mean(row), row.path))
-    cases = {frozenset(each.nodeid.partition("[")[0] for each in group) for group in groups.values()}
+    cases = {frozenset(case.id.partition("[")[0] for case in group) for group in groups.values()}
     total = PivotRow(ALL_FIELDS, tuple(column[""] for column in columns))
     return Pivot(metric, fixture, tuple(groups), tuple(rows), total, len(cases) == 1)
 
@@ -106,17 +109,17 @@ def _mean(row: PivotRow) -> float:
 
 
 def pivot_blocks(
-    comparisons: Sequence[Comparison], look: Look, fixture: str | None = None, *, option: str
+    cases: Sequence[Case], look: Look, fixture: str | None = None, *, option: str
 ) -> list[list[StyledLine]]:
     """Return the lines of all pivots, in blocks; none wider than the terminal.
 
     Args:
-        comparisons: everything that was compared.
+        cases: what was compared.
         look: how the lines may look.
         fixture: the fixture; None for the first that has several parameters, if there is one.
         option: the one that chooses a fixture.
     """
-    found, names = pivots(comparisons, fixture)
+    found, names = pivots(cases, fixture)
     if fixture is not None and not found:
         known = f"; there are {', '.join(names)}" if names else ""
         note = f"{option}={fixture}: no fixture of that name has several parameters here{known}"

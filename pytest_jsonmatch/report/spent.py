@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 from pytest_jsonmatch.answer import FIGURES, Spent, spent_figure
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, dash, score_text
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, Name, Table, draw_table, roomiest
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine
-from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
 from pytest_jsonmatch.results.comparison import Comparison
 
 TITLE: Final = "answers by model, means and totals"

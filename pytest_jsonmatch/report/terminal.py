@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.limits import Measured, measured
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
@@ -25,15 +26,13 @@ from pytest_jsonmatch.report.fieldtable import (
     worst_rows,
 )
 from pytest_jsonmatch.report.figures import answers_note, compare_figures
-from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.look import Look, Name, Table, draw_table, joined, roomiest
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.report.table import Name, Table, draw_table, roomiest
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Answers
+from pytest_jsonmatch.results.model import Answers, Case, by_metric, comparisons_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.gate.repeats import Repeats
 
 _NARROW: Final = 0.01
 _MIN_WIDTH: Final = 20
@@ -101,21 +100,18 @@ class Summary:
         )
 
 
-def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozenset()) -> Summary:
-    """Return the summary of comparisons, the same whatever their order but for ties.
+def summarize(cases: Sequence[Case]) -> Summary:
+    """Return the summary of cases, the same whatever their order but for ties.
 
-    Figures are means over the runs of each case first, and then over cases; counts are of all runs.
-
-    Args:
-        comparisons: everything that was compared.
-        judged: repeated cases that are judged as a whole: their runs are not named.
+    Figures are means over the runs of each case first, and then over cases; counts are of all runs. Runs of
+    cases that are judged as a whole are not named.
 
     >>> summarize([])
     Summary(cases=0, runs=0, sections=(), below=(), narrow=(), notes=())
     """
-    compared = list(comparisons)
-    sections = sections_of(compared)
-    named = [each for each in compared if not each.case or each.case not in judged]
+    compared = list(comparisons_of(cases))
+    sections = sections_of(cases)
+    named = list(comparisons_of(case for case in cases if case.min_pass_rate is None or case.of == 1))
     below = [_below(each) for each in named if not each.passed]
     narrow = [_narrow(each) for each in named if each.passed and each.score < 1.0]
     return Summary(
@@ -129,10 +125,9 @@ def summarize(comparisons: Iterable[Comparison], judged: frozenset[str] = frozen
 
 
 def summary_lines(
-    comparisons: Sequence[Comparison],
+    cases: Sequence[Case],
     look: Look,
     *,
-    repeats: Repeats | None = None,
     pivot: str | None = None,
     pivot_option: str = "--pivot",
     is_brief: bool | None = None,
@@ -140,30 +135,28 @@ def summary_lines(
     """Return the lines of the summary: tables, or in mode "auto" one line a metric.
 
     Args:
-        comparisons: everything that was compared, in the order in which it should appear where figures tie.
+        cases: what was compared, in the order in which it should appear where figures tie.
         look: how the lines may look; none is wider than the terminal, which has at least 20 columns.
-        repeats: what repeated cases came to.
         pivot: the fixture whose parameters are the columns of a further table; None for the first that has
             several.
         pivot_option: the one that chooses `pivot`.
         is_brief: whether one line a metric will do if nothing failed; None: only if every field is 1 as well.
     """
+    comparisons = list(comparisons_of(cases))
     if look.mode == "none" or not comparisons:
         return []
-    repeated = () if repeats is None else repeats.cases
-    judged = frozenset(case.id for case in repeated if case.min_pass_rate is not None)
-    summary = summarize(comparisons, judged)
+    repeated = repeats(cases)
+    summary = summarize(cases)
     look = replace(look, width=max(look.width, _MIN_WIDTH))
-    is_mixed = repeats is not None and repeats.is_mixed
-    passed = not summary.below and all(case.verdict == "passed" for case in repeated)
+    passed = not summary.below and all(case.verdict == "passed" for case in repeated.cases)
     of = "run" if summary.runs > summary.cases else "case"
     narrow = count(len(summary.narrow), of)
     narrow += f" {'passes' if len(summary.narrow) == 1 else 'pass'} by less than 0.01"
     blocks: list[list[StyledLine]] = []
-    is_perfect = summary.is_perfect and not is_mixed
+    is_perfect = summary.is_perfect and not repeated.is_mixed
     is_brief = look.mode == "auto" and is_brief is not False and (is_perfect or (is_brief is True and passed))
     if is_brief:
-        lines = _brief(summary, comparisons, look)
+        lines = _brief(summary, cases, look)
         if summary.narrow:
             lines.append(look.line(f"{narrow} (-v: which)", YELLOW))
         blocks.append(lines)
@@ -176,40 +169,35 @@ def summary_lines(
     if pivot is not None or (not is_brief and any(comparison.params for comparison in comparisons)):
         from pytest_jsonmatch.report.pivot import pivot_blocks
 
-        blocks += pivot_blocks(comparisons, look, pivot, option=pivot_option)
+        blocks += pivot_blocks(cases, look, pivot, option=pivot_option)
     if not is_brief and any(comparison.spent for comparison in comparisons):
         from pytest_jsonmatch.report.spent import spent_lines
 
         blocks.append(spent_lines(comparisons, look))
-    if repeats is not None and (is_mixed or not is_brief):
+    if repeated and (repeated.is_mixed or not is_brief):
         from pytest_jsonmatch.report.repeats import repeat_blocks, repeat_head
 
-        blocks += [list(repeat_head(repeats, look))] if is_brief else repeat_blocks(repeats, look)
+        blocks += [list(repeat_head(repeated, look))] if is_brief else repeat_blocks(repeated, look)
     blocks.append([line for note in summary.notes for line in look.folded(note, 2, YELLOW)])
     return joined(blocks)
 
 
-def _brief(summary: Summary, comparisons: Sequence[Comparison], look: Look) -> list[StyledLine]:
+def _brief(summary: Summary, cases: Sequence[Case], look: Look) -> list[StyledLine]:
     """Return a line for each metric."""
-    scores: dict[str, dict[str, list[float]]] = {}
-    for each in comparisons:
-        of_metric = scores.setdefault(each.metric, {})
-        if each.has_figures:
-            of_metric.setdefault(each.case or each.nodeid, []).append(each.score)
     lines: list[StyledLine] = []
-    for metric, of_cases in scores.items():
+    for metric, compared in by_metric(cases).items():
         sections = [section for section in summary.sections if section.metric == metric]
-        cases = sum(section.cases for section in sections)
-        said = f"jsonmatch: {metric}, {count(cases, 'case')}"
-        if (runs := sum(each.metric == metric for each in comparisons)) > cases:
+        number = sum(section.cases for section in sections)
+        said = f"jsonmatch: {metric}, {count(number, 'case')}"
+        if (runs := len(list(comparisons_of(compared)))) > number:
             said += f" in {count(runs, 'run')}"
         said += f", {count(sum(section.total.total for section in sections), 'field')}, "
-        means = [fsum(found) / len(found) for found in of_cases.values()]
+        means = [case.figure("score") for case in compared if case.has_figures]
         mean = fsum(means) / len(means) if means else None
         said += "all 1.00" if mean == 1.0 else f"mean of cases {look.score(mean)}"
         if mean is not None and min(means) < mean:
             said += f", lowest {look.score(min(means))}"
-        said += left_out(cases, sum(section.uncounted for section in sections))
+        said += left_out(number, sum(section.uncounted for section in sections))
         lines += look.folded(said, 2, score_markup(mean))
     return lines
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.gate.repeats import check
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.doubts import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, score_text
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import FIGURES, MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
+from pytest_jsonmatch.results.model import MICRO, Case, CaseRun, Corpus, ResultSet, merged_fields
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
@@ -108,7 +109,6 @@ class RunView:
         results: the run.
         title: what it is called.
         gates: what it was judged by as a whole.
-        unsettled: repeated cases that failed, or that could not be decided.
         baseline: the name of the run that it is compared with; empty without one.
         diff: how it differs from that; None if there is no such run yet.
         proven: what the difference proves; None if nothing was asked of it.
@@ -127,7 +127,6 @@ class RunView:
     results: ResultSet
     title: str = "jsonmatch"
     gates: Sequence[Check] = ()
-    unsettled: Sequence[Check] = ()
     baseline: str = ""
     diff: BaselineDiff | None = None
     proven: RunChange | None = None
@@ -143,11 +142,25 @@ class RunView:
     by: Sequence[str] = ()
 
     @property
+    def repeated(self) -> tuple[Check, ...]:
+        """The checks of repeated cases that are judged as a whole, by all of their runs."""
+        return tuple(found for case in self.results.cases if (found := check(case)) is not None)
+
+    @property
+    def unsettled(self) -> tuple[Check, ...]:
+        """Those that failed, and then those that could not be decided."""
+        open_ones = [check for check in self.repeated if check.passed is not True]
+        return tuple(sorted(open_ones, key=lambda check: check.passed is None))
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a check failed. The banner and the exit status both go by it, so they can't differ."""
+        return any(check.passed is False for check in (*self.gates, *self.repeated))
+
+    @property
     def failed(self) -> bool:
         """Whether a gate or a case failed; a record of a corpus does not fail by not being perfect."""
-        if any(check.passed is False for check in (*self.gates, *self.unsettled)):
-            return True
-        return self.results.corpus is None and bool(self.faults)
+        return self.is_refused or (self.results.corpus is None and bool(self.faults))
 
     @property
     def is_judged(self) -> bool:
@@ -194,15 +207,12 @@ class RunView:
     @property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, of each metric on their own; of a corpus over all records, kept or not."""
-        corpus = self.results.corpus
-        if corpus is None:
-            return sections_of(self.results.comparisons)
-        return sections_of([whole_corpus(corpus)]) if corpus.records else ()
+        return sections_of(self.results.tabled) if self.results.number else ()
 
     @property
     def noun(self) -> str:
         """What there are several of."""
-        return "case" if self.results.corpus is None else "record"
+        return self.results.noun
 
     @property
     def means_of(self) -> str:
@@ -355,27 +365,8 @@ def left_out_note(results: ResultSet) -> str:
     if failed:
         notes.append(f"{count(failed, 'result')} left out of the figures: the batch comparator failed")
     if unscored:
-        notes.append(f"{count(unscored, 'case' if results.corpus is None else 'record')} without any figure")
+        notes.append(f"{count(unscored, results.noun)} without any figure")
     return "; ".join(filter(None, notes))
-
-
-def whole_corpus(corpus: Corpus) -> Comparison:
-    """Return the figures of a corpus as one comparison, of which tables read the fields."""
-    failed = sum(each.batch_errors for each in corpus.fields.values())
-    score, precision, recall, f1 = (corpus.means.get(name, 0.0) for name in FIGURES)
-    return Comparison(
-        id="",
-        nodeid="",
-        metric=corpus.metric,
-        signature=corpus.signature,
-        score=score,
-        precision=precision,
-        recall=recall,
-        f1=f1,
-        passed=True,
-        fields=corpus.fields,
-        counts={"batch_error": failed} if failed else {},
-    )
 
 
 # -- the baseline ------------------------------------------------------------------------------------------

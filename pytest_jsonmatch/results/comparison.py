@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.limits import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,8 +60,6 @@ class Comparison:
     """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
     approximate: bool = False
     """Whether an unordered array was too large to be paired exactly."""
-    case: str = ""
-    """What all runs of a repeated golden case have in common, their node id without `@2`; else empty."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
@@ -91,11 +90,9 @@ class Comparison:
         nodeid: str,
         threshold: Mapping[str, Any],
         passed: bool,
-        case: str = "",
-        params: Mapping[str, tuple[str, int]] | None = None,
-        tags: Tags | None = None,
+        **more: Any,
     ) -> Comparison:
-        """Return what a session keeps of a result."""
+        """Return what a session keeps of a result; `more` are fields that a result does not know."""
         return cls(
             id=id,
             nodeid=nodeid,
@@ -115,11 +112,9 @@ class Comparison:
             warnings=result.warnings,
             arrays=result.array_counts(),
             approximate=result.alignment == "approximate",
-            case=case,
-            params=params or {},
-            tags=tags or {},
             validity="" if result.validity is None else _VALIDITY[result.validity.valid],
             violations=result.violations,
+            **more,
         )
 
     def audited(self, result: MatchResult) -> Comparison:
@@ -141,7 +136,7 @@ class Comparison:
             name: value for name in _WRITTEN if (value := getattr(self, name)) or name not in _SOMETIMES
         }
         if not self.has_figures:
-            payload.update(dict.fromkeys(_FIGURES))
+            payload.update(dict.fromkeys(FIGURES))
         payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
         if self.parsed is not None:
             payload["parsed"] = self.parsed
@@ -177,7 +172,7 @@ class Comparison:
         found = {name: payload[name] for name in cls.__dataclass_fields__ if name in payload}
         found["fields"] = aggregates
         if found["score"] is None:
-            found.update(dict.fromkeys(_FIGURES, 0.0), has_figures=False)
+            found.update(dict.fromkeys(FIGURES, 0.0), has_figures=False)
         if "presence" in found:
             found["presence"] = {path: Presence(**each) for path, each in found["presence"].items()}
         for name in ("errors", "warnings", "violations", *_LISTED):
@@ -194,12 +189,13 @@ class Comparison:
 
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
-_FIGURES: Final = ("score", "precision", "recall", "f1")
 _LISTED: Final = ("field_results", "containers")
-_SOMETIMES: Final = frozenset({"case", "params", "tags", "approximate", "validity", "violations", *_LISTED})
+_SOMETIMES: Final = frozenset(
+    {"params", "tags", "errors", "warnings", "arrays", "approximate", "validity", "violations", *_LISTED}
+)
 """What a payload has of some comparisons only."""
 _WRITTEN: Final = (
-    *("id", "nodeid", "case", "params", "tags", "metric", "signature", *_FIGURES, "passed", "threshold"),
+    *("id", "nodeid", "params", "tags", "metric", "signature", *FIGURES, "passed", "threshold"),
     *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
     *_LISTED,
 )

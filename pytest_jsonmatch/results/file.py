@@ -16,15 +16,14 @@ from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, toge
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import parse_number, render, shortened
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import (
-    FIGURES,
     Answers,
     Case,
     CaseRun,
     Corpus,
     ResultSet,
-    merged_fields,
     segments_of,
 )
 
@@ -81,7 +80,7 @@ def to_text(results: ResultSet) -> str:
         "figures": {
             "cases": results.number,
             "pass_rate": results.pass_rate,
-            **{str(name): results.mean(name) for name in FIGURES},
+            **{name: results.mean(name) for name in FIGURES},
             **({"batch_errors": results.batch_errors} if results.batch_errors else {}),
             **({_UNSCORED: results.unscored} if results.unscored else {}),
             **results.answers.rates,
@@ -131,8 +130,7 @@ def _dump(value: object) -> str:
 
 def _rates(results: ResultSet) -> dict[str, float]:
     """Return what is missing or made up, as far as there is anything to divide by."""
-    fields = merged_fields(results.cases) if results.corpus is None else results.corpus.fields
-    total = together(fields.values())
+    total = together(results.fields.values())
     return {name: rate for name in RATES if (rate := getattr(total, name)) is not None}
 
 
@@ -185,11 +183,7 @@ def _case(case: Case, signatures: Mapping[str, int]) -> dict[str, object]:
 
 def _comparison(comparison: Comparison, signatures: Mapping[str, int]) -> dict[str, object]:
     payload = comparison.to_payload()
-    payload["signature"] = signatures[comparison.signature]
-    for key in ("errors", "warnings", "arrays"):
-        if not payload[key]:
-            del payload[key]
-    payload["fields"] = _fields(comparison.fields)
+    payload.update(signature=signatures[comparison.signature], fields=_fields(comparison.fields))
     return payload
 
 
@@ -343,7 +337,7 @@ def _read_corpus(found: dict[str, Any], signatures: list[str]) -> Corpus:
     return Corpus(
         **{name: found[name] for name in ("metric", *_COUNTS_OF_CORPUS)},
         signature=signatures[found["signature"]],
-        means={str(name): found[name] for name in FIGURES if found.get(name) is not None},
+        means={name: found[name] for name in FIGURES if found.get(name) is not None},
         fields=_read_fields(found["fields"]),
         unscored=found.get(_UNSCORED, 0),
         answers=Answers(*(found.get(name, 0) for name in Answers._fields)),

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import fsum
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.plan.options import PRESETS
@@ -19,16 +19,15 @@ from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.value.paths import Segment
-    from pytest_jsonmatch.results.comparison import Comparison
 
-Figure: TypeAlias = Literal["score", "precision", "recall", "f1"]
-FIGURES: Final[tuple[Figure, ...]] = ("score", "precision", "recall", "f1")
 MICRO: Final = "micro."
 """Begins the name of a figure that is not a mean of cases, but of all leaves together."""
 _UNKNOWN: Final = Spent()
@@ -55,8 +54,8 @@ class CaseRun:
     comparisons: tuple[Comparison, ...] = ()
     error: str = ""
 
-    def figure(self, name: Figure) -> float:
-        """Return the mean of a figure over what was compared; 0 after an error."""
+    def figure(self, name: str) -> float:
+        """Return the mean of one of `FIGURES` over what was compared; 0 after an error."""
         if self.error:
             return 0.0
         return _mean([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0
@@ -96,6 +95,11 @@ class Case:
     cluster: str = ""
     tags: Tags = field(default_factory=dict)
 
+    @classmethod
+    def single(cls, comparison: Comparison, **more: Any) -> Case:
+        """Return a case of one run in which one comparison was made; `more` are other fields."""
+        return cls(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),), **more)
+
     @property
     def unit(self) -> str:
         """What is independent of other cases: its cluster, or the case where it stands alone."""
@@ -126,9 +130,24 @@ class Case:
         wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         return self.pass_rate >= wanted - _SLACK
 
-    def figure(self, name: Figure) -> float:
+    def figure(self, name: str) -> float:
         """Return the mean of a figure over the runs that have figures."""
         return _mean([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
+
+    def scores_by_field(self) -> dict[str, list[float]]:
+        """Return by field the mean score of each run that has the field."""
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            sums: dict[str, list[float]] = {}
+            for comparison in run.comparisons:
+                for path, figures in comparison.fields.items():
+                    if figures.total:
+                        of_field = sums.setdefault(path, [0.0, 0.0])
+                        of_field[0] += figures.score_sum
+                        of_field[1] += figures.total
+            for path, (score, total) in sums.items():
+                found.setdefault(path, []).append(min(score / total, 1.0))
+        return found
 
     @property
     def has_figures(self) -> bool:
@@ -221,6 +240,15 @@ class Corpus:
     answers: Answers = _NO_ANSWERS
     by_tag: Mapping[str, Corpus] = field(default_factory=dict)
 
+    @property
+    def as_case(self) -> Case:
+        """The figures of all records as those of one case, of which tables read the fields."""
+        failed = sum(each.batch_errors for each in self.fields.values())
+        counts = {"batch_error": failed} if failed else {}
+        score, precision, recall, f1 = (self.means.get(name, 0.0) for name in FIGURES)
+        figures = self.metric, self.signature, score, precision, recall, f1
+        return Case.single(Comparison("", "", *figures, passed=True, fields=self.fields, counts=counts))
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -253,11 +281,16 @@ class ResultSet:
         return len(self.cases) if self.corpus is None else self.corpus.records
 
     @property
+    def noun(self) -> str:
+        """What there are several of."""
+        return "case" if self.corpus is None else "record"
+
+    @property
     def is_partial(self) -> bool:
         """Whether records of the corpus are not here as cases."""
         return self.number > len(self.cases)
 
-    def mean(self, name: Figure) -> float | None:
+    def mean(self, name: str) -> float | None:
         """Return the mean of a figure over the cases that have figures; None without any."""
         if self.corpus is not None:
             return self.corpus.means.get(name)
@@ -310,9 +343,32 @@ class ResultSet:
     @property
     def batch_errors(self) -> int:
         """How many results the figures leave out, since a batch comparator failed."""
+        return sum(each.counts.get("batch_error", 0) for each in comparisons_of(self.tabled))
+
+    @property
+    def errors(self) -> int:
+        """How many errors comparators have made, and how many runs came to no figures."""
         if self.corpus is not None:
-            return sum(each.batch_errors for each in self.corpus.fields.values())
-        return sum(each.counts.get("batch_error", 0) for each in self.comparisons)
+            return self.corpus.errors
+        unscored = sum(bool(run.error) for case in self.cases for run in case.runs)
+        return sum(len(each.errors) for each in self.comparisons) + unscored
+
+    @property
+    def approximate(self) -> int:
+        """How many comparisons have an array that was too large to be paired exactly."""
+        if self.corpus is not None:
+            return self.corpus.approximate
+        return sum(each.approximate for each in self.comparisons)
+
+    @property
+    def fields(self) -> Mapping[str, FieldAggregation]:
+        """The figures of each field, over all metrics."""
+        return merged_fields(self.cases) if self.corpus is None else self.corpus.fields
+
+    @property
+    def tabled(self) -> tuple[Case, ...]:
+        """The cases that tables are made of: of a corpus one, with the figures of all its records."""
+        return self.cases if self.corpus is None else (self.corpus.as_case,)
 
 
 @lru_cache(maxsize=256)
@@ -335,32 +391,67 @@ def comparisons_of(cases: Iterable[Case]) -> Iterator[Comparison]:
     return (each for case in cases for run in case.runs for each in run.comparisons)
 
 
-def merged_fields(
-    cases: Iterable[Case], metric: str | None = None, known: Iterable[str] = ()
-) -> dict[str, FieldAggregation]:
-    """Return the figures of each field over cases, by one metric or by all.
+def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return cases by the metrics that they were compared by, as far as they were compared by each."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        metrics = dict.fromkeys(each.metric for each in comparisons_of([case]))
+        for metric in metrics:
+            runs = tuple(
+                replace(run, comparisons=tuple(each for each in run.comparisons if each.metric == metric))
+                for run in (case.runs if len(metrics) > 1 else ())
+            )
+            found.setdefault(metric, []).append(replace(case, runs=runs) if runs else case)
+    return found
 
-    Counts are of all runs. The other sums of a case that ran k times are divided by k, so that it counts as
-    much as any other. `known` are paths of members that expected has in other cases of the run, so that these
-    could have made them up.
+
+def field_sums(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, list[float]]:
+    """Return the sums of each field over cases; those of several fields may be `added`.
+
+    Where a case ran several times, each number stands there twice: of all runs, and then of what each run
+    counts for, so that a case that ran k times counts as much as any other. `known` are paths of members that
+    expected has in other cases of the run, so that these could have made them up.
     """
-    sums: dict[str, list[list[float]]] = {}
+    are_repeated = any(len(case.runs) > 1 for case in cases)
+    parts: dict[str, list[list[float]]] = {}
     presence = {path: Presence(known=True) for path in known}
     for case in cases:
         share = 1 / len(case.runs)
-        for run in case.runs:
-            for comparison in run.comparisons:
-                if metric is not None and comparison.metric != metric:
-                    continue
-                merge_presence(presence, comparison.presence)
-                for path, figures in comparison.fields.items():
-                    numbers = figures.to_list()
-                    rows = sums.setdefault(path, [])
-                    rows.append(numbers + [share * number for number in numbers])
-    merged = {
-        path: blended([fsum(column) for column in zip(*rows, strict=True)]) for path, rows in sums.items()
-    }
-    return with_fabrications(merged, presence)
+        for comparison in comparisons_of([case]):
+            merge_presence(presence, comparison.presence)
+            for path, figures in comparison.fields.items():
+                numbers = figures.to_list()
+                shares = [share * number for number in numbers] if are_repeated else []
+                parts.setdefault(path, []).append(numbers + shares)
+    for path, places in with_fabrications({}, presence).items():
+        parts.setdefault(path, []).append(places.to_list() * (2 if are_repeated else 1))
+    return {path: added(numbers) for path, numbers in parts.items()}
+
+
+def added(parts: Iterable[Sequence[float]]) -> list[float]:
+    """Return the sums of several `field_sums`; empty for none."""
+    return [fsum(column) for column in zip(*parts, strict=True)]
+
+
+def figures_of(sums: Sequence[float]) -> FieldAggregation:
+    """Return the figures of `field_sums`: counts of all runs, and means over the runs of each case first."""
+    size = len(FieldAggregation.__dataclass_fields__)
+    counted = FieldAggregation.from_list([*map(int, sums[:COUNTED]), *sums[COUNTED:size]])
+    if len(sums) <= size:
+        return counted
+    mean = FieldAggregation.from_list(sums[size:])
+    return replace(
+        counted,
+        score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
+        weighted_score=mean.weighted_score,
+        expected_weight=mean.expected_weight,
+        actual_weight=mean.actual_weight,
+    )
+
+
+def merged_fields(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, FieldAggregation]:
+    """Return the figures of each field over cases; `known` as for `field_sums`."""
+    return {path: figures_of(sums) for path, sums in field_sums(cases, known).items()}
 
 
 def segments_of(path: str) -> tuple[Segment, ...]:
@@ -369,20 +460,6 @@ def segments_of(path: str) -> tuple[Segment, ...]:
         return parse_path(path)
     except ConfigurationError:
         return parse_path(path.rstrip("…."))
-
-
-def blended(numbers: Sequence[float]) -> FieldAggregation:
-    """Return figures whose counts are of the first half of the numbers, and whose means are of the second."""
-    half = len(numbers) // 2
-    counted = FieldAggregation.from_list([*map(int, numbers[:COUNTED]), *numbers[COUNTED:half]])
-    mean = FieldAggregation.from_list(list(numbers[half:]))
-    return replace(
-        counted,
-        score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
-        weighted_score=mean.weighted_score,
-        expected_weight=mean.expected_weight,
-        actual_weight=mean.actual_weight,
-    )
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -86,7 +86,7 @@ def without_tag(results: ResultSet, name: str) -> int:
 def no_tag(tag: str, results: ResultSet) -> str:
     """Return that no case has a tag, and which tags there are."""
     known = tags_of(results)
-    noun = "case" if results.corpus is None else "record"
+    noun = results.noun
     if not known:
         return f"no {noun} has any tag"
     near = nearest(tag, known)

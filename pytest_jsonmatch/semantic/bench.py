@@ -62,7 +62,7 @@ class Memory:
     (['1', '2'], 1, 1)
     """
 
-    __slots__ = ("_judges", "_lock", "saved", "set_aside", "usage")
+    __slots__ = ("_judges", "_lock", "saved", "usage")
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -72,14 +72,11 @@ class Memory:
         """What the judges have done in this run."""
         self.saved = 0
         """How many questions triage has left out."""
-        self.set_aside = 0
-        """In how many comparisons triage was switched off."""
 
-    def note(self, *, saved: int = 0, set_aside: int = 0, errors: int = 0) -> None:
+    def note(self, *, saved: int = 0, errors: int = 0) -> None:
         """Count what triage has left out of a comparison, and questions that no judge was asked."""
         with self._lock:
             self.saved += saved
-            self.set_aside += set_aside
             self.usage += JudgeUsage(errors=errors)
 
     def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:

@@ -22,35 +22,8 @@ _STEP_BYTES: Final = (1 << 20) - 1_000
 """GitHub's limit for the summary of a step is 1 MiB; this is a little less, to be safe."""
 
 
-def with_report(session: Session, run: FinishedRun) -> FinishedRun:
-    """Return a run with its view, made once for all reports."""
-    from pytest_jsonmatch.report.view import RunView
-
-    report = RunView(
-        run.results,
-        gates=run.checks.gates,
-        unsettled=run.checks.unsettled_cases,
-        baseline=session.settings.baseline or "",
-        diff=run.diff,
-        proven=run.change,
-        headlines=run.headlines,
-        faults=_faults(session, run.results),
-        others_failed=session.outcomes.failed_otherwise,
-        left_out=tuple(_left_out(session)),
-        link=_link(),
-        by=session.settings.by,
-    )
-    return replace(run, report=report)
-
-
-def _left_out(session: Session) -> Iterator[tuple[str, int]]:
-    """Yield how many tests are no cases of the run, by reason."""
-    counts = session.outcomes.left_out
-    # A test that failed before it compared is missing in tables of fields only; its case counts as 0.
-    return ((reason, counts[reason]) for reason in ("skipped", "expected to fail") if reason in counts)
-
-
-def _link() -> str:
+def link() -> str:
+    """Return the address of the commit's files at GitHub, if the run is there."""
     names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")
     parts = [os.environ.get(name, "") for name in names]
     return f"{parts[0]}/{parts[1]}/blob/{parts[2]}/" if all(parts) else ""
@@ -59,7 +32,8 @@ def _link() -> str:
 # -- where cases failed ------------------------------------------------------------------------------------
 
 
-def _faults(session: Session, results: ResultSet) -> Sequence[Fault]:
+def faults(session: Session, results: ResultSet) -> Sequence[Fault]:
+    """Return the cases that failed, each with the place in the repository where it did."""
     from pytest_jsonmatch.report.view import faults_of
 
     crashes, rootdir = session.outcomes.crashes, session.config.rootpath
@@ -128,30 +102,30 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
         from pytest_jsonmatch.results.file import to_text
         from pytest_jsonmatch.results.origin import with_origin
 
-        data = to_text(with_origin(run.results, rootdir)).encode("ascii")
+        data = to_text(with_origin(run.view.results, rootdir)).encode("ascii")
         yield from ((path, "results", data) for path in targets)
-    if settings.markdown is not None and run.report is not None:
+    if settings.markdown is not None:
         from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-        yield here / settings.markdown, "report", markdown(run.report, COMMENT_BYTES).encode()
-    if settings.gitlab is not None and run.report is not None:
+        yield here / settings.markdown, "report", markdown(run.view, COMMENT_BYTES).encode()
+    if settings.gitlab is not None:
         from pytest_jsonmatch.report.ci import code_quality
 
-        yield here / settings.gitlab, "code quality report", code_quality(run.report.faults).encode("ascii")
-    if settings.html is not None and run.report is not None:
-        yield here / settings.html, "report", _page(session, run.report)
+        yield here / settings.gitlab, "code quality report", code_quality(run.view.faults).encode("ascii")
+    if settings.html is not None:
+        yield here / settings.html, "report", _page(session, run.view)
 
 
-def _page(session: Session, report: RunView) -> bytes:
+def _page(session: Session, run: RunView) -> bytes:
     """Return the page of `--jsonmatch-html`."""
     from pytest_jsonmatch.report.html import html_page
     from pytest_jsonmatch.results.origin import with_origin
 
     rootdir = session.config.rootpath
     view = replace(
-        report,
-        results=with_origin(report.results, rootdir),
-        title=rootdir.name or report.title,
+        run,
+        results=with_origin(run.results, rootdir),
+        title=rootdir.name or run.title,
         details=session.outcomes.details(),
         sources=session.outcomes.sources(),
     )
@@ -163,15 +137,15 @@ def _write_step_summary(run: FinishedRun) -> str:
 
     It was not asked for on the command line, so a failure here does not fail the run.
     """
-    name, report = os.environ.get("GITHUB_STEP_SUMMARY"), run.report
-    if not name or report is None or not report.results.cases:
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name or not run.view.results.cases:
         return ""
     from pytest_jsonmatch.report.markdown import markdown
 
     path = Path(name)
     try:
         room = _STEP_BYTES - (path.stat().st_size if path.exists() else 0)
-        text = f"\n{markdown(report, room - 1)}".encode()
+        text = f"\n{markdown(run.view, room - 1)}".encode()
         if len(text) > room:
             return f"{path} has no room for a summary: GitHub takes 1 MiB for each step"
         with path.open("ab", buffering=0) as file:
@@ -183,11 +157,11 @@ def _write_step_summary(run: FinishedRun) -> str:
 
 def show_annotations(terminalreporter: pytest.TerminalReporter, run: FinishedRun, *, unicode: bool) -> None:
     """Write the annotations of GitHub Actions, where these are read."""
-    if run.report is None or os.environ.get("GITHUB_ACTIONS") != "true":
+    if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     from pytest_jsonmatch.report.ci import workflow_commands
 
-    lines = list(workflow_commands(run.report, unicode=unicode))
+    lines = list(workflow_commands(run.view, unicode=unicode))
     if lines:
         terminalreporter.ensure_newline()
     for line in lines:

@@ -85,21 +85,20 @@ class Judging:
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty for nothing.
 
-        They are the fields of a `JudgeUsage`, the number of questions that triage has left out, and the
-        number of comparisons in which triage was switched off.
+        They are the fields of a `JudgeUsage`, and the number of questions that triage has left out.
         """
-        now = [*astuple(self.memory.usage), self.memory.saved, self.memory.set_aside]
+        now = [*astuple(self.memory.usage), self.memory.saved]
         found = [one - other for one, other in zip(now, self._told or [0] * len(now))]
         self._told = now
         return found if any(found) else []
 
 
-def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, int]:
+def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int]:
     """Return the sum of all parts of `usage_since`.
 
-    >>> usage, saved, set_aside = total_usage([[1, 2, 0, 0, 10, 5, 3, 0], [1, 1, 0, 0, 0, 0, 0, 1]])
-    >>> usage.calls, usage.items, saved, set_aside
-    (2, 3, 3, 1)
+    >>> usage, saved = total_usage([[1, 2, 0, 0, 10, 5, 3], [1, 1, 0, 0, 0, 0, 0]])
+    >>> usage.calls, usage.items, saved
+    (2, 3, 3)
     """
-    *used, saved, set_aside = (sum(column) for column in zip(*parts))
-    return JudgeUsage(*map(int, used)), int(saved), int(set_aside)
+    *used, saved = (sum(column) for column in zip(*parts))
+    return JudgeUsage(*map(int, used)), int(saved)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 import pytest
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.commandline import number_reader
+from pytest_jsonmatch.commandline import number_reader, read_confidence, read_drop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -240,9 +240,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "DROP",
         "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
         "what chance makes",
-        type=number_reader(
-            lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"
-        ),
+        type=read_drop,
     ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
@@ -253,9 +251,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "confidence": _given_once(
         "SHARE",
         "how sure verdicts and confidence intervals are, above 0.5 and below 1 (default: 0.95)",
-        type=number_reader(
-            lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"
-        ),
+        type=read_confidence,
         default=0.95,
     ),
     "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),

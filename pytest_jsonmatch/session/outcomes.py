@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.golden.filenames import is_golden
 from pytest_jsonmatch.running import Turn
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import Source
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.model import Case
+
+FAILED_BEFORE: Final = "failed before comparing"
 
 
 @final
@@ -97,7 +99,7 @@ def _cases(tests: Iterable[_Test]) -> tuple[Case, ...]:
         compared = tuple(test.compared())
         if test.is_left_out or not test.ended or not (compared or test.failed or test.turn):
             continue
-        error = "" if compared and not test.broken else "failed before comparing"
+        error = "" if compared and not test.broken else FAILED_BEFORE
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(test.run.case, []).append(CaseRun(test.run.number, passed, compared, error))
         last[test.run.case] = test
@@ -124,6 +126,8 @@ class Outcomes:
         """The rules that hold for several tests, and whether they have fitted anything."""
         self.planned: Mapping[str, int] = {}
         """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""
+        self.collected: set[str] = set()
+        """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
@@ -135,6 +139,7 @@ class Outcomes:
             if "judged" in carried:
                 self.judged.append(carried.pop("judged"))
             self.planned = carried.pop("planned", self.planned)
+            self.collected.update(carried.pop("collected", ()))
             carried = carried or None
         test = self._tests.get(report.nodeid)
         if test is None:
@@ -175,10 +180,6 @@ class Outcomes:
     def _counted(self) -> Iterator[_Test]:
         # By node id, so that the table does not depend on the order in which workers report.
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
-
-    def comparisons(self) -> list[Comparison]:
-        """Return what counts: the comparisons of all tests but those skipped or expected to fail."""
-        return [comparison for test in self._counted() for comparison in test.compared()]
 
     def details(self) -> dict[tuple[str, str], str]:
         """Return what a report shows of each comparison, by node id and id; empty without a report."""
@@ -270,7 +271,7 @@ class Outcomes:
             "expected to fail": sum(test.xfail for test in tests),
             "skipped": sum(test.skipped and not test.xfail for test in tests),
             # A gate counts these as 0.
-            "failed before comparing": sum(
+            FAILED_BEFORE: sum(
                 test.failed and (test.broken or not test.comparisons) for test in self._counted()
             ),
         }

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.running import RuleSource, Turn
+    from pytest_jsonmatch.running import Compared, RuleSource, Turn
+    from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.rules import SharedRules
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
@@ -32,7 +32,8 @@ REPORT_ATTRIBUTE: Final = "jsonmatch"
 `cluster`: what the case belongs to, and the file with its input;
 `tags`: JSON text of the tags of the case;
 `rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;
-`tolerated`: True; `planned`: what is chosen to run, once a process.
+`tolerated`: True; `planned`, `collected`: what is chosen to run, and what there was to choose from, once a
+process.
 
 A comparison is one ASCII string, and not a tree of dicts: it passes between processes whatever a key holds
 (half of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
@@ -58,21 +59,11 @@ class Recorder:
 
     Args:
         item: the test.
-        keeps_details: whether a report will show values.
-        cluster_tag: the tag that says what a case belongs to, where it names no cluster; empty for none.
-        keeps_audit: whether a result file will say what pairs of arrays could have been instead.
-        shared_rules: gives the rules of this process that hold for several tests.
+        settings: of the session.
+        shared_rules: the rules of this process that hold for several tests.
     """
 
-    def __init__(
-        self,
-        item: pytest.Item,
-        *,
-        keeps_details: bool = False,
-        keeps_audit: bool = False,
-        cluster_tag: str = "",
-        shared_rules: Callable[[], SharedRules],
-    ) -> None:
+    def __init__(self, item: pytest.Item, settings: Settings, shared_rules: SharedRules) -> None:
         self.item = item
         self.nodeid = _plain_nodeid(item)
         self.request: pytest.FixtureRequest | None = None
@@ -87,16 +78,13 @@ class Recorder:
         """What the case is like."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
-        self.planned: Mapping[str, int] | None = None
-        """What is chosen to run, for the first report that goes out."""
+        self.announced: Mapping[str, object] = {}
+        """What the next report carries of the tests to come."""
         self.setup_seconds = 0.0
         """What setting the item's fixtures up took."""
-        self._keeps_details = keeps_details
-        self._keeps_audit = keeps_audit
-        self._cluster_tag = cluster_tag
+        self._settings = settings
         self._shared_rules = shared_rules
         self._lock = Lock()
-        self._properties: list[tuple[str, object]] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -121,7 +109,6 @@ class Recorder:
     def restart(self) -> None:
         """Forget everything: the item is about to run (again)."""
         with self._lock:
-            self._take_properties_away()
             self._forget()
 
     def begin(self) -> None:
@@ -134,24 +121,14 @@ class Recorder:
         with self._lock:
             self._pending.setdefault(kind, []).append(entry)
 
-    def record(
-        self,
-        result: MatchResult,
-        limits: Limits,
-        name: str | None,
-        *,
-        passed: bool,
-        parsed: bool | None = None,
-        unreadable: str | None = None,
-        spent: Spent | None = None,
-        tags: Tags | None = None,
-    ) -> None:
+    def record(self, compared: Compared) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
 
         The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
         `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
         What an answer took is kept with its first comparison.
         """
+        result, name, spent = compared.result, compared.name, compared.spent
         with self._lock:
             self._count += 1
             short = f"#{self._count}" if name is None else self._unused(name)
@@ -161,13 +138,8 @@ class Recorder:
             elif spent is not None:
                 self._spent.append(spent)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
-        comparison = self._comparison(identity, result, limits, passed=passed, tags=tags)
-        if parsed is not None or spent is not None:
-            comparison = replace(comparison, parsed=parsed, spent=spent)
-        if unreadable is not None:
-            warnings = (*comparison.warnings, unreadable)
-            comparison = replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
-        if self._keeps_details:
+        comparison = self._comparison(identity, compared, spent)
+        if self._settings.html is not None:  # a page shows values
             from pytest_jsonmatch.report.details import details_of
 
             if details := details_of(result):
@@ -179,7 +151,6 @@ class Recorder:
             if comparison.has_figures:
                 self._scored += 1
                 self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
-                self._put_properties()
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
 
@@ -193,7 +164,7 @@ class Recorder:
         if source is None:
             self._look_at_own(result, kind, [each for each in patterns if (kind, each) not in self._fitted])
         else:
-            for row in self._shared_rules().look(result, kind, patterns, source):
+            for row in self._shared_rules.look(result, kind, patterns, source):
                 self.send("rules", row)
 
     def _look_at_own(self, result: MatchResult, kind: str, patterns: list[str]) -> None:
@@ -219,38 +190,25 @@ class Recorder:
         if texts:
             self.item.warn(JsonMatchWarning("\n".join(texts)))
 
-    def _comparison(
-        self, identity: str, result: MatchResult, limits: Limits, *, passed: bool, tags: Tags | None
-    ) -> Comparison:
+    def _comparison(self, identity: str, compared: Compared, spent: Spent | None) -> Comparison:
         from pytest_jsonmatch.results.comparison import Comparison
 
         made = Comparison.of(
-            result,
+            compared.result,
             id=identity,
             nodeid=self.nodeid,
-            threshold=limits,
-            passed=passed,
-            case="" if self.turn is None else self.turn.case,
+            threshold=compared.limits,
+            passed=compared.passed,
             params=self.params,
-            tags=tags,
+            tags=compared.tags or {},
+            parsed=compared.parsed,
+            spent=spent,
         )
-        return made.audited(result) if self._keeps_audit and result.score != 1.0 else made
-
-    def _put_properties(self) -> None:
-        """Put the figures of the test among its properties, where JUnit files and others find them.
-
-        They are four, however much a test compares: the means of its comparisons, as gates have them.
-        """
-        self._take_properties_away()
-        means = (total / self._scored for total in self._sums)
-        self._properties = [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means, strict=True)]
-        self.item.user_properties += self._properties
-
-    def _take_properties_away(self) -> None:
-        for entry in self._properties:
-            if entry in self.item.user_properties:
-                self.item.user_properties.remove(entry)
-        self._properties = []
+        if compared.unreadable is not None:
+            warnings = (*made.warnings, compared.unreadable)
+            made = replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+        is_audited = self._settings.json is not None and compared.result.score != 1.0
+        return made.audited(compared.result) if is_audited else made
 
     def _unused(self, name: str) -> str:
         candidate, count = name, 1
@@ -260,7 +218,14 @@ class Recorder:
         return candidate
 
     def hand_over(self, report: pytest.TestReport) -> None:
-        """Give a report what there is since the last one: everything travels once, but for the turn."""
+        """Give a report what there is since the last one: everything travels once, but for the turn.
+
+        The figures of the test are among its properties, where JUnit files and others find them. They are
+        four, however much a test compares: the means of its comparisons, as gates have them.
+        """
+        if self._scored:
+            means = (total / self._scored for total in self._sums)
+            report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
         self._is_ending = report.when != "setup" or not report.passed
         with self._lock:
             carried: _Carried = {**self._pending}
@@ -276,18 +241,18 @@ class Recorder:
             carried["broken"] = True
         if carried and self.tags:
             carried["tags"] = json.dumps(self.tags)
-        if self.planned is not None:
-            carried["planned"], self.planned = dict(self.planned), None
+        carried.update(self.announced)
+        self.announced = {}
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
 
     def _named_cluster(self) -> str:
         """Return what the case belongs to: what it says itself, else the tag that names clusters."""
-        if self.cluster or self._cluster_tag not in self.tags:
+        if self.cluster or self._settings.cluster not in self.tags:
             return self.cluster
         from pytest_jsonmatch.corpus.tags import value_text
 
-        return _text(value_text(self.tags[self._cluster_tag]))
+        return _text(value_text(self.tags[self._settings.cluster]))
 
     def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
         """Let a run of a case of which not all have to pass be an expected failure: gates look at the case.
@@ -419,16 +384,9 @@ def _is_about_answer(error: BaseException) -> bool:
 
 def _plain_nodeid(item: pytest.Item) -> str:
     """Return the item's node id without the `@group` that pytest-xdist appends under `--dist=loadgroup`."""
-    nodeid = item.nodeid
-    if not getattr(item.config.option, "loadgroup", False):
-        return nodeid
-    marks = list(item.iter_markers("xdist_group"))
-    names = [str(mark.args[0] if mark.args else mark.kwargs.get("name", "default")) for mark in marks]
-    # Older releases append the closest mark's name, newer ones all names, sorted and joined.
-    for suffix in (*(f"@{name}" for name in names[:1]), f"@{'_'.join(sorted(set(names)))}"):
-        if marks and nodeid.endswith(suffix):
-            return nodeid.removesuffix(suffix)
-    return nodeid
+    if item.parent is None or not getattr(item.config.option, "loadgroup", False):
+        return item.nodeid
+    return f"{item.parent.nodeid}::{item.name}"
 
 
 def _text(text: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
+from pytest_jsonmatch.session.rules import MarkedRules, SharedRules
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.finished import Baseline, FinishedRun
     from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
-    from pytest_jsonmatch.session.rules import SharedRules
     from pytest_jsonmatch.session.stopping import Stopper
-    from pytest_jsonmatch.triage import Triage
 
 _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
 # Figures that triage does not change: which cases pass, and what has gone wrong.
@@ -50,12 +49,11 @@ class Session:
         self.suggests = settings.suggest
         self.outcomes = Outcomes()
         self.recorders = Recorders()
+        self._shared_rules = SharedRules()
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
-        self.collected: set[str] = set()
-        """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
-        self.planned: dict[str, int] | None = None
-        """All tests chosen to run as cases, with the number of their runs; the first report carries them."""
+        self.announced: dict[str, object] = {}
+        """What the first report carries of the tests to come: `collected` and `planned` of the outcomes."""
         self.baseline: Baseline | None = None
         """What the run is compared with; None without one."""
         self.stopper: Stopper | None = None
@@ -145,22 +143,9 @@ class Session:
 
     def new_recorder(self, item: pytest.Item) -> Recorder:
         """Return a recorder for a test that is about to run."""
-        settings = self.settings
-        recorder = Recorder(
-            item,
-            keeps_details=settings.html is not None,
-            keeps_audit=settings.json is not None,
-            cluster_tag=settings.cluster,
-            shared_rules=lambda: self._shared_rules,
-        )
-        recorder.planned, self.planned = self.planned, None
+        recorder = Recorder(item, self.settings, self._shared_rules)
+        recorder.announced, self.announced = self.announced, {}
         return recorder
-
-    @cached_property
-    def _shared_rules(self) -> SharedRules:
-        from pytest_jsonmatch.session.rules import SharedRules
-
-        return SharedRules()
 
     @property
     def test(self) -> Recorder | None:
@@ -195,8 +180,6 @@ class Session:
         test = self.test
         for node, mark in () if test is None else test.item.iter_markers_with_node("jsonmatch"):
             if mark.kwargs.get(name) is not None:
-                from pytest_jsonmatch.session.rules import MarkedRules
-
                 return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
         return None
 
@@ -244,9 +227,9 @@ class Session:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
         return self.judging.bench(judge)
 
-    def note_triage(self, triage: Triage) -> None:
-        """Count what triage has left out of a comparison, or was kept from leaving out."""
-        self.judging.memory.note(saved=triage.saved, set_aside=triage.set_aside)
+    def note_saved(self, questions: int) -> None:
+        """Count the questions that triage has left out of a comparison."""
+        self.judging.memory.note(saved=questions)
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty for nothing."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from math import fsum
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import pytest
 
 from pytest_jsonmatch.gate.sequential import SequentialGate, threshold_decision
 from pytest_jsonmatch.gate.verdict import DropGate
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.atomic import write_file
-from pytest_jsonmatch.results.model import FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import Case, ResultSet
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.outcomes import Outcomes
-
-_NEAR: Final = 1e-9
-"""A sum of scores is nearer than this to the exact one."""
 
 
 @final
@@ -67,9 +65,7 @@ class Stopper:
         """The tests that have run."""
         self._left_out: set[str] = set()
         """The cases that do not count."""
-        self._known: dict[Gate, Decision] = {}
-        """The gates that are settled: they stay so."""
-        self._sums = dict.fromkeys((*FIGURES, "pass_rate"), 0.0)
+        self._sums = dict.fromkeys((*FIGURES, "pass_rate"), Fraction(0))
         self._pytest: pytest.Session | None = None
         self._told: Path | None = None
         """The file by which workers of pytest-xdist are told; None without any."""
@@ -92,7 +88,7 @@ class Stopper:
             return
         self._done[case.id] = case
         for name in self._sums:
-            self._sums[name] += _figure(case, name)
+            self._sums[name] += Fraction(case.passed if name == "pass_rate" else case.figure(name))
         found = self._settled(case)
         if found is None:
             return
@@ -121,18 +117,9 @@ class Stopper:
             return None
         if gate.figure not in self._sums or gate.is_proven:
             return None
-        if gate in self._known:
-            return self._known[gate]
-        # Two divisions are enough to know that it is far from settled.
-        whole, rest = self._sums[gate.figure], planned - len(self._done)
-        if whole / planned < gate.limit - _NEAR and (whole + rest) / planned > gate.limit + _NEAR:
-            return None
-        scores = [_figure(case, gate.figure) for case in self._done.values()]
         name = "pass rate" if gate.figure == "pass_rate" else f"mean {gate.figure}"
-        decision = threshold_decision(scores, planned, gate.limit, figure=name)
-        if decision.passed is not None:
-            self._known[gate] = decision
-        return decision
+        total, seen = self._sums[gate.figure], len(self._done)
+        return threshold_decision(total, seen, planned, gate.limit, figure=name)
 
     def _after(self, case: Case) -> Decision:
         """Return what the gate on the drop says after one more case."""
@@ -168,9 +155,3 @@ class Stopper:
             write_file(self._told, reason.encode())
         elif self._pytest is not None:
             self._pytest.shouldstop = reason
-
-
-def _figure(case: Case, name: str) -> float:
-    if name == "pass_rate":
-        return float(case.passed)
-    return case.figure(next(each for each in FIGURES if each == name))

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.filenames import OWN
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.gate.headlines import field_headlines
+from pytest_jsonmatch.golden.filenames import OWN, display_name
+from pytest_jsonmatch.report.baseline import baseline_lines
+from pytest_jsonmatch.report.bytag import tag_blocks
+from pytest_jsonmatch.report.checks import (
+    check_lines,
+    failed_line,
+    gate_lines,
+    headline_blocks,
+    interval_lines,
+)
+from pytest_jsonmatch.report.doubts import doubt_blocks
+from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.report.view import extent
+from pytest_jsonmatch.results.model import ResultSet, comparisons_of
+from pytest_jsonmatch.session import ci
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import pytest
 
-    from pytest_jsonmatch.report.look import Look
-    from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.results.model import Case
     from pytest_jsonmatch.running import Turn
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.session import Session
 
 _MOST_SHOWN: Final = 5
-_NO_TRIAGE: Final = (
-    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
-    "for their figures"
-)
 
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
@@ -34,37 +46,33 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         or config.get_verbosity() < -1
         or bool(config.getoption("no_summary"))
     )
-    if run is not None and run.checks.failed:
+    if run is not None and run.view.is_refused:
         _show_failures(terminalreporter, session, run)
-    comparisons = [] if silent else session.outcomes.comparisons()
+    cases = () if silent else session.outcomes.cases()
+    comparisons = list(comparisons_of(cases))
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
     # A run that passes says so in a line or two, unless more is asked for.
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
-    lines = _table(session, comparisons, is_brief=is_brief) if comparisons else []
-    for block in _by_tags(session) if comparisons else ():
-        lines = [*lines, *([[]] if lines else []), *block]
-    checks: list[StyledLine] = []
-    checks += [[(line, {"red": True})] for text in session.rule_errors for line in text.splitlines()]
+    lines = joined(_tables(session, cases, is_brief=is_brief)) if comparisons else []
+    blocks: list[Sequence[StyledLine]] = [
+        [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
+    ]
     if run is not None:
         if comparisons and session.settings.asks_of_run:
-            from pytest_jsonmatch.report.doubts import doubt_blocks
-
-            if not is_brief or run.checks.failed or session.settings.summary == "all":
-                checks += _intervals(session, run)
-            for block in doubt_blocks(run.results, _look(session), session.outcomes.input_files):
-                checks += [*block, []]
-        checks += [*_baseline(session, run), *_notes(run), *_checks(session, run)]
-        while checks and not checks[-1]:
-            checks.pop()
+            if not is_brief or run.view.is_refused or session.settings.summary == "all":
+                blocks += _intervals(session, run)
+            blocks += doubt_blocks(run.view.results, _look(session), session.outcomes.input_files)
+        blocks += [_baseline(session, run), *_notes_and_checks(session, run)]
+    checks = joined(blocks)
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
     write_lines(terminalreporter, lines)
     if comparisons or not silent:
         write_lines(terminalreporter, _judged(session))
     if comparisons and session.outcomes.left_out:
-        counts = ", ".join(f"{count} {reason}" for reason, count in session.outcomes.left_out.items())
+        counts = ", ".join(f"{number} {reason}" for reason, number in session.outcomes.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
     if comparisons:
         config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
@@ -72,8 +80,6 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         terminalreporter.line("")
     write_lines(terminalreporter, checks)
     if run is not None:
-        from pytest_jsonmatch.session import ci
-
         ci.show_annotations(terminalreporter, run, unicode=session.look[1])
 
 
@@ -92,106 +98,63 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     return True
 
 
-def _table(
-    session: Session, comparisons: Sequence[Comparison], *, is_brief: bool | None
-) -> Sequence[StyledLine]:
-    from pytest_jsonmatch.report.terminal import summary_lines
-
-    return summary_lines(
-        comparisons,
-        _look(session),
-        repeats=None if session.finished is None else session.finished.repeats,
-        pivot=session.settings.pivot,
-        pivot_option="--jsonmatch-pivot",
-        is_brief=is_brief,
-    )
-
-
-def _by_tags(session: Session) -> Iterator[list[StyledLine]]:
-    """Yield the tables by tags that are asked for."""
-    if session.settings.by:
-        from pytest_jsonmatch.report.bytag import tag_blocks
-        from pytest_jsonmatch.results.model import ResultSet
-
-        results = ResultSet(session.outcomes.cases())
-        for name in session.settings.by:
-            yield from tag_blocks(results, name, _look(session), option="--jsonmatch-by")
+def _tables(
+    session: Session, cases: tuple[Case, ...], *, is_brief: bool | None
+) -> Iterator[Sequence[StyledLine]]:
+    """Yield the tables of fields, and those by tags that are asked for."""
+    look, pivot = _look(session), session.settings.pivot
+    yield summary_lines(cases, look, pivot=pivot, pivot_option="--jsonmatch-pivot", is_brief=is_brief)
+    for name in session.settings.by:
+        yield from tag_blocks(ResultSet(cases), name, look, option="--jsonmatch-by")
 
 
 def _look(session: Session) -> Look:
-    from pytest_jsonmatch.report.look import Look
-
     return Look(*session.look, session.settings.summary, "--jsonmatch-summary=all")
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:
-    """Yield what judges did in all processes, in a line, and that triage was off if it was."""
+    """Yield what judges did in all processes."""
     parts = session.outcomes.judged
     if not parts:
         return
-    from pytest_jsonmatch.report.escape import fold
     from pytest_jsonmatch.semantic.bench import usage_text
     from pytest_jsonmatch.session.judge import total_usage
 
-    usage, saved, set_aside = total_usage(parts)
-    _, unicode, width = session.look
-    told = [(usage_text(usage, saved), bool(usage.errors)), *([(_NO_TRIAGE, True)] if set_aside else [])]
-    for text, odd in told:
-        for line in fold(text, width, 2, unicode=unicode):
-            yield [(line, {"yellow": True} if odd else {})]
+    usage, saved = total_usage(parts)
+    yield from _look(session).folded(usage_text(usage, saved), 2, YELLOW if usage.errors else PLAIN)
 
 
-def _intervals(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
+def _intervals(session: Session, run: FinishedRun) -> Iterator[Sequence[StyledLine]]:
     """Yield the headline figures with their intervals."""
-    from pytest_jsonmatch.gate.headlines import field_headlines
-    from pytest_jsonmatch.report.checks import headline_blocks, interval_lines
-
     look = _look(session)
-    blocks = [*headline_blocks(run.headlines, look)]
+    yield from headline_blocks(run.view.headlines, look)
     if session.settings.summary == "all":
-        fields = field_headlines(run.results, session.settings.confidence)
-        blocks.append(interval_lines(fields, look, title="fields"))
-    for block in blocks:
-        yield from [*block, []]
+        fields = field_headlines(run.view.results, session.settings.confidence)
+        yield interval_lines(fields, look, title="fields")
 
 
-def _baseline(session: Session, run: FinishedRun) -> Iterator[StyledLine]:
-    """Yield the lines about the baseline."""
-    baseline = run.baseline
-    if baseline is None:
-        return
-    if baseline.results is None:
-        from pytest_jsonmatch.golden.filenames import display_name
-
+def _baseline(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
+    """Return the lines about the baseline."""
+    baseline = session.baseline
+    if baseline is not None and baseline.results is None:
         is_named = baseline.path.parent == session.config.rootpath / session.settings.baselines
         how = f"--jsonmatch-{'save' if is_named else 'json'}={baseline.name}"
         where = display_name(baseline.path, session.config.invocation_params.dir)
         text = f"baseline {baseline.name}: there is none yet; {how} saves this run as {where}"
-        yield [(text, {"yellow": True})]
-    elif run.diff is not None:
-        from pytest_jsonmatch.report.baseline import baseline_lines
-
-        yield from baseline_lines(run.diff, _look(session), verdict=run.change, name=baseline.name)
-    yield []
+        return [[(text, YELLOW)]]
+    if baseline is None or run.view.diff is None:
+        return []
+    return baseline_lines(run.view.diff, _look(session), verdict=run.view.proven, name=baseline.name)
 
 
-def _notes(run: FinishedRun) -> Iterator[StyledLine]:
-    """Yield a line for each file that was written, or could not be."""
-    for text, color in run.notes:
-        yield [(text, {color: True} if color else {})]
-
-
-def _checks(session: Session, run: FinishedRun) -> Sequence[StyledLine]:
-    """Return the lines of all gates, and of the cases that failed as a whole."""
-    from pytest_jsonmatch.engine.value.text import count
-    from pytest_jsonmatch.report.checks import check_lines, gate_lines
-
-    on, look, stopper = run.on, _look(session), session.stopper
+def _notes_and_checks(session: Session, run: FinishedRun) -> Iterator[Sequence[StyledLine]]:
+    """Yield a line for each file that was written, or could not be; then gates, and cases that failed."""
+    on, look, stopper = extent(run.view.results), _look(session), session.stopper
     if stopper is not None and stopper.reason is not None:
         on += f"; decided, {count(stopper.saved, 'test')} saved"
-    gates = gate_lines(run.checks.gates, look, on=on)
-    cases = check_lines(run.checks.unsettled_cases, look)
-    return [*gates, *([[]] if gates and cases else []), *cases]
+    notes: list[StyledLine] = [[(text, {color: True} if color else PLAIN)] for text, color in run.notes]
+    yield [*notes, *gate_lines(run.view.gates, look, on=on)]
+    yield check_lines(run.view.unsettled, look)
 
 
 def _show_failures(terminalreporter: pytest.TerminalReporter, session: Session, run: FinishedRun) -> None:
@@ -199,14 +162,16 @@ def _show_failures(terminalreporter: pytest.TerminalReporter, session: Session, 
     if session.config.getoption("tbstyle", "auto") == "no":
         return
     scores = {
-        (case.id, each.number): each.figure("score") for case in run.repeats.cases for each in case.runs
+        (case.id, each.number): each.figure("score") for case in run.view.results.cases for each in case.runs
     }
     worst: dict[str, tuple[float, Turn, pytest.TestReport]] = {}
     for turn, report in session.outcomes.tolerated:
         score = scores[turn.case, turn.number]
         if turn.case not in worst or score < worst[turn.case][0]:
             worst[turn.case] = score, turn, report
-    failed = [check.subject for check in run.checks.cases if check.passed is False and check.subject in worst]
+    failed = [
+        check.subject for check in run.view.unsettled if check.passed is False and check.subject in worst
+    ]
     if not failed:
         return
     terminalreporter.write_sep("=", "REPEATED CASES")
@@ -226,9 +191,7 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
     terminalreporter: pytest.TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
     if session.finished is None or terminalreporter is None:
         return
-    from pytest_jsonmatch.report.checks import failed_line
-
-    if line := failed_line(session.finished.checks, _look(session)):
+    if line := failed_line(session.finished.view, _look(session)):
         write_lines(terminalreporter, [line])
 
 

@@ -24,7 +24,8 @@ def write(session: Session) -> list[update.FileUpdate]:
     """Write the golden files of a run that has ended; return what happened to each."""
     requests = [update.Request.from_text(text) for text in session.outcomes.updates]
     if session.settings.review:
-        requests = _review(session.config, requests)
+        with _terminal(session.config):
+            requests = review_on_terminal(requests)
     updates = update.plan_updates(requests)
     if not session.settings.dry_run:
         for each in updates:
@@ -68,8 +69,3 @@ def _terminal(config: pytest.Config) -> Iterator[None]:
             capture.resume()
             # Outside tests pytest captures no output.
             capture.suspend_global_capture()
-
-
-def _review(config: pytest.Config, requests: list[update.Request]) -> list[update.Request]:
-    with _terminal(config):
-        return review_on_terminal(requests)

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.session.finished import Baseline, FinishedRun
+from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import RunChange
-    from pytest_jsonmatch.gate.session import Check, Checks
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session.session import Session
 
@@ -77,12 +79,14 @@ def _read_baseline(session: Session, name: str) -> Baseline:
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases among all tests that were collected, before some are chosen."""
-    session.collected.update(_cases_of(item for item in items if is_there_to_compare(item)))
+    found = sorted({*_cases_of(item for item in items if is_there_to_compare(item))})
+    session.outcomes.collected.update(found)
+    session.announced["collected"] = found
 
 
 def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
     """Take note of the cases that are chosen to run; any test may turn out to compare."""
-    session.planned = Counter(_cases_of(items))
+    session.announced["planned"] = dict(Counter(_cases_of(items)))
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
@@ -127,9 +131,9 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         stopper = session.stopper
         is_decided = stopper is not None and stopper.reason is not None
         run = _finished(session, _narrowed(pytest_session, is_decided=is_decided))
-        _remember(session, run.checks)
+        _remember(session, run.view)
         session.finished, are_written = ci.write_files(session, run)
-        failed = run.checks.failed or not are_written
+        failed = run.view.is_refused or not are_written
         if is_decided and status == pytest.ExitCode.INTERRUPTED:
             status = pytest.ExitCode.TESTS_FAILED if pytest_session.testsfailed else pytest.ExitCode.OK
     # If the run was interrupted, or nothing ran, golden files are left alone.
@@ -169,37 +173,36 @@ def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     """Return the run with everything that follows from all of its tests."""
     from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import headlines
-    from pytest_jsonmatch.gate.repeats import repeats
-    from pytest_jsonmatch.gate.session import Checks
-    from pytest_jsonmatch.report.view import extent
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session import ci
 
     settings, outcomes = session.settings, session.outcomes
     cases = outcomes.cases()
-    collected = session.collected - outcomes.cases_left_out
+    collected = outcomes.collected - outcomes.cases_left_out
     results = ResultSet(
         cases,
         collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
         narrowed=narrowed,
         judged=bool(outcomes.judged),
     )
-    found = repeats(cases)
     gates = check_gates(session.gates, results, confidence=settings.confidence)
     diff, change = _compared(session, results)
-    baseline = [*_baseline_checks(session, diff, change)]
-    run = FinishedRun(
+    view = RunView(
         results,
-        found,
-        Checks((*gates, *baseline), found.checks),
-        extent(results),
-        session.baseline,
-        diff,
-        change,
-        tuple(headlines(results, settings.confidence)) if settings.asks_of_run or settings.reports else (),
-        None,
+        gates=(*gates, *_baseline_checks(session, diff, change)),
+        baseline=settings.baseline or "",
+        diff=diff,
+        proven=change,
+        headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
+        faults=ci.faults(session, results),
+        others_failed=outcomes.failed_otherwise,
+        # A test that failed before it compared is a case, which counts as 0.
+        left_out=[each for each in outcomes.left_out.items() if each[0] != FAILED_BEFORE],
+        link=ci.link(),
+        by=settings.by,
     )
-    return ci.with_report(session, run) if settings.reports or settings.html else run
+    return FinishedRun(view)
 
 
 def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:
@@ -245,11 +248,11 @@ def _baseline_checks(
         yield Check(subject, "drop", None, limit, passed=decision.passed, note=decision.reason)
 
 
-def _remember(session: Session, checks: Checks) -> None:
+def _remember(session: Session, run: RunView) -> None:
     """Add the runs of failed cases to the tests that `--lf` runs again, since pytest saw them pass."""
     cache = getattr(session.config, "cache", None)
     runs = session.outcomes.run_ids
-    failed = [check.subject for check in checks.cases if check.passed is False]
+    failed = [check.subject for check in run.repeated if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
         remembered.update((nodeid, True) for case in failed for nodeid in runs[case])

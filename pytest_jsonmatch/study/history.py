@@ -21,10 +21,10 @@ import numpy as np
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.baseline import Mismatch, signatures_of
-from pytest_jsonmatch.gate.headlines import OF_SCORE, scores_by_field
+from pytest_jsonmatch.gate.headlines import OF_SCORE
 from pytest_jsonmatch.gate.paired import sign_flip
+from pytest_jsonmatch.limits import FIGURES as OF_CASES
 from pytest_jsonmatch.results.file import number_of_cases, read_in_parts
-from pytest_jsonmatch.results.model import FIGURES as OF_CASES
 from pytest_jsonmatch.results.model import ResultSet, comparisons_of
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def _add(case: Case, place: int, scores: _Scores) -> None:
     found: dict[_Figure, float] = {
         _SCORE: case.figure("score"),
         ("pass_rate", False): case.pass_rate,
-        **{(path, True): fmean(of_runs) for path, of_runs in scores_by_field(case).items()},
+        **{(path, True): fmean(of_runs) for path, of_runs in case.scores_by_field().items()},
     }
     for figure, score in found.items():
         places, of_figure = scores[figure]

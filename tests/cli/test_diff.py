@@ -145,11 +145,11 @@ def test_a_drop_of_records_that_were_not_kept(saved, command):
     [
         (
             "--max-drop 2",
-            "jsonmatch diff: max_drop is 2.0: ",
+            "jsonmatch diff: argument --max-drop: '2' is no drop of a score: from 0 to below 1",
         ),
         (
             "--max-drop 0.1 --confidence 95",
-            "jsonmatch diff: a confidence of 95.0: of a gate it is a share, such as",
+            "jsonmatch diff: argument --confidence: '95' is no confidence: above 0.5 and below 1",
         ),
     ],
 )

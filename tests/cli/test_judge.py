@@ -437,7 +437,10 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges:judge --confidence 1",
-            "a confidence of 1.0: it is a share, such as 0.95",
+            (
+                "argument --confidence: '1' is no confidence: above 0.5 and below 1, such as 0.95 "
+                "(see jsonmatch judge calibrate --help)"
+            ),
         ),
         (
             "labels.jsonl --judge-from judges:judge --gate kapa>=0.7",

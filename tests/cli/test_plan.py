@@ -102,7 +102,7 @@ def test_a_page(saved, command, folder):
             "main.json --drop 0.1 --power 1",
             "--power 1: a drop can be proven in some runs, neither none nor all",
         ),
-        ("main.json --confidence 95", "a confidence of 95.0: of a gate it is a share, such as 0.95"),
+        ("main.json --confidence 95", "argument --confidence: '95' is no confidence: above 0.5"),
         ("no.json --drop 0.1", "no.json can't be read: no such file or directory"),
         ("part.json --drop 0.1", "part.json has not kept every record: save it with --keep all"),
     ],

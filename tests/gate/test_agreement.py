@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.gate.intervals import wilson
 
@@ -121,12 +120,6 @@ def test_without_pairs_there_is_no_figure():
 
 def test_accuracy_has_wilsons_interval():
     assert Agreement(20, 10, 5, 15).accuracy_interval(0.9) == wilson(35, 50, 0.9)
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 95])
-def test_a_confidence_is_a_share(confidence):
-    with pytest.raises(ConfigurationError):
-        Agreement.kappa_interval(Agreement(1, 0, 0, 1), confidence)
 
 
 # The sources that are published as a package come without the benchmarks.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import isclose
 
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
-from pytest_jsonmatch.gate.session import Check, Checks
+from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import Case, CaseRun
+from pytest_jsonmatch.results.model import Case, CaseRun, ResultSet
 
 
 def case(*, of=5, reported=None, passed, least=None, name="c"):
@@ -24,9 +26,7 @@ def case(*, of=5, reported=None, passed, least=None, name="c"):
 def compared(actual, expected, *, case="f::c", run=1):
     result = compare_json(actual, expected, metric="json_similarity")
     nodeid = f"{case}@{run}"
-    return Comparison.of(
-        result, id=f"{nodeid}#1", nodeid=nodeid, threshold={}, passed=result.score == 1, case=case
-    )
+    return Comparison.of(result, id=f"{nodeid}#1", nodeid=nodeid, threshold={}, passed=result.score == 1)
 
 
 def runs_of(*actuals, expected, case="f::c", least=None):
@@ -67,13 +67,19 @@ def test_what_a_session_is_told():
     assert partial == Check("c", "pass rate", 0.2, 0.6, None, "1 of 1 run passed, 4 did not run")
 
 
-def test_one_check_that_fails_fails_the_session():
-    good, bad, open_one = (Check("c", "f", 1.0, 0.5, passed) for passed in (True, False, None))
-    assert Checks(cases=(good, bad, open_one)).failed
-    assert Checks(gates=(good, bad, open_one)).failed
-    assert not Checks((good, open_one), (good, open_one)).failed
-    assert not Checks().failed
-    assert Checks(cases=(open_one, good, bad)).unsettled_cases == (bad, open_one)
+def test_one_check_that_fails_fails_the_run():
+    good, bad = Check("c", "f", 1.0, 0.5, passed=True), Check("c", "f", 0.0, 0.5, passed=False)
+    fine, failed, undecided = (
+        replace(case(passed=passed, reported=reported, least=0.6), id=name)
+        for name, passed, reported in (("fine", 3, 5), ("failed", 2, 5), ("undecided", 1, 1))
+    )
+    assert RunView(ResultSet((fine,)), gates=(good, bad)).is_refused
+    assert RunView(ResultSet((fine, undecided, failed)), gates=(good,)).is_refused
+    view = RunView(ResultSet((fine, undecided)), gates=(good, replace(bad, passed=None)))
+    assert not view.is_refused
+    assert [each.subject for each in view.repeated] == ["fine", "undecided"]
+    of_all = RunView(ResultSet((fine, undecided, failed))).unsettled
+    assert [each.subject for each in of_all] == ["failed", "undecided"]
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.data())

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-import pytest
-
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.samples import Pairs, Row, case_scores, pair_cases, to_grains
 
 
@@ -20,20 +15,6 @@ def test_cases_are_sorted_and_those_of_one_run_are_left_out():
     pairs = pair_cases(current, baseline)
     assert pairs == Pairs(("a", "c"), (0.5, 1.0), (0.5, 0.25), ("a", "c"))
     assert pairs.deltas == (0.0, 0.75)
-
-
-@pytest.mark.parametrize("score", [math.nan, math.inf, -0.1, 1.5])
-def test_what_is_no_score_is_an_error_that_names_the_case(score):
-    with pytest.raises(
-        ConfigurationError, match=rf"^case 'x': {score!r} is not a score; scores are from 0 to 1$"
-    ):
-        pair_cases({"x": [1.0, score]}, {})
-
-
-def test_a_case_without_a_score_is_an_error():
-    with pytest.raises(ConfigurationError) as raised:
-        case_scores({"x": []})
-    assert str(raised.value) == "case 'x': it has no score; leave out cases that did not run"
 
 
 def test_clusters_go_with_the_cases():

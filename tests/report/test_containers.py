@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.report.containers import container_lines
 from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.pairs import container_lines
 from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Case
 
 
 def text_of(lines: Any) -> list[str]:
@@ -30,7 +31,7 @@ def test_a_group_of_the_table_has_the_figures_of_its_object_or_array() -> None:
     }
     result = compare_json(actual, expected, metric="leaf_f1")
     kept = Comparison.of(result, id="a", nodeid="a", threshold={}, passed=True)
-    (section,) = sections_of([kept])
+    (section,) = sections_of([Case.single(kept)])
     groups = {row.path.removesuffix("[]"): row.figures for row in section.rows if row.is_group}
     assert set(groups) == {"rows", "meta", "s.t"}
     figures = {each.path: (each.precision, each.recall, each.f1) for each in result.containers}

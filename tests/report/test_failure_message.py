@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.plan.registry import register_comparator, session_r
 from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
+from pytest_jsonmatch.report.look import Look
 
 EXPECTED = {
     "number": "INV-2024-0017",
@@ -35,7 +36,8 @@ ACTUAL = {
 def message(actual, expected, *, limit=1.0, failures=None, metric="field_match", options=None, **look):
     result = compare_json(actual, expected, metric=metric, **(options or {}))
     found = [Measured("score", result.score, limit)] if failures is None else failures
-    return failure_message(result, threshold={"score": limit}, failures=found, **look)
+    more = {key: look.pop(key) for key in ("verbosity", "name", "locate") if key in look}
+    return failure_message(result, Look(**look), threshold={"score": limit}, failures=found, **more)
 
 
 def lines(text):
@@ -199,7 +201,7 @@ def test_comparator_errors_and_warnings_stand_below_the_fields():
             '{"a": 1, "a": 2, "b": "x"}', {"a": 1, "b": "y"}, fields={"b": {"compare": "weight"}}
         )
 
-    shown = failure_message(result, threshold={"score": 0.25}, failures=[])
+    shown = failure_message(result, Look(), threshold={"score": 0.25}, failures=[])
 
     assert lines(shown) == lines(r"""
 leaf_f1 score 0.00 (limit 0.25), 1 comparator error
@@ -265,7 +267,7 @@ def test_only_what_is_shown_gets_a_path(monkeypatch):
     original = field.short_path
     monkeypatch.setattr(field, "short_path", lambda self, limit: asked.append(1) or original(self, limit))
 
-    failure_message(result, threshold={}, failures=[Measured("score", result.score, 1.0)])
+    failure_message(result, Look(), threshold={}, failures=[Measured("score", result.score, 1.0)])
 
     assert len(asked) == 8
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,13 @@ def compared(
 
 def case(name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any) -> Case:
     kept = compared(name, actual, expected, metric, **more)
-    return Case(name, (CaseRun(1, kept.passed, (kept,)),))
+    return replace(Case.single(kept), id=name)
 
 
 def repeated(name: str, expected: object, answers: list[object], least: float | None) -> Case:
     runs = []
     for number, actual in enumerate(answers, 1):
-        kept = compared(f"{name}@{number}", actual, expected, case=name)
+        kept = compared(f"{name}@{number}", actual, expected)
         runs.append(CaseRun(number, kept.passed, (kept,)))
     return Case(name, tuple(runs), len(runs), least)
 

@@ -48,7 +48,7 @@ def page() -> RunView:
     """A run with all that a page can show: gates, a baseline, repeats, a case that failed before comparing."""
     cases, details = [], {}
 
-    def compared(metric: str, actual: object, expected: object, name: str, case: str = "") -> Comparison:
+    def compared(metric: str, actual: object, expected: object, name: str) -> Comparison:
         result = compare_json(actual, expected, metric=metric)
         made = Comparison.of(
             result,
@@ -56,7 +56,6 @@ def page() -> RunView:
             nodeid=name,
             threshold={"score": 0.75},
             passed=result.score >= 0.75,
-            case=case,
         )
         details[name, made.id] = details_of(result)
         return made
@@ -64,7 +63,7 @@ def page() -> RunView:
     for name, (metric, actual, expected) in ANSWERS.items():
         one = compared(metric, actual, expected, name)
         cases.append(Case(name, (CaseRun(1, one.passed, (one,)),)))
-    runs = [compared("json_similarity", {"n": n}, {"n": 4}, f"{REPEATED}@{n}", REPEATED) for n in range(3, 6)]
+    runs = [compared("json_similarity", {"n": n}, {"n": 4}, f"{REPEATED}@{n}") for n in range(3, 6)]
     cases.append(
         Case(REPEATED, tuple(CaseRun(n, one.passed, (one,)) for n, one in enumerate(runs, 1)), 3, 0.6)
     )

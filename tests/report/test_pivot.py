@@ -11,6 +11,7 @@ from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pivot import pivot_blocks, pivots
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Case
 
 EXPECTED = {"shop": "Corner Bakery", "total": 12.5}
 MODELS = ("small", "large", "huge")
@@ -19,7 +20,7 @@ MODELS = ("small", "large", "huge")
 def compared(actual, *, case="a", model="small", metric="field_match", **params):
     result = compare_json(actual, EXPECTED, metric=metric)
     nodeid = f"x.golden.yaml::{case}[{model}]"
-    return Comparison.of(
+    kept = Comparison.of(
         result,
         id=f"{nodeid}#1",
         nodeid=nodeid,
@@ -27,10 +28,11 @@ def compared(actual, *, case="a", model="small", metric="field_match", **params)
         passed=True,
         params={"model": (model, MODELS.index(model)), **params},
     )
+    return replace(Case.single(kept), id=nodeid)
 
 
-def shown(comparisons, fixture=None, **look):
-    blocks = pivot_blocks(comparisons, Look(**look), fixture, option="--pivot")
+def shown(cases, fixture=None, **look):
+    blocks = pivot_blocks(cases, Look(**look), fixture, option="--pivot")
     return [line for block in blocks for line in map(line_text, block)]
 
 
@@ -91,7 +93,8 @@ def test_a_field_that_only_one_has():
 
 def test_a_single_parameter_makes_no_table():
     assert shown([compared(RIGHT), compared(WRONG, case="b")]) == []
-    assert shown([replace(compared(RIGHT), params={})]) == []
+    kept = replace(compared(RIGHT).runs[0].comparisons[0], params={})
+    assert shown([Case.single(kept)]) == []
 
 
 def test_figures_that_differ_look_different():
@@ -149,8 +152,9 @@ def test_each_metric_has_a_table():
 
 
 def test_runs_of_a_case_count_as_one():
-    runs = [replace(compared(WRONG), nodeid=f"x::a@{run}[small]", case="x::a[small]") for run in range(1, 4)]
-    (pivot,), _ = pivots([*runs, compared(RIGHT, case="b"), compared(RIGHT, model="large")])
+    one = compared(WRONG)
+    several = replace(one, runs=tuple(replace(one.runs[0], number=number) for number in range(1, 4)), of=3)
+    (pivot,), _ = pivots([several, compared(RIGHT, case="b"), compared(RIGHT, model="large")])
     assert pivot.rows[0].scores == (0.5, 1.0)
 
 
@@ -160,7 +164,10 @@ def test_many_fields_and_how_to_see_them_all():
     def of(model, **changes):
         result = compare_json({**wide, **changes}, wide, metric="json_similarity")
         params = {"model": (model, MODELS.index(model))}
-        return Comparison.of(result, id=model, nodeid=f"a[{model}]", threshold={}, passed=True, params=params)
+        name = f"a[{model}]"
+        return Case.single(
+            Comparison.of(result, id=name, nodeid=name, threshold={}, passed=True, params=params)
+        )
 
     comparisons = [of("small", f07=0), of("large")]
     lines = shown(comparisons)

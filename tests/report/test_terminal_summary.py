@@ -15,6 +15,7 @@ from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.results.comparison import Comparison
+from pytest_jsonmatch.results.model import Case
 
 
 def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):
@@ -29,7 +30,11 @@ def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", thr
 
 
 def shown(comparisons, **look):
-    return [line_text(line) for line in summary_lines(comparisons, Look(**look))]
+    return [line_text(line) for line in summary_lines(alone(comparisons), Look(**look))]
+
+
+def alone(comparisons):
+    return [Case.single(each) for each in comparisons]
 
 
 def lines(text):
@@ -301,7 +306,7 @@ def test_colours_follow_the_score():
         compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
     ]
 
-    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(session, Look())[2:6]}
+    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(alone(session), Look())[2:6]}
 
     assert rows == {
         "c": ("  0.00", {"red": True}),
@@ -369,7 +374,7 @@ COMPARISONS = st.builds(
     st.sampled_from(["auto", "failed", "all"]),
 )
 def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
-    drawn = summary_lines(comparisons, Look(mode=mode, width=width, unicode=unicode))
+    drawn = summary_lines(alone(comparisons), Look(mode=mode, width=width, unicode=unicode))
 
     assert [line_text(line) for line in drawn if line_width(line) > width] == []
     text = "".join(map(line_text, drawn))
@@ -466,7 +471,7 @@ def test_a_run_in_which_all_pass_has_a_line_for_each_metric():
     ]
 
     def brief(comparisons, **look):
-        return [line_text(line) for line in summary_lines(comparisons, Look(**look), is_brief=True)]
+        return [line_text(line) for line in summary_lines(alone(comparisons), Look(**look), is_brief=True)]
 
     assert brief(session, width=100) == [
         "jsonmatch: json_similarity, 2 cases, 2 fields, mean of cases 0.95, lowest 0.90; extras not counted",

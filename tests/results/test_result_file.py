@@ -43,7 +43,6 @@ def comparisons(draw):
         nodeid=f"n::{name}",
         threshold={"score": 0.5},
         passed=draw(st.booleans()),
-        case=draw(st.sampled_from(["", "n::case"])),
         params=draw(st.sampled_from([{}, {"model": ("é", 1)}])),
     )
 

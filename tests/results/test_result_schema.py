@@ -17,9 +17,10 @@ from pytest_jsonmatch.engine.plan.registry import register_comparator, session_r
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
-from pytest_jsonmatch.results.model import FIGURES, Answers, Case, CaseRun, Corpus, ResultSet
+from pytest_jsonmatch.results.model import Answers, Case, CaseRun, Corpus, ResultSet
 
 FIELD = FieldAggregation(
     matches=1,
@@ -72,7 +73,6 @@ FULL = ResultSet(
                             warnings=("a note",),
                             arrays={"items": (1, 0, 2)},
                             approximate=True,
-                            case="a",
                             params={"model": ("large", 1)},
                             audit=(AUDIT,),
                             parsed=True,
