@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
 
-    from pytest_jsonmatch.corpus.evaluate import Progress
+    from pytest_jsonmatch.corpus.evaluate import Report
     from pytest_jsonmatch.corpus.result import RunResult
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
     from pytest_jsonmatch.corpus.tags import TagSource
@@ -218,7 +218,7 @@ def compare_corpus(
     id_field: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,
-    progress: bool | Progress = False,
+    progress: bool | Report = False,
     keep: Keep | None = None,
     chunk_size: int = 256,
     matches: bool = False,

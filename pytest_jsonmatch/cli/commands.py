@@ -194,114 +194,51 @@ def _shift(parser: Parser) -> None:
     add_study_options(parser)
 
 
-def _schema(parser: Parser) -> None:
-    commands = parser.add_commands()
-    infer = commands.add_parser(
-        "infer",
-        help="the schema of gold records",
-        description=(
-            "Write the schema of gold records: their types, members and which of these are always there."
-        ),
-        examples=(
-            "jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json\n"
-            "jsonmatch schema infer gold/ > receipt.schema.json"
-        ),
-    )
-    told = "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input"
-    add(infer, "GOLD", told)
-    add(infer, "--annotate", "with the comparator of its type at every leaf")
-    resolve = commands.add_parser(
-        "resolve",
-        help="a schema without $ref and allOf",
-        description="Write a schema without $ref and allOf that says the same.",
-        examples="jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
-    )
-    annotate = commands.add_parser(
-        "annotate",
-        help="a schema with a comparator at every leaf",
-        description="Write a schema, resolved, with the comparator of its type at every leaf that has none.",
-        examples="jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
-    )
-    validate = commands.add_parser(
-        "validate",
-        help="what is wrong with a schema",
-        description="Report what is wrong with an eval schema, and which gold records do not fit it.",
-        examples=(
-            "jsonmatch schema validate receipt.eval.json\n"
-            "jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id"
-        ),
-    )
-    for command in (resolve, annotate, validate):
-        add(command, "SCHEMA", "a JSON file, or a pydantic model as module:Model")
-    for command in (infer, resolve, annotate):
-        add_options(command, "--output")
-    add(validate, "--gold GOLD", "gold records to hold against it, as for infer")
-    add_options(validate, id_field="the member that is a record's id, for the messages")
-    add(validate, "--strict-types", "a value of another type is an error too")
-    add_options(validate, "-p")
+def _schema_infer(parser: Parser) -> None:
+    add(parser, "GOLD", "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input")
+    add(parser, "--annotate", "with the comparator of its type at every leaf")
+    add_options(parser, "--output")
 
 
-def _judge(parser: Parser) -> None:
-    commands = parser.add_commands()
-    command = commands.add_parser(
-        "calibrate",
-        help="how far a judge agrees with people",
-        description="Hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, fields.",
-        examples="""\
-jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
-jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache verdicts.jsonl --min-kappa 0.7
-jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --min-accuracy 0.9 --proven
-echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
-""",
-    )
+def _schema_changed(parser: Parser) -> None:
+    add(parser, "SCHEMA", _SCHEMA)
+    add_options(parser, "--output")
+
+
+def _schema_validate(parser: Parser) -> None:
+    add(parser, "SCHEMA", _SCHEMA)
+    add(parser, "--gold GOLD", "gold records to hold against it, as for infer")
+    add_options(parser, "-p", id_field="the member that is a record's id, for the messages")
+    add(parser, "--strict-types", "a value of another type is an error too")
+
+
+_SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
+
+
+def _judge_calibrate(parser: Parser) -> None:
     add(
-        command,
+        parser,
         "LABELS",
         "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
         "and path, description, criterion, id if there are; - for stdin",
     )
-    add_judge(command, modes=("live", "cached"))
-    add_options(command, "-p")
-    add(command, "--min-kappa KAPPA", "exit with 1 if Cohen's kappa is lower", type=share)
-    add(command, "--min-accuracy SHARE", "exit with 1 if the accuracy is lower", type=share)
-    told = "hold the lower ends of the intervals to --min-kappa and --min-accuracy, not the figures"
-    add(command, "--proven", told)
-    add_options(command, confidence="of the intervals (default: 0.95)")
-    told = "text for people (the default), or JSON with every pair that is not agreed about"
-    add(command, "--report", told, choices=("text", "json"), default="text")
-    add_options(command, "--color", "--output", verbose="show all disagreements, values and errors")
+    add_judge(parser, modes=("live", "cached"))
+    add_options(parser, "-p", confidence="of the intervals (default: 0.95)")
+    add_study_options(parser)
 
 
-def _cases(parser: Parser) -> None:
-    commands = parser.add_commands()
-    schema = commands.add_parser(
-        "schema",
-        help="the JSON Schema of golden files",
-        description="Write the JSON Schema of golden files, for editors.",
-        examples="""\
-jsonmatch cases schema > golden-cases.schema.json
-jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json
-jsonmatch cases schema --expected shop.models:Receipt --output receipts.schema.json
-jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json
-""",
-    )
-    known = schema.add_mutually_exclusive_group()
+def _cases_schema(parser: Parser) -> None:
+    known = parser.add_mutually_exclusive_group()
     told = "golden files: each `expected` in them has the schema that its `schema` names"
     add(known, "--for FILE", told, dest="files", nargs="+", type=Path, default=[])
     told = "the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model"
     add(known, "--expected SCHEMA", told)
-    add_options(schema, "--output")
-    header = commands.add_parser(
-        "header",
-        help="the comment that names the schema",
-        description="Write the comment that tells an editor which schema a golden file has: its first line.",
-        examples="""\
-jsonmatch cases header golden-cases.schema.json
-jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml
-""",
-    )
-    add(header, "SCHEMA", "the path of the schema, or its URL")
-    add(header, "FILE", "the golden file, to which the path is made relative", nargs="?")
+    add_options(parser, "--output")
+
+
+def _cases_header(parser: Parser) -> None:
+    add(parser, "SCHEMA", "the path of the schema, or its URL")
+    add(parser, "FILE", "the golden file, to which the path is made relative", nargs="?")
 
 
 def _completion(parser: Parser) -> None:
@@ -310,9 +247,12 @@ def _completion(parser: Parser) -> None:
 
 @final
 class Command(NamedTuple):
-    """A subcommand: what adds its arguments, its line of help, and its examples."""
+    """A subcommand: what adds its arguments, its line of help, and its examples.
 
-    add_arguments: Callable[[Parser], None]
+    One that stands for several adds none: those whose names begin with its own follow it.
+    """
+
+    add_arguments: Callable[[Parser], None] | None
     text: str
     examples: str = ""
 
@@ -430,9 +370,63 @@ jsonmatch shift july/ gold/ --html shift.html
 jsonmatch shift july.jsonl june.jsonl --gate 'effect <= 0.2' --gate 'unseen == 0'
 """,
     ),
-    "schema": Command(_schema, "eval schemas: infer, resolve, annotate, validate"),
-    "judge": Command(_judge, "the judge of meaning: how far it agrees with people"),
-    "cases": Command(_cases, "golden cases: the JSON Schema of the format, for editors"),
+    "schema": Command(None, "eval schemas: infer, resolve, annotate, validate"),
+    "schema infer": Command(
+        _schema_infer,
+        "write the schema of gold records: types, members, and which are always there",
+        """\
+jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json
+jsonmatch schema infer gold/ > receipt.schema.json
+""",
+    ),
+    "schema resolve": Command(
+        _schema_changed,
+        "write a schema without $ref and allOf that says the same",
+        "jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
+    ),
+    "schema annotate": Command(
+        _schema_changed,
+        "write a schema, resolved, with the comparator of its type at every leaf that has none",
+        "jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
+    ),
+    "schema validate": Command(
+        _schema_validate,
+        "report what is wrong with an eval schema, and which gold records do not fit it",
+        """\
+jsonmatch schema validate receipt.eval.json
+jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id
+""",
+    ),
+    "judge": Command(None, "the judge of meaning: how far it agrees with people"),
+    "judge calibrate": Command(
+        _judge_calibrate,
+        "hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, by field",
+        """\
+jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
+jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache kept.jsonl --gate 'kappa >= 0.7'
+jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'
+echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
+""",
+    ),
+    "cases": Command(None, "golden cases: the JSON Schema of the format, for editors"),
+    "cases schema": Command(
+        _cases_schema,
+        "write the JSON Schema of golden files, for editors",
+        """\
+jsonmatch cases schema > golden-cases.schema.json
+jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json
+jsonmatch cases schema --expected shop.models:Receipt --output receipts.schema.json
+jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json
+""",
+    ),
+    "cases header": Command(
+        _cases_header,
+        "write the comment that tells an editor which schema a golden file has: its first line",
+        """\
+jsonmatch cases header golden-cases.schema.json
+jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml
+""",
+    ),
     "completion": Command(
         _completion,
         "the script by which a shell completes this command",
@@ -468,8 +462,13 @@ def full_parser() -> Parser:
     summary = "Score JSON against JSON, field by field, without pytest."
     parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
-    commands = parser.add_commands()
+    commands = {"": parser.add_commands()}
     for name, (add_arguments, text, examples) in COMMANDS.items():
+        group, _, word = name.rpartition(" ")
         described = f"{text[0].upper()}{text[1:]}."
-        add_arguments(commands.add_parser(name, help=text, description=described, examples=examples))
+        command = commands[group].add_parser(word, help=text, description=described, examples=examples)
+        if add_arguments is None:
+            commands[name] = command.add_commands()
+        else:
+            add_arguments(command)
     return parser

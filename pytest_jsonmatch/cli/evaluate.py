@@ -18,21 +18,20 @@ from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.progress import Progress, is_watched
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
+from pytest_jsonmatch.cli.resulttext import corpus_blocks
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
+from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch.engine.value.errors import GoldValidationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import gate_lines
-from pytest_jsonmatch.report.corpus import SHOWN_FIELDS, corpus_head, corpus_table, some_of, worst_records
 from pytest_jsonmatch.report.details import details_of, details_of_leaves
 from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison
@@ -134,10 +133,6 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
                 raise
             told = str(error).removeprefix(f"record {error.record_id}: ")
             raise CommandError(f"{Path(options.expected) / sides.names[error.record_id]}: {told}") from None
-        except ConfigurationError as error:
-            if not str(error).startswith("there are more answers"):
-                raise
-            raise CommandError(str(error).replace("id_field", "--id-field")) from None
     if options.id_field is not None and sides.path is not None:
         refuse_twins(sides.path, options.id_field, run.unmatched_expected)
     if sides.names:
@@ -165,20 +160,16 @@ def _is_kept(options: Namespace) -> bool:
     return options.json is not None or options.report in {"json", "html"}
 
 
-def _kept(run: RunResult) -> Sequence[RecordResult]:
-    return run.records or run.worst
-
-
 def _closely(run: RunResult) -> set[int]:
     """Return the indices of the kept records that get details: the worst ones."""
-    kept = [each for each in _kept(run) if each.score is not None]
+    kept = [each for each in run.records if each.score is not None]
     rank = attrgetter("score", "f1", "index")
     return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
 
 
 def _results(run: RunResult, options: Namespace) -> ResultSet:
-    kept = sorted(_kept(run), key=attrgetter("index"))
-    audited = _closely(run) if options.json is not None or options.report == "json" else set()
+    kept = sorted(run.records, key=attrgetter("index"))
+    audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst}
     cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
     results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
@@ -238,7 +229,7 @@ def _view(
     details: dict[tuple[str, str], str] = {}
     if options.report == "html":
         closely = _closely(run)
-        for record in _kept(run):
+        for record in run.records:
             name = str(record.record_id)
             if record.match is not None and record.index in closely:
                 details[name, name] = details_of(record.match)
@@ -258,34 +249,15 @@ def _view(
 
 
 def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look: Look) -> list[StyledLine]:
-    corpus = _corpus(run)
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
     blocks = [
-        corpus_head(corpus, look, also=also),
-        corpus_table(corpus, look),
+        *corpus_blocks(view.results, _corpus(run), look, verbose=options.verbose, also=also),
         *(block for name in view.by for block in tag_blocks(view.results, name, look, option="--by")),
-        worst_records([(str(each.record_id), each.score, _fields(each)) for each in run.worst], look),
     ]
-    if options.verbose:
-        audited = (
-            (str(each.record_id), each.match.audit())
-            for each in run.worst
-            if each.match is not None and each.score < 1.0
-        )
-        blocks += pair_blocks(audited, look, verbosity=options.verbose)
     notes = list(note_lines(_notes(run, sides), look, _SHOWN))
     doubts = doubt_blocks(view.results, look, {}) if view.gates else ()
     return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
-
-
-def _fields(record: RecordResult) -> str:
-    """Return the worst fields of a record, by name."""
-    if record.error is not None:
-        return record.error
-    wrong = [each for each in record.field_results if each.status not in {"match", "skipped"}]
-    worst = nsmallest(SHOWN_FIELDS, wrong, key=attrgetter("score"))
-    return some_of([each.short_path() for each in worst], len(wrong))
 
 
 def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:

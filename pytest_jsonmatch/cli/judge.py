@@ -2,250 +2,303 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
-from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import bench_of, name_of_judge, questions_at_once
-from pytest_jsonmatch.cli.labels import Label, read_labels
-from pytest_jsonmatch.cli.output import as_text, look_of, note_lines, write_output
+from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
+from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.progress import Progress
-from pytest_jsonmatch.engine.value.text import count, render
-from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
-from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
-from pytest_jsonmatch.report.checks import gate_lines
-from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
-from pytest_jsonmatch.semantic.bench import Bench, Question, question_of, usage_text
-from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
+from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.corpus.progress import Progress
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.text import count, render, shortened
+from pytest_jsonmatch.gate.agreement import Agreement
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.semantic.bench import Answer, Bench, Question, question_of
+from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.intervals import Interval
-    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.sheets import AnyCell
 
-_SHOWN: Final = 3
-"""How many pairs without a verdict, and doubtful labels, are named."""
-
-
-def calibrate(options: Namespace) -> int:
-    """Run `jsonmatch judge calibrate`."""
-    labels = read_labels(options.labels)
-    with plugins(options):
-        found = _asked(bench_of(options), labels, options)
-    checks = agreement_checks(
-        found.table(),
-        min_kappa=options.min_kappa,
-        min_accuracy=options.min_accuracy,
-        confidence=options.confidence,
-        proven=options.proven,
-    )
-    if options.report == "json":
-        look = replace(look_of(options), color=False)
-        failed = [each for each in checks if not each.passed]
-        sys.stderr.write(as_text(_check_lines(failed, found, look), look))
-        write_output(_json(found, checks, options), options.output)
-    else:
-        look = look_of(options)
-        write_output(as_text(_lines(found, checks, options, look), look), options.output)
-    return FINE if all(check.passed for check in checks) and not found.unanswered else NOT_FINE
+_AT_ONCE: Final = 100
+"""So many pairs are asked about in one call; then their verdicts are kept, if they are to be."""
+_WIDTH: Final = 300
+_COUNTED: Final = {
+    "pairs": ("pairs", 0),
+    "true_same": ("same", 4),
+    "true_different": ("different", 3),
+    "false_same": ("false same", 0),
+    "false_different": ("false different", 1),
+}
+"""What counts of pairs are called above columns, and how well these can be spared."""
+_NEEDED: Final = ("expected", "actual", "label")
+_TEXTS: Final = ("path", "description", "criterion")
+_SAME: Final = "true if the two values mean the same, else false"
+_TYPES: Final[Mapping[str, tuple[str, frozenset[type]]]] = {
+    # (1 and 1.0 are labels, as tables and notebooks write them.)
+    "label": (_SAME, frozenset({bool, int, float})),
+    **dict.fromkeys(_TEXTS, ("a text", frozenset({str, type(None)}))),
+    "id": ("a text or an integer", frozenset({str, int, type(None)})),
+}
+"""What members can be, in words and as types; expected and actual can be anything."""
+_SHOWN: Final = 60
+_Values: TypeAlias = "Mapping[str, float | None]"
 
 
-# -- asking ------------------------------------------------------------------------------------------------
+@final
+class Label(NamedTuple):
+    """A pair of values, as a judge is asked about it, and what people say of it.
+
+    >>> Label(JudgeItem("1", "", "Rome", "Roma"), same=True).settled is None
+    True
+    >>> [Label(JudgeItem("1", "", value, "Rome"), same=True).settled for value in ("Rome", None)]
+    [True, False]
+    """
+
+    item: JudgeItem
+    """Its id is the number of the line."""
+    same: bool
+    """What people say."""
+    place: str = ""
+    """Where it stands, as FILE:LINE."""
+    id: str | None = None
+
+    @property
+    def where(self) -> str:
+        """Where it stands, with its id."""
+        return self.place if self.id is None else f"{self.place} ({self.id})"
+
+    @property
+    def settled(self) -> bool | None:
+        """What scoring decides without a judge; None if the judge is asked."""
+        if json_equal(self.item.expected, self.item.actual):
+            return True
+        return False if self.item.expected is None or self.item.actual is None else None
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """The labels, with what the judge said of them."""
+class Disagreement:
+    """A pair on which the judge says something else than people."""
 
-    name: str
-    """Of the file."""
+    place: str
+    path: str
+    expected: str
+    """As JSON text, as `actual` is."""
+    actual: str
+    label: bool
+    """What people say; the judge says the contrary."""
+    reason: str | None
+    """What the judge gives as its reason."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How far a judge agrees with people."""
+
     judge: str | None
-    """Its name; None of the one that is registered."""
-    labels: Sequence[Label]
-    answered: Sequence[tuple[Label, Verdict]]
-    unanswered: Sequence[tuple[Label, JudgeError]]
-    usage: JudgeUsage
-
-    def table(self) -> Agreement:
-        return Agreement.of((label.same, verdict.equivalent) for label, verdict in self.answered)
-
-    def fields(self) -> dict[str, Agreement]:
-        by_path: dict[str, list[tuple[bool, bool]]] = {}
-        for label, verdict in self.answered:
-            by_path.setdefault(label.item.path, []).append((label.same, verdict.equivalent))
-        return {path: Agreement.of(pairs) for path, pairs in by_path.items()}
-
-    def disagreed(self) -> list[tuple[Label, Verdict]]:
-        return [(label, verdict) for label, verdict in self.answered if label.same != verdict.equivalent]
-
-    def settled(self) -> list[Label]:
-        """Return those that scoring decides without a judge."""
-        return [label for label in self.labels if label.settled is not None]
-
-    def doubtful(self) -> list[Label]:
-        """Return those of them that people label differently."""
-        return [label for label in self.settled() if label.same != label.settled]
-
-    def twins(self) -> list[tuple[Label, Label]]:
-        """Return labels that contradict an earlier one on the same question, with the earlier one."""
-        firsts: dict[Question, Label] = {}
-        asked = [label for label in self.labels if label.settled is None]
-        pairs = [(label, firsts.setdefault(question_of(label.item), label)) for label in asked]
-        return [(label, first) for label, first in pairs if first.same != label.same]
+    """Its name; None for the one that is registered."""
+    labels: int
+    confidence: float
+    figures: _Values
+    by_field: Mapping[str, _Values]
+    disagreements: Sequence[Disagreement]
+    """Those that only the judge calls the same come first: they are wrong answers that would pass."""
+    without_verdict: Mapping[str, str]
+    """Why, by the place of the label."""
+    doubts: Mapping[str, str]
+    """What is doubtful about labels, by their places."""
+    settled: int
+    """Pairs that scoring decides without a judge."""
 
 
-def _asked(bench: Bench, labels: Sequence[Label], options: Namespace) -> _Judged:
-    """Ask the judge about every pair that scoring would ask about; equal questions are asked once."""
-    asked = [label for label in labels if label.settled is None]
-    answers = _answers(bench, [label.item for label in asked], questions_at_once(options))
-    pairs = [(label, answers[label.item.id]) for label in asked]
-    return _Judged(
-        name_of(options.labels),
-        name_of_judge(options),
-        labels,
-        [(label, answer) for label, answer in pairs if isinstance(answer, Verdict)],
-        [(label, answer) for label, answer in pairs if not isinstance(answer, Verdict)],
-        bench.memory.usage,
-    )
+def calibrate(options: Namespace) -> int:
+    """Run `jsonmatch judge calibrate`."""
+    gates = study_gates(options, _figures(Agreement(), options.confidence))
+    labels = read_labels(options.labels)
+    with plugins(options):
+        judge = bench_of(options)
+        answers = _answers(judge, [label.item for label in labels if label.settled is None])
+    tell_usage(judge)
+    found = _calibration(labels, answers, options)
+    verdicts = len(answers) - len(found.without_verdict)
+    judged = "the registered judge" if found.judge is None else f"judge {found.judge}"
+    about = f"{judged} on {name_of(options.labels)}: {count(verdicts, 'verdict')}"
+    code = finish(options, found, _sheet(found, about), gates, on=count(verdicts, "pair"))
+    return NOT_FINE if found.without_verdict else code
 
 
-def _answers(bench: Bench, items: Sequence[JudgeItem], size: int) -> dict[str, Verdict | JudgeError]:
-    """Return an answer for each item; `size` items are asked at a time."""
-    found: dict[str, Verdict | JudgeError] = {}
+def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
+    """Ask about all pairs that scoring would ask about; equal questions are asked once."""
+    found: dict[str, Answer] = {}
     with Progress(total=len(items), noun="pair") as progress:
-        for start in range(0, len(items), size):
-            found |= bench.ask(None, items[start : start + size])
+        for start in range(0, len(items), _AT_ONCE):
+            found |= judge.ask(None, items[start : start + _AT_ONCE])
             progress(len(found), len(items))
     return found
 
 
-# -- text --------------------------------------------------------------------------------------------------
+def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options: Namespace) -> Calibration:
+    said: dict[str, list[tuple[bool, bool]]] = {}
+    disagreements: list[Disagreement] = []
+    without: dict[str, str] = {}
+    for label in labels:
+        item, answer = label.item, answers.get(label.item.id)
+        if isinstance(answer, Verdict):
+            said.setdefault(item.path, []).append((label.same, answer.equivalent))
+            if label.same != answer.equivalent:
+                texts = render(item.expected), render(item.actual)
+                disagreements.append(Disagreement(label.where, item.path, *texts, label.same, answer.reason))
+        elif answer is not None:
+            without[label.where] = str(answer)
+    tables = {path: Agreement.of(pairs) for path, pairs in said.items()}
+    total = Agreement.of(pair for pairs in said.values() for pair in pairs)
+    return Calibration(
+        judge=options.judge_model or options.judge_from or options.judge_cache,
+        labels=len(labels),
+        confidence=options.confidence,
+        figures=_figures(total, options.confidence),
+        by_field={path: _figures(table, options.confidence) for path, table in tables.items()},
+        disagreements=sorted(disagreements, key=lambda each: each.label),
+        without_verdict=without,
+        doubts=dict(_doubts(labels)),
+        settled=len(labels) - len(answers),
+    )
 
 
-def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Look) -> list[StyledLine]:
-    table = found.table()
-    verdicts = count(table.number, "verdict") if table.number else "no verdict"
-    judge = "the registered judge" if found.judge is None else f"judge {found.judge}"
-    title = f"{judge} on {found.name}: {verdicts}"
-    disagreed = [
-        Disagreement(label.where, label.item, label.same, verdict.reason)
-        for label, verdict in found.disagreed()
-    ]
-    blocks = [
-        *agreement_blocks(table, found.fields(), look, title=title, confidence=options.confidence),
-        disagreement_lines(disagreed, look),
-        list(_notes(found, look)),
-        _check_lines(checks, found, look),
-    ]
-    return joined(blocks)
+def _figures(table: Agreement, confidence: float) -> dict[str, float | None]:
+    """Return all figures of a table by name: what gates may look at."""
+    found = {**asdict(table), "pairs": table.number, "precision": table.precision, "recall": table.recall}
+    intervals = {"accuracy": table.accuracy_interval(confidence), "kappa": table.kappa_interval(confidence)}
+    for name, each in intervals.items():
+        ends = (None, None, None) if each is None else (each.estimate, each.low, each.high)
+        found |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=True)
+    return found
 
 
-def _check_lines(checks: Sequence[Check], found: _Judged, look: Look) -> list[StyledLine]:
-    return gate_lines(checks, look, on=count(len(found.answered), "pair"))
-
-
-def _notes(found: _Judged, look: Look) -> Iterator[StyledLine]:
-    """Yield the notes beside the figures: pairs without a verdict, doubtful labels, usage."""
-    errors = [f"{label.where}: {error}" for label, error in found.unanswered]
-    doubts = [
-        f"{label.where}: labelled {_word(label.same)}, but "
-        f"{'the values are equal' if label.settled else 'one of the values is null'}"
-        for label in found.doubtful()
-    ]
-    doubts += [
-        f"{label.where}: labelled {_word(label.same)}, and line {first.item.id} "
-        f"{_word(first.same)}: it is the same question"
-        for label, first in found.twins()
-    ]
-    kinds = ("no verdict", errors, len(errors), RED), ("label", doubts, len(doubts), YELLOW)
-    yield from note_lines(kinds, look, _SHOWN)
-    notes = []
-    if found.unanswered:
-        number_of = Counter(error.kind for _, error in found.unanswered)
-        named = ", ".join(f"{number:,} {kind}" for kind, number in number_of.most_common())
-        notes.append(f"{count(len(found.unanswered), 'pair')} without a verdict ({named}): in no figure")
-    if settled := found.settled():
-        notes.append(
-            f"{count(len(settled), 'pair')} of equal values or with a null: in no figure, "
-            "since scoring decides them without a judge"
-        )
-    for note in (*(f"note: {each}" for each in notes), usage_text(found.usage)):
-        yield from look.folded(note, 2, DIM)
+def _doubts(labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
+    """Yield what contradicts scoring, or an earlier label on the same question."""
+    firsts: dict[Question, Label] = {}
+    for label in labels:
+        if label.settled is None:
+            first = firsts.setdefault(question_of(label.item), label)
+            if first.same != label.same:
+                told = f"line {first.item.id} {_word(first.same)}: it is the same question"
+                yield label.where, f"labelled {_word(label.same)}, and {told}"
+        elif label.same != label.settled:
+            why = "the values are equal" if label.settled else "one of the values is null"
+            yield label.where, f"labelled {_word(label.same)}, but {why}"
 
 
 def _word(same: bool) -> str:
     return "same" if same else "different"
 
 
-# -- JSON --------------------------------------------------------------------------------------------------
+# -- labels ------------------------------------------------------------------------------------------------
 
 
-def _json(found: _Judged, checks: Sequence[Check], options: Namespace) -> str:
-    document = {
-        "format": "jsonmatch-judge-calibration",
-        "version": 1,
-        "judge": found.judge,
-        "labels": len(found.labels),
-        "confidence": options.confidence,
-        **_figures(found.table(), options.confidence),
-        "fields": {path: _figures(table, options.confidence) for path, table in found.fields().items()},
-        "disagreements": [
-            {
-                **_place(label),
-                "expected": _writable(label.item.expected),
-                "actual": _writable(label.item.actual),
-                "label": label.same,
-                "verdict": verdict.equivalent,
-                "reason": verdict.reason,
-            }
-            for label, verdict in found.disagreed()
-        ],
-        "without_verdict": [
-            {**_place(label), "kind": error.kind, "message": error.message}
-            for label, error in found.unanswered
-        ],
-        "not_asked": [_place(label) for label in found.settled()],
-        "doubtful_labels": [_place(label) for label in found.doubtful()]
-        + [{**_place(label), "contradicts_line": int(first.item.id)} for label, first in found.twins()],
-        "usage": asdict(found.usage),
-        "limits": [{"limit": each.subject, "value": each.value, "passed": each.passed} for each in checks],
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+def read_labels(written: str) -> list[Label]:
+    """Return the labels of a file of JSON Lines, or of standard input for "-".
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: a line is not a label, or the file has none; the message says where.
+    """
+    name = name_of(written)
+    with open_input(written) as stream:
+        labels = [
+            _label(found, str(line), f"{name}:{line}") for line, found in values_of_lines(written, stream)
+        ]
+    if not labels:
+        raise CommandError(
+            f"{name} has no labels: a line is an object with expected, actual and label (true or false)"
+        )
+    return labels
 
 
-def _figures(table: Agreement, confidence: float) -> dict[str, Any]:
-    return {
-        "pairs": table.number,
-        "accuracy": _interval(table.accuracy_interval(confidence)),
-        "kappa": _interval(table.kappa_interval(confidence)),
-        "precision": table.precision,
-        "recall": table.recall,
-        "confusion": asdict(table),
-    }
+def _label(found: Any, line: str, place: str) -> Label:
+    if type(found) is not dict:
+        shown = render(found, _SHOWN)
+        raise CommandError(f"{place}: a label is an object with expected, actual and label, not {shown}")
+    for name in _NEEDED:
+        if name not in found:
+            twin = nearest(name, set(found).difference(_NEEDED, _TEXTS, ["id"]))
+            hint = f"; is {twin!r} meant to be it?" if twin is not None else ""
+            raise CommandError(f"{place}: {name!r} is missing{hint}")
+    for name, (told, types) in _TYPES.items():
+        value = found.get(name)
+        if type(value) not in types or (name == "label" and value not in {0, 1}):
+            raise CommandError(f"{place}: {name!r} is {told}, not {render(value, _SHOWN)}")
+    words = found.get("description"), found.get("criterion")
+    item = JudgeItem(line, found.get("path") or "", found["expected"], found["actual"], *words)
+    identifier = found.get("id")
+    return Label(item, bool(found["label"]), place, None if identifier is None else str(identifier))
 
 
-def _interval(found: Interval | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {"value": found.estimate, "low": found.low, "high": found.high, "method": found.method}
+# -- for people --------------------------------------------------------------------------------------------
 
 
-def _writable(value: Any) -> Any:
-    """Return a value, or its text where Python's encoder refuses it: nested too deep, a number too large."""
-    try:
-        json.dumps(value)
-    except (RecursionError, TypeError):
-        return render(value)
-    return value
+def _sheet(found: Calibration, about: str) -> Sheet:
+    of = found.figures
+    number = int(of["pairs"] or 0)
+    blocks: list[Block] = []
+    if number:
+        sure = f"{found.confidence * 100:g} % interval"
+        kappa = "all labels are alike; it needs pairs of both kinds"
+        if of["kappa"] is not None:
+            kappa = f"{_ends(of, 'kappa')} ({sure})"
+        figures = [
+            Figure("accuracy", score_text(of["accuracy"]), f"{_ends(of, 'accuracy')} ({sure})"),
+            Figure("kappa", score_text(of["kappa"]), kappa),
+            Figure("precision", score_text(of["precision"]), 'of the verdict "same"'),
+            Figure("recall", score_text(of["recall"]), 'of the verdict "same"'),
+        ]
+        blocks += [Figures(figures), _by_field(found)]
+    rows: list[list[AnyCell]] = [
+        [
+            each.place,
+            each.path,
+            Cell(_word(each.label), "open" if each.label else "bad"),
+            shortened(each.expected, _WIDTH),
+            shortened(each.actual, _WIDTH),
+            each.reason or "",
+        ]
+        for each in found.disagreements
+    ]
+    titles = ("field", "people say", "expected", "actual", "reason")
+    columns = [Column("label"), *(Column(title, text=True) for title in titles)]
+    blocks.append(Rows(columns, rows, "Where judge and people disagree", "disagreement"))
+    for title, told, noun in (
+        ("Pairs without a verdict, which are in no figure", found.without_verdict, "pair"),
+        ("Doubtful labels", found.doubts, "label"),
+    ):
+        pairs = [[place, why] for place, why in told.items()]
+        blocks.append(Rows([Column("label"), Column("why", text=True)], pairs, title, noun))
+    if found.settled:
+        many = f"{count(found.settled, 'pair')} of equal values or with a null"
+        blocks.append(Said(f"{many}: in no figure, since scoring decides them without a judge.", "faint"))
+    return Sheet("jsonmatch judge calibrate", about, blocks)
 
 
-def _place(label: Label) -> dict[str, Any]:
-    return {"line": int(label.item.id), "id": label.id, "path": label.item.path}
+def _by_field(found: Calibration) -> Rows:
+    """Return a row for all fields, and one for each of several, that with the lowest accuracy first."""
+    worst = sorted(found.by_field.items(), key=lambda item: (item[1]["accuracy"] or 0.0, item[0]))
+    rows: list[list[AnyCell]] = []
+    for path, of in [("all fields", found.figures), *(worst if len(worst) > 1 else ())]:
+        counts = [count(int(of[name] or 0)) for name in _COUNTED]
+        figures = score_text(of["accuracy"]), score_text(of["kappa"]), _ends(of, "kappa")
+        rows.append([path or "(no path)", *counts, *figures])
+    columns = [Column("field"), *(Column(title, spare=spare) for title, spare in _COUNTED.values())]
+    columns += [Column("accuracy"), Column("kappa"), Column("its interval", spare=2)]
+    return Rows(columns, rows, "By field, the lowest accuracy first", "row")
+
+
+def _ends(of: _Values, figure: str) -> str:
+    low, high = of[f"{figure}_low"], of[f"{figure}_high"]
+    return "–" if low is None else f"{score_text(low)} to {score_text(high)}"

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
-from typing import Any, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
-from pytest_jsonmatch.semantic.judging import CallableJudge, Judge
 from pytest_jsonmatch.triage import Triage
 
-_OPTIONS: Final[Mapping[str, str]] = {
-    "base_url": "--judge-base-url",
-    "api_key_env": "--judge-key-env",
-    "max_calls": "--judge-max-calls",
-    "cache": "--judge-cache",
-}
-"""The settings that have options of their own, beside model and mode."""
+if TYPE_CHECKING:
+    from pytest_jsonmatch.semantic.judging import Judge
+
 _NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
 
 
@@ -45,66 +40,38 @@ def _judge_of(options: Namespace) -> Judge | None:
     """
     settings = _settings(options)
     if options.judge_from is not None:
-        cache = settings.pop("cache", None)
         if settings:
-            raise CommandError(f"{_option(settings)} is for --judge-model; a judge of your own has its own")
-        return _kept(_imported(options.judge_from), cache, options)
+            raise CommandError("--judge-set is for --judge-model; a judge of your own has its own settings")
+        return _kept(_imported(options.judge_from), options)
+    if options.judge_cache is not None:
+        settings["cache"] = options.judge_cache
     if not settings and options.judge_model is None:
         return None
     if options.judge_model is None and options.judge_mode in {None, "live"}:
-        raise CommandError(f"{_option(settings)} needs --judge-model")
-    if options.judge_mode == "cached" and "cache" not in settings:
+        raise CommandError(f"--judge-{'cache' if options.judge_cache else 'set'} needs --judge-model")
+    if options.judge_mode == "cached" and options.judge_cache is None:
         raise CommandError(_NO_FILE)
     from pytest_jsonmatch.semantic.openaijudge import make_judge
 
-    try:
-        return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
-    except ConfigurationError as error:
-        # An error about a setting names the option that gives it.
-        name, space, rest = str(error).partition(" ")
-        raise CommandError(f"{_OPTIONS.get(name, name)}{space}{rest}") from None
+    return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
 
 
-def name_of_judge(options: Namespace) -> str | None:
-    """Return what the judge of the options is called; None if they name none."""
-    name: str | None = options.judge_model or options.judge_from or options.judge_cache
-    return name
-
-
-def questions_at_once(options: Namespace) -> int:
-    """Return how many questions to ask in one call, so that the judge is kept busy."""
-    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
-    from pytest_jsonmatch.semantic.settings import read_settings
-
-    if options.judge_from is not None and isinstance(_imported(options.judge_from), CallableJudge):
-        return 1
-    settings = read_settings(_settings(options))
-    batch_size: int = settings.get("batch_size", OpenAIJudge.batch_size)
-    concurrency: int = settings.get("concurrency", OpenAIJudge.concurrency)
-    return batch_size * concurrency
-
-
-def _settings(options: Namespace) -> dict[str, Any]:
-    """Return the settings of the model that the options give, without its name and the mode."""
-    found = {name: getattr(options, option[2:].replace("-", "_")) for name, option in _OPTIONS.items()}
-    found = {name: value for name, value in found.items() if value is not None}
+def _settings(options: Namespace) -> dict[str, str]:
+    """Return the settings of the model that `--judge-set` gives."""
+    found: dict[str, str] = {}
     for written in options.judge_settings:
         name, sign, value = written.partition("=")
         if not sign or not value:
             raise CommandError(f"--judge-set {written!r} is not SETTING=VALUE, such as batch_size=50")
-        if name in {"model", "mode", *found}:
+        if name in {"model", "mode", "cache", *found}:
             raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has an option of its own")
         found[name] = value
     return found
 
 
-def _option(settings: dict[str, Any]) -> str:
-    return _OPTIONS.get(next(iter(settings)), "--judge-set")
-
-
-def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
+def _kept(judge: Judge, options: Namespace) -> Judge:
     """Return a user's judge, its verdicts kept in a file as those of a model are."""
-    if cache is None:
+    if options.judge_cache is None:
         if options.judge_mode == "cached" and not callable(getattr(judge, "in_mode", None)):
             raise CommandError(_NO_FILE)
         return judge
@@ -113,19 +80,15 @@ def _kept(judge: Judge, cache: str | None, options: Namespace) -> Judge:
     model = getattr(judge, "model", None)
     # Functions have no model name: without one, two of them would share their verdicts.
     named = model if isinstance(model, str) else options.judge_from
-    return CachedJudge(judge, cache, mode=options.judge_mode or "live", model=named)
+    return CachedJudge(judge, options.judge_cache, mode=options.judge_mode or "live", model=named)
 
 
 def _imported(written: str) -> Judge:
-    module, colon, name = written.partition(":")
-    if not module or not colon or not name.isidentifier():
-        raise CommandError(f"--judge-from {written!r} is not MODULE:NAME, such as conftest:judge")
-
-    try:
-        return as_judge(imported(written))
-    except ConfigurationError:
-        told = "an object with judge(items), or a function of one item"
-        raise CommandError(f"--judge-from {written!r} is no judge: that is {told}") from None
+    with suppress(ConfigurationError):
+        if ":" in written:
+            return as_judge(imported(written))
+    told = "an object with judge(items), or a function of one item, such as conftest:judge"
+    raise CommandError(f"--judge-from {written!r} is no judge: that is {told}")
 
 
 def triage_of(options: Namespace) -> Triage | None:

@@ -49,12 +49,8 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     add(who, "--judge-model NAME", "the model that is asked what values mean (docs/judge.md)")
     told = "your own judge: an object with judge(items), or a function of one item"
     add(who, "--judge-from MODULE:NAME", told)
-    told = "where the model is served, such as http://localhost:11434/v1; by default OpenAI"
-    add(parser, "--judge-base-url URL", told)
-    add(parser, "--judge-key-env VARIABLE", "the environment variable that holds the key for it")
     add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
-    add(parser, "--judge-max-calls N", "the budget in requests; questions beyond it get no verdict")
-    told = "another setting of the model, such as batch_size=50 or timeout=20; repeatable"
+    told = "a setting of the model, such as max_calls=200 or base_url=http://localhost:11434/v1; repeatable"
     add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
     meaning = {
         "live": "live: ask (the default)",
@@ -82,77 +78,53 @@ def target(written: str | None) -> Path | None:
 
 
 _MANY: Final = {"action": "append", "default": []}
-_OPTIONS: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
-    "--metric": ("--metric NAME", f"the metric (default: {METRIC})", {"default": METRIC}),
-    "--schema": (
+_ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
+    ("--metric NAME", f"the metric (default: {METRIC})", {"default": METRIC}),
+    (
         "--schema SCHEMA",
         "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
         {},
     ),
-    "--config": (
-        "--config FILE",
-        "a JSON file with options of the metric, or structeval's configuration",
-        {},
-    ),
-    "--nulls": (
+    ("--config FILE", "a JSON file with options of the metric, or structeval's configuration", {}),
+    (
         "--nulls",
         "absent: a member that is null is not there; value: null is a value like any other",
         {"choices": ("value", "absent")},
     ),
-    "--repair": ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
-    "-p": (
+    ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
+    (
         "-p MODULE",
-        (
-            "a module with the hook pytest_jsonmatch_register, such as conftest; no:NAME leaves an "
-            "installed one out; repeatable"
-        ),
+        "a module with the hook pytest_jsonmatch_register; no:NAME leaves an installed one out; repeatable",
         {"dest": "plugins", **_MANY},
     ),
-    "--gate": (
+    (
         "--gate EXPR",
         "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
         {"dest": "gates", **_MANY},
     ),
-    "--validate": (
+    (
         "--validate",
-        (
-            "report: answers are held against --schema as JSON Schema too; off is the default, unless there "
-            "is a gate on valid_rate"
-        ),
+        "report: answers are held against --schema as JSON Schema too, as with a gate on valid_rate",
         {"choices": ("report", "off")},
     ),
-    "--id-field": ("--id-field NAME", "", {}),
-    "--cluster": (
+    ("--id-field NAME", "", {}),
+    (
         "--cluster NAME",
-        (
-            "the member of gold records that says what they belong to, such as a document: records of one "
-            "cluster are not independent"
-        ),
+        "the member of gold records that says what they belong to: those of a cluster are not independent",
         {},
     ),
-    "--by": ("--by TAG", "figures by the values of a tag, such as source", _MANY),
-    "--confidence": (
-        "--confidence SHARE",
-        "how sure that is (default: 0.95)",
-        {"type": read_confidence, "default": 0.95},
-    ),
-    "--report": ("--report", "", {"choices": FORMS, "default": "text"}),
-    "--verbose": ("-v --verbose", "", {"action": "count", "default": 0}),
-    "--color": (
+    ("--by TAG", "figures by the values of a tag, such as source", _MANY),
+    ("--confidence SHARE", "how sure that is (default: 0.95)", {"type": read_confidence, "default": 0.95}),
+    ("--report", "", {"choices": FORMS, "default": "text"}),
+    ("-v --verbose", "", {"action": "count", "default": 0}),
+    (
         "--color",
         "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
         {"choices": ("auto", "always", "never"), "default": "auto"},
     ),
-    "--no-color": (
-        "--no-color",
-        "as --color never",
-        {"dest": "color", "action": "store_const", "const": "never"},
-    ),
-    "--html": ("--html FILE", "write a page of HTML, too", {"type": Path}),
-    "--output": (
-        "-o --output FILE",
-        "write to a file, in one step, and not to standard output",
-        {"type": target},
-    ),
-}
-"""By the name of an option: what stands in the help, and the other settings of `add_argument`."""
+    ("--no-color", "as --color never", {"dest": "color", "action": "store_const", "const": "never"}),
+    ("--html FILE", "write a page of HTML, too", {"type": Path}),
+    ("-o --output FILE", "write to a file, in one step, and not to standard output", {"type": target}),
+)
+"""Of options: what stands in the help, and the other settings of `add_argument`."""
+_OPTIONS: Final = {next((name for name in row[0].split() if name[:2] == "--"), "-p"): row for row in _ROWS}

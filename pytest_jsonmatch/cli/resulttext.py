@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -40,7 +40,9 @@ def result_lines(
     results = view.results
     blocks = [list(_origin(view, look))]
     if results.corpus is not None:
-        blocks += _corpus_blocks(results, results.corpus, look, verbose)
+        blocks += corpus_blocks(results, results.corpus, look, verbose=verbose)
+        if errors := results.corpus.errors:
+            blocks.append([[(f"{count(errors, 'error')}, which `jsonmatch evaluate` has named", YELLOW)]])
     else:
         blocks += _run_blocks(results, look, pivot)
         blocks += _pair_blocks(results, look, verbose)
@@ -115,10 +117,14 @@ def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[
 # -- a corpus ----------------------------------------------------------------------------------------------
 
 
-def _corpus_blocks(
-    results: ResultSet, corpus: Corpus, look: Look, verbose: int
+def corpus_blocks(
+    results: ResultSet, corpus: Corpus, look: Look, *, verbose: int, also: Sequence[str] = ()
 ) -> Iterator[list[StyledLine]]:
-    yield corpus_head(corpus, look)
+    """Yield the figures of a corpus, its fields and its worst records, with their pairs if `verbose`.
+
+    `also` is what is counted beside the records.
+    """
+    yield corpus_head(corpus, look, also=also)
     yield corpus_table(corpus, look)
     worst = sorted(results.scored, key=lambda case: case.figure("score"))
     records = ((case.id, case.figure("score"), _complaint(case)) for case in worst[: look.most(_WORST)])
@@ -127,8 +133,6 @@ def _corpus_blocks(
         shown = worst[: None if verbose > 1 else _WORST]
         audited = ((case.id, each.audit) for case in shown for run in case.runs for each in run.comparisons)
         yield from pair_blocks(audited, look, verbosity=verbose)
-    if corpus.errors:
-        yield [[(f"{count(corpus.errors, 'error')}, which `jsonmatch evaluate` has named", YELLOW)]]
 
 
 def _complaint(case: Case) -> str:

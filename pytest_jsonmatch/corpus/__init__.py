@@ -1,3 +1,1 @@
 """Score corpora: pair their records, score them in chunks, and sum them up."""
-
-from __future__ import annotations

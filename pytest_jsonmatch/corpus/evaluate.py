@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence, Sized
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -14,6 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, final
 from uuid import uuid4
 
+from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.corpus.ranges import cut_ranges
 from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 
-Progress: TypeAlias = Callable[[int, "int | None"], object]
+Report: TypeAlias = Callable[[int, "int | None"], object]
+"""Told how many records are done, and how many there are, if that is known."""
 
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 _IN_FLIGHT: Final = 32
@@ -54,7 +55,7 @@ def evaluate_corpus(
     id_field: str | None,
     post_process: PostProcess | Sequence[PostProcess] | None,
     executor: Executor | None,
-    progress: bool | Progress,
+    progress: bool | Report,
     keep: Keep | None,
     chunk_size: int,
     matches: bool,
@@ -76,8 +77,8 @@ def evaluate_corpus(
     processors = _processors(post_process)
     repair, options = take_repair(options)
     plan = plan_for(metric, options)
-    scores_id = id_field is not None and _lists(plan.schema, id_field)
-    reading = Reading(id_field, scores_id=scores_id, repair=repair)
+    reading = Reading(id_field, repair=repair)
+    beside = {"cluster": cluster, "id_field": id_field}
     task = Task(
         compile=plan_for,
         metric=metric,
@@ -92,14 +93,14 @@ def evaluate_corpus(
         tagger=None if tags is None else Tagger(tags),
         validate=validate,
         cluster=cluster,
-        scores_cluster=cluster is not None and _lists(plan.schema, cluster),
+        unscored={what: name for what, name in beside.items() if name and not _lists(plan.schema, name)},
     )
     total = ChunkResult()
     is_remote = executor is not None and not isinstance(executor, ThreadPoolExecutor)
     in_all = len(expected) if isinstance(expected, Sized) and not is_text else None
     with (
         open_pairing(actual, expected, reading, as_text=is_remote) as pairing,
-        _reporter(progress, in_all) as report,
+        Progress(total=in_all) if progress is True else nullcontext(progress) as report,
     ):
         if executor is None:
             chunks = _scored_here(task, plan, pairing)
@@ -107,7 +108,8 @@ def evaluate_corpus(
             chunks = _scored_on(executor, task, plan, pairing)
         for chunk in chunks:
             total.add(chunk)
-            report(total.sums.records)
+            if report:
+                report(total.sums.records, in_all)
     _add_unreadable(total, pairing.unreadable, task, plan)
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
@@ -179,33 +181,13 @@ def _lists(schema: SchemaNode | None, name: str) -> bool:
 
 def _signature(plain: Signature, task: Task) -> Signature:
     """Return a plan's signature with what a run adds to it."""
-    more: dict[str, Any] = {}
-    reading, processors = task.reading, task.post_process
-    if task.cluster is not None and not task.scores_cluster:
-        more["cluster"] = task.cluster
-    if reading.id_field is not None and not reading.scores_id:
-        more["id_field"] = reading.id_field
-    if processors:
+    more: dict[str, Any] = dict(task.unscored)
+    if processors := task.post_process:
         more["post_process"] = [
             f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
             for each in processors
         ]
     return plain.with_options(more) if more else plain
-
-
-@contextmanager
-def _reporter(wanted: bool | Progress, total: int | None) -> Iterator[Callable[[int], object]]:
-    """Give a function that tells the caller, or a terminal, how many records are done."""
-    if callable(wanted):
-        yield lambda done: wanted(done, total)
-    elif wanted and sys.stderr is not None and sys.stderr.isatty():
-        of = "" if total is None else f" of {total:,}"
-        try:
-            yield lambda done: (sys.stderr.write(f"\rrecords: {done:,}{of}"), sys.stderr.flush())
-        finally:
-            sys.stderr.write("\n")
-    else:
-        yield lambda _: None
 
 
 # -- chunks ------------------------------------------------------------------------------------------------

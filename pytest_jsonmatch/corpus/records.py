@@ -57,7 +57,7 @@ class Pair(NamedTuple):
     warnings: tuple[str, ...] = ()
     """Warnings of reading the answer."""
     is_read: bool = False
-    """Whether both sides are JSON values that belong to nobody else, without an id that is not scored."""
+    """Whether both sides are JSON values that belong to nobody else."""
     is_text: bool = False
     """Whether the answer came as text."""
 
@@ -114,17 +114,8 @@ class Reading:
 
     id_field: str | None = None
     """The member by which a record and its answer find each other; None: by position."""
-    scores_id: bool = False
-    """Whether the id is scored too."""
     repair: bool = False
     """Whether broken JSON in answers is repaired."""
-
-    def without_id(self, record: dict[Any, Any]) -> dict[Any, Any]:
-        """Return a record without an id that is not scored."""
-        name = self.id_field
-        if name is None or self.scores_id or name not in record:
-            return record
-        return {key: value for key, value in record.items() if key != name}
 
 
 @contextmanager
@@ -319,7 +310,7 @@ class Pairing:
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; "
-                "without id_field they are matched by their position"
+                "without the name of an id they are matched by their position"
             )
             raise ConfigurationError(message)
 
@@ -403,7 +394,7 @@ class Pairing:
         return self._content(record, found.value, found.warnings)
 
     def _content(self, record: Any, parsed: Any, warnings: tuple[str, ...] = ()) -> _Content:
-        """Return a record's content; what was parsed here loses an id that is not scored."""
+        """Return a record's content."""
         name = self._reading.id_field
         plain = parsed
         if type(parsed) is not dict:
@@ -414,12 +405,7 @@ class Pairing:
         record_id = plain.get(name) if type(plain) is dict else None
         if type(record_id) is not str and type(record_id) is not int:
             record_id = None
-        if isinstance(record, TEXT):
-            if self._as_text:
-                parsed = record
-            elif record_id is not None and not self._reading.scores_id:
-                del parsed[name]
-        return record_id, parsed, warnings
+        return record_id, record if self._as_text and isinstance(record, TEXT) else parsed, warnings
 
 
 def _twice(gold: _Record, name: str) -> GoldValidationError:

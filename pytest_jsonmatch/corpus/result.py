@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -303,15 +303,11 @@ class RunResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
-        figures = ("mean_precision", "mean_recall", "mean_f1", "mean_score")
-        micro = ("micro_precision", "micro_recall", "micro_f1", *RATES, "valid_rate", "parse_rate")
-        others = ("not_validated", "approximate", "errors", "warnings")
-        totals = ("records", "perfect", "unscored", "fields", *_OF_FIELDS, *others)
+        computed = (each.name for each in fields(self) if not each.init)
         return {
             "metric": self.metric,
             "signature": str(self.signature),
-            **{name: getattr(self, name) for name in (*figures, *micro)},
-            **{f"total_{name}": getattr(self, f"total_{name}") for name in totals},
+            **{name: getattr(self, name) for name in computed if name not in {"all_fields", "per_field"}},
             "per_field": {path: each.to_dict() for path, each in self.per_field.items()},
             **({"by_tag": {tag: of.to_dict() for tag, of in self.by_tag.items()}} if self._by_tag else {}),
             "records": [each.to_dict() for each in self.records],

@@ -79,8 +79,8 @@ class Task:
     """How answers are held against the schema, as `engine.result.validity` has it."""
     cluster: str | None = None
     """The member of gold records that says what a record belongs to."""
-    scores_cluster: bool = False
-    """Whether that member is scored too."""
+    unscored: Mapping[str, str] = field(default_factory=dict)
+    """The members of records that are not scored, by the argument that names each: id and cluster."""
 
     def plan(self) -> Plan:
         """Return the plan, compiled in this process.
@@ -288,27 +288,28 @@ class _Scorer:
 
     def _taken(self, pair: Pair) -> _Read:
         """Return a pair as it is compared, with what it belongs to."""
-        read, plan, name = self._as_json(pair), self._plan, self._task.cluster
+        read, plan, task = self._as_json(pair), self._plan, self._task
         if plan.reads_texts:
             read.expected = with_texts_read(plan, read.expected)
             read.actual = with_texts_read(plan, read.actual)
-        if name is None:
-            return read
-        for at, side in enumerate((read.expected, read.actual)):
-            if type(side) is dict and name in side:
-                found = side[name] if self._task.scores_cluster else side.pop(name)
-                if at == 0 and found is not None:
-                    read.cluster = found if type(found) is str else render(found)
+        if task.cluster is not None and type(read.expected) is dict:
+            found = read.expected.get(task.cluster)
+            read.cluster = found if type(found) is str else "" if found is None else render(found)
+        for name in task.unscored.values():
+            for side in (read.expected, read.actual):
+                if type(side) is dict:
+                    side.pop(name, None)
         return read
 
     def _as_json(self, pair: Pair) -> _Read:
-        actual, expected, without_id = pair.actual, pair.expected, self._task.reading.without_id
+        """Return a pair as JSON values that belong to nobody else."""
+        actual, expected = pair.actual, pair.expected
         if pair.is_read:
             return _Read(pair, expected, actual, warnings=pair.warnings)
         if type(expected) is dict and type(actual) is dict:
             one, other = flat_copy(expected), flat_copy(actual)
             if one is not None and other is not None:
-                return _Read(pair, without_id(one), without_id(other), warnings=pair.warnings)
+                return _Read(pair, one, other, warnings=pair.warnings)
         expected = read_gold(expected, pair.record_id, pair.where)
         read = _Read(pair, expected, MISSING, warnings=pair.warnings)
         try:
@@ -323,10 +324,6 @@ class _Scorer:
                 read.actual = to_json_value(actual, side="actual")
         except JsonMatchError as error:
             read.error = str(error)
-        if type(read.expected) is dict:
-            read.expected = without_id(read.expected)
-        if type(read.actual) is dict:
-            read.actual = without_id(read.actual)
         return read
 
     # -- adding --------------------------------------------------------------------------------------------

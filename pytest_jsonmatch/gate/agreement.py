@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.gate.intervals import SEED, Interval, wilson
-from pytest_jsonmatch.gate.session import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,42 +127,3 @@ class Agreement:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def agreement_checks(
-    table: Agreement,
-    *,
-    min_kappa: float | None = None,
-    min_accuracy: float | None = None,
-    confidence: float = 0.95,
-    proven: bool = False,
-) -> list[Check]:
-    """Return whether a judge agrees well enough; a missing figure is not good enough.
-
-    Args:
-        table: the counts.
-        min_kappa: the least kappa; None sets no limit.
-        min_accuracy: the least accuracy; None sets no limit.
-        confidence: of the intervals.
-        proven: True holds the lower ends of the intervals to the limits, False the figures.
-
-    >>> [check.passed for check in agreement_checks(Agreement(20, 10, 5, 15), min_kappa=0.3)]
-    [True]
-    >>> [check.passed for check in agreement_checks(Agreement(20, 10, 5, 15), min_kappa=0.3, proven=True)]
-    [False]
-    """
-    found = []
-    for figure, limit, interval in (
-        ("kappa", min_kappa, table.kappa_interval(confidence)),
-        ("accuracy", min_accuracy, table.accuracy_interval(confidence)),
-    ):
-        if limit is None:
-            continue
-        subject = f"{'lower end of ' if proven else ''}{figure} >= {limit:g}"
-        if interval is None:
-            why = "all labels are alike" if table.number else "there is no verdict"
-            found.append(Check(subject, figure, None, limit, passed=False, note=why))
-            continue
-        value = interval.low if proven else interval.estimate
-        found.append(Check(subject, figure, value, limit, passed=value >= limit))
-    return found

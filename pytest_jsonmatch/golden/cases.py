@@ -57,8 +57,8 @@ class GoldenCase:
     """Which of its runs this is, counted from 1."""
     runs: int = 1
     """How often the case runs: `repeat`, or what the command line says."""
-    _row: Row | None = field(default=None, repr=False)
-    """The row of a table that it is."""
+    row: Row | None = field(default=None, repr=False)
+    """The row of a table that it is; None if it stands in the golden file."""
 
     @property
     def base_id(self) -> str:
@@ -174,7 +174,7 @@ class GoldenCase:
     @property
     def has_value(self) -> bool:
         """Whether the recorded answer is written in the case itself."""
-        return self._row is None and "actual" in self._given and "actual_file" not in self._given
+        return self.row is None and "actual" in self._given and "actual_file" not in self._given
 
     @property
     def actual(self) -> JsonValue:
@@ -223,17 +223,12 @@ class GoldenCase:
     @property
     def name_of_file(self) -> str:
         """The file it stands in, as a person would name it."""
-        return self._document.name if self._row is None else self._row.table.name
-
-    @property
-    def row(self) -> Row | None:
-        """The row of a table that it is; None if it stands in the golden file."""
-        return self._row
+        return self._document.name if self.row is None else self.row.table.name
 
     @property
     def golden_line(self) -> int:
         """The line of the golden file that it comes from: its own, or that of `cases_from`."""
-        return self.line if self._row is None else self.line_of(self._where)
+        return self.line if self.row is None else self.line_of(self._where)
 
     @property
     def expected_trail(self) -> Trail:
@@ -251,7 +246,7 @@ class GoldenCase:
         return self._document.position(self._trail_of(keys))
 
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
-        return self._row is not None and (not keys or keys[0] in self._row.keys_of_row)
+        return self.row is not None and (not keys or keys[0] in self.row.keys_of_row)
 
     def _trail_of(self, keys: Trail) -> Trail:
         """Return where a key of the case stands, or a value inside it: in the case, or beside `cases`."""
@@ -285,8 +280,8 @@ class GoldenCase:
     def fail(self, message: str, line: int | None = None, cause: BaseException | None = None) -> NoReturn:
         """Raise `AssertionError(message)` from a line of the case, or from its first."""
         __tracebackhide__ = True
-        if self._row is not None:
-            self._row.show()
+        if self.row is not None:
+            self.row.show()
             line = self.line  # others are in the golden file
         raise_at(
             message, path=str(self.path), line=line or self.line, first=self.line, name=self.id, cause=cause
@@ -327,7 +322,7 @@ class GoldenCase:
     @property
     def _folder(self) -> Path:
         """The folder of the golden file."""
-        return self.path.parent if self._row is None else self._row.table.folder
+        return self.path.parent if self.row is None else self.row.table.folder
 
     def _suffix(self, key: str) -> str:
         return Path(self._given[key]).suffix.lower()

@@ -212,7 +212,7 @@ class GoldenFile(pytest.Module):
 
     def _fixtures_beside_answer(self, item: pytest.Function) -> Collection[str]:
         """Return the fixtures of a case but for those that only its answer needs, as pytest finds them."""
-        beside = FunctionType(_run_without_answer.__code__, self._names)
+        beside = FunctionType(_run_case.__code__, self._names)
         vars(beside).update(vars(item.function), __signature__=_WITHOUT_ANSWER)  # with its marks
         made = self.ihook.pytest_pycollect_makeitem(collector=self, name=item.originalname, obj=beside)
         return next(each.fixturenames for each in made)
@@ -261,9 +261,10 @@ class GoldenFile(pytest.Module):
         """Let the file have one test in place of cases: an error that says what is wrong with it."""
         _hide_nul(self.path)
         self._error, self.cases = error, {}
-        code = _standing_in(_run_nothing.__code__, self.path, error.line)
+        code = _standing_in(_run_case.__code__, self.path, error.line)
         code = code.replace(co_name=FILE_ERROR, co_firstlineno=error.line)
-        self._names[FILE_ERROR] = FunctionType(code, self._names)
+        self._names[FILE_ERROR] = function = FunctionType(code, self._names)
+        vars(function)["__signature__"] = _NO_FIXTURES
 
     def _run(self, case: GoldenCase, actual: object) -> None:
         """Check a case; what fails is raised from the YAML line that it is about."""
@@ -353,18 +354,8 @@ def _run_recorded(case: GoldenCase) -> None:  # pragma: no cover - see above
 
 
 _BOTH_FIXTURES: Final = inspect.Signature.from_callable(_run_case)
+_WITHOUT_ANSWER: Final = _BOTH_FIXTURES.replace(parameters=[_BOTH_FIXTURES.parameters["jsonmatch_case"]])
 _NO_FIXTURES: Final = inspect.Signature()
-
-
-def _run_without_answer(jsonmatch_case: GoldenCase) -> None:  # pragma: no cover - never run, only looked at
-    """Use the fixtures of a case, but for its answer."""
-
-
-_WITHOUT_ANSWER: Final = inspect.Signature.from_callable(_run_without_answer)
-
-
-def _run_nothing() -> None:  # pragma: no cover - an invalid file fails before
-    """Stand in for the cases of a file that is not valid."""
 
 
 def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:

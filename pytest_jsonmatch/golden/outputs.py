@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
+from time import time_ns
 from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
@@ -18,7 +17,6 @@ import pytest
 from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -32,11 +30,6 @@ if TYPE_CHECKING:
 
 # What holds an answer, or says why there is none.
 _ANSWERS: Final = ("text", "base64", "actual", "error")
-# Side by side in JSON, two halves of a character are that character.
-_HALVES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_TORN: Final = (
-    "the answer has two halves of a character side by side, which JSON can't tell from the character"
-)
 
 
 def output_line(
@@ -74,10 +67,9 @@ def _answer(actual: object) -> dict[str, JsonValue]:
         except UnicodeDecodeError:
             return {"base64": base64.b64encode(data).decode("ascii")}
     try:
-        entry = {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
+        return {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
     except JsonMatchError as error:
         return {"error": str(error)}
-    return {"error": _TORN} if _HALVES.search(render(entry)) else entry
 
 
 def _plain(value: object) -> JsonValue:
@@ -92,7 +84,7 @@ def _plain(value: object) -> JsonValue:
 class OutputWriter:
     """Writes lines one by one; the file takes its name when the run is over.
 
-    Until then they stand in a file beside it that no other run writes to, `FILE.PID.partial`. So a run that
+    Until then they stand in a file beside it that no other run writes to, `FILE.TIME.partial`. So a run that
     dies or is interrupted loses nothing, and the file is always that of one whole run: an older one, until a
     run with answers has come to its end. To be registered as a plugin.
     """
@@ -113,16 +105,11 @@ class OutputWriter:
 
     def pytest_sessionstart(self) -> None:
         """Open a file beside the one that is to be."""
-        for number in count():
-            name = f"{self.path.name}.{os.getpid()}{f'-{number}' if number else ''}.partial"
-            try:
-                self._file = self.path.with_name(name).open("xb")
-            except FileExistsError:  # of a run that died, with the same process id
-                continue
-            except OSError as error:
-                reason = f"{self.path} can't be written: {error.strerror}"
-                raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
-            return
+        try:
+            self._file = self.path.with_name(f"{self.path.name}.{time_ns()}.partial").open("xb")
+        except OSError as error:
+            reason = f"{self.path} can't be written: {error.strerror}"
+            raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
 
     def write(self, lines: Iterable[str]) -> None:
         """Write lines, each made by `output_line`; after one that can't be written there are no more."""

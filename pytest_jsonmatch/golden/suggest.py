@@ -68,16 +68,19 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
         return again is not None and trial.passes(again)
 
     found: list[Change] = []
+    accepted = options.get("accept") or {}
     for path, fields in differing.items():
-        rules: Iterator[Change] = ({"fields": {path: rule}} for rule in _rules(fields))
-        found += itertools.islice(filter(works, rules), 1)
-    wide = [*_array_changes(differing), *_general_changes(differing)]
-    found += filter(works, wide)
+        rules: list[Change] = [{"fields": {path: rule}} for rule in _rules(fields)]
+        # If it would not pass with any value there, no rule will let it.
+        if rules and works({"options": {"accept": {**accepted, path: {"any": True}}}}):
+            found += itertools.islice(filter(works, rules), 1)
+    changes = [*_array_changes(differing), *_general_changes(differing)]
+    wide = [(change, tried(change)) for change in changes]
+    found += [change for change, again in wide if again is not None and trial.passes(again)]
     if found:
         return found[:_MOST]
-    for change in ({}, *wide):
+    for change, again in (({}, result), *wide):
         # With that change, for each field the rule that is likely to resolve the rest.
-        again = tried(change) if change else result
         left = {} if again is None else _by_path(again)
         likely = {path: rule for path, fields in left.items() if (rule := _likely(fields)) is not None}
         both = {"fields": {}, **change}
@@ -154,15 +157,15 @@ def _likely(fields: list[FieldResult]) -> dict[str, Any] | None:
     from pytest_jsonmatch.api import compare_json
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
+    rules = {f"rule{at}": rule for at, rule in enumerate(_rules(fields))}
     expected, actual = [field.expected for field in fields], [field.actual for field in fields]
-    for rule in _rules(fields):
-        try:
-            said = compare_json(actual, expected, metric="leaf_f1", fields={"[]": rule})
-        except JsonMatchError:
-            continue
-        if said.score == 1.0:
-            return rule
-    return None
+    documents = dict.fromkeys(rules, actual), dict.fromkeys(rules, expected)
+    try:
+        said = compare_json(*documents, fields={f"{name}[]": rule for name, rule in rules.items()})
+    except JsonMatchError:
+        return None
+    matching = (rule for name, rule in rules.items() if said.per_field[f"{name}[]"].f1 == 1.0)
+    return next(matching, None)
 
 
 def _is_number(value: JsonValue) -> bool:

@@ -272,11 +272,9 @@ class _Builder:
             parser = loader(self.text)
             try:
                 value = self._document(parser.get_event, yaml.events)
-            except GoldenFileError:
+            except (GoldenFileError, UnicodeEncodeError):
                 raise
-            except (ValueError, OverflowError) as error:
-                if isinstance(error, UnicodeEncodeError):
-                    raise
+            except (ValueError, OverflowError):
                 # The pure Python parser hands an escape such as "\\UFFFFFFFF" to chr() unseen.
                 self._fail(parser.get_mark(), _BAD_ESCAPE_REASON)
             finally:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.engine.plan.written import read_spec
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.schema.rules import OVERRIDE
+from pytest_jsonmatch.schema.keywords import OVERRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,14 +15,16 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT
 from pytest_jsonmatch.schema.keywords import (
+    DECISIVE,
+    RULE_KEYS,
     conditional_schemas,
     enum_of,
     named_schemas,
     no_schema,
+    own_rules,
     schemas_of,
     types_of,
 )
-from pytest_jsonmatch.schema.rules import DECISIVE, RULE_KEYS, own_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.documents import Documents, plain_copy
+from pytest_jsonmatch.schema.keywords import written_rules
 from pytest_jsonmatch.schema.parsing import walk
 from pytest_jsonmatch.schema.places import AllOf, Reader, Source
-from pytest_jsonmatch.schema.rules import written_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

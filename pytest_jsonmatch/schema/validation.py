@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_jsonmatch.schema.documents import Schema
-    from pytest_jsonmatch.schema.places import Alternative, Place, Reader
+    from pytest_jsonmatch.schema.places import Alternative, Place
 
 _DEEPEST: Final = 200
 """Values and schemas with more levels don't reach the validator: its recursion would end the process."""
@@ -33,7 +33,7 @@ class Validators:
     """Makes the validators of the schemas in some documents."""
 
     def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+        self.documents = documents
 
     def of(self, address: str) -> Any:
         """Return the validator of the schema at an address, so that references are resolved as they stand.
@@ -55,7 +55,7 @@ class Validators:
 
     @cached_property
     def _dialect(self) -> dict[str, str]:
-        root = _prepared(self._documents.root)
+        root = _prepared(self.documents.root)
         return {"$schema": root["$schema"]} if isinstance(root, dict) and "$schema" in root else {}
 
     @cached_property
@@ -63,45 +63,38 @@ class Validators:
         """The registry of the documents, which reads other files."""
         import jsonschema_rs
 
-        documents = self._documents
+        documents = self.documents
         return jsonschema_rs.Registry(
             [(address, _prepared(document)) for address, document in documents.by_address.items()],
             retriever=lambda address: _prepared(documents.read(address)),
         )
 
 
-@final
-class Tests:
-    """Makes the tests of one schema's alternatives: of types if that is enough."""
+def branch_test(
+    alternative: Alternative, kinds: frozenset[str], validators: Validators
+) -> Callable[[Any], bool]:
+    """Return the test of one alternative, of the value's type if that is enough; `kinds` are its types.
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._validators = Validators(reader.documents)
+    Raises:
+        ConfigurationError: the validator refuses the schema.
+    """
+    if alternative.by_type:
+        return lambda value: fits_types(value, kinds)
+    accepts = _accepts(alternative.test, validators)
+    return lambda value: accepts(value) if is_validatable(value) else fits_types(value, kinds)
 
-    def of(self, alternative: Alternative) -> Callable[[Any], bool]:
-        """Return the test of one alternative.
 
-        Raises:
-            ConfigurationError: the validator refuses the schema.
-        """
-        kinds = self._reader.flat(alternative.node).kinds
-        if alternative.by_type:
-            return lambda value: fits_types(value, kinds)
-        accepts = self._accepts(alternative.test)
-        return lambda value: accepts(value) if is_validatable(value) else fits_types(value, kinds)
-
-    def _accepts(self, place: Place) -> Callable[[Any], bool]:
-        if isinstance(place, (AllOf, AnyOf)):
-            together, parts = (all, place.parts) if isinstance(place, AllOf) else (any, place.branches)
-            tests = [self._accepts(part) for part in parts]
-            return lambda value: together(accepts(value) for accepts in tests)
-        schema = place.schema
-        if isinstance(schema, bool):
-            return lambda _: schema
-        # By its address, so that its references are resolved relative to it.
-        address = self._reader.documents.location(schema)
-        is_valid: Callable[[Any], bool] = self._validators.of(address).is_valid
-        return is_valid
+def _accepts(place: Place, validators: Validators) -> Callable[[Any], bool]:
+    if isinstance(place, (AllOf, AnyOf)):
+        together, parts = (all, place.parts) if isinstance(place, AllOf) else (any, place.branches)
+        tests = [_accepts(part, validators) for part in parts]
+        return lambda value: together(accepts(value) for accepts in tests)
+    schema = place.schema
+    if isinstance(schema, bool):
+        return lambda _: schema
+    # By its address, so that its references are resolved relative to it.
+    is_valid: Callable[[Any], bool] = validators.of(validators.documents.location(schema)).is_valid
+    return is_valid
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -107,14 +107,14 @@ class CachedJudge:
         """Return the verdict for each item's id, from the file or the judge, or why there is none."""
         self._file.refresh(required=self._judge is None)
         found: dict[str, Verdict | JudgeError] = {}
-        unknown: dict[Key, list[JudgeItem]] = {}
+        unknown: list[tuple[Key, JudgeItem]] = []
         for item in items:
             try:
                 key = key_of(item)
                 if (verdict := self._file.verdict(key, self.model, self.prompt)) is not None:
                     found[item.id] = verdict
                 else:
-                    unknown.setdefault(key, []).append(item)
+                    unknown.append((key, item))
             except JudgeError as error:
                 found[item.id] = error
         self._count(found.values())
@@ -122,7 +122,7 @@ class CachedJudge:
             if unknown:
                 found.update(self._ask(self._judge, unknown))
         else:
-            misses = dict.fromkeys((item.id for same in unknown.values() for item in same), self._miss())
+            misses = dict.fromkeys((item.id for _, item in unknown), self._miss())
             self._count(misses.values())
             found.update(misses)
         return {item.id: found[item.id] for item in items}
@@ -137,18 +137,16 @@ class CachedJudge:
             "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge-mode live)",
         )
 
-    def _ask(self, judge: Judge, unknown: Mapping[Key, Sequence[JudgeItem]]) -> Answers:
-        """Ask about each pair once, keep what is said, and say it of every item with that pair."""
+    def _ask(self, judge: Judge, unknown: Sequence[tuple[Key, JudgeItem]]) -> Answers:
+        """Ask about pairs, and keep what is said."""
         self._file.check_writable()
-        answers = judge.judge([same[0] for same in unknown.values()])
+        answers = judge.judge([item for _, item in unknown])
         forgotten = JudgeError("missing", "the judge gave no answer")
-        said = {key: answers.get(same[0].id, forgotten) for key, same in unknown.items()}
-        fresh = {key: answer for key, answer in said.items() if not isinstance(answer, JudgeError)}
+        said = [(key, item.id, answers.get(item.id, forgotten)) for key, item in unknown]
+        fresh = {key: answer for key, _, answer in said if not isinstance(answer, JudgeError)}
         # Another process may have asked the same meanwhile: what is in the file stands.
-        said.update(self._file.add(fresh, str(self.model), str(self.prompt)))
-        for key, same in unknown.items():
-            self._count([said[key]] * (len(same) - 1))
-        return {item.id: said[key] for key, same in unknown.items() for item in same}
+        kept = self._file.add(fresh, str(self.model), str(self.prompt))
+        return {name: kept.get(key, answer) for key, name, answer in said}
 
     def _count(self, answers: Collection[Verdict | JudgeError]) -> None:
         """Count items that the judge itself was not asked about."""

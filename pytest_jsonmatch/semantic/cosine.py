@@ -6,7 +6,7 @@ Values that are no strings are compared by JSON equality, a string against anoth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_score
@@ -39,13 +39,8 @@ def _read(params: Params) -> tuple[Vectors, float]:
     return find_vectors(model), float(floor)
 
 
-def _score(product: float, floor: float) -> float:
-    """Return the score for a product of vectors; `_scores` does the same, operation by operation."""
-    score = min(max((product / ONE - floor) / (1.0 - floor), 0.0), 1.0)
-    return round(score * _STEPS) / _STEPS
-
-
-def _scores(products: Matrix, floor: float) -> Matrix:
+def _scores(products: Any, floor: float) -> Any:
+    """Return the score for a product of vectors, or for each of many."""
     import numpy as np
 
     scores = np.clip((products / ONE - floor) / (1.0 - floor), 0.0, 1.0)
@@ -60,13 +55,13 @@ def _bind(params: Params) -> Scoring:
             return equality_score(expected, actual)
         if expected == actual:
             return 1.0
-        return _score(vectors.product(expected, actual), floor)
+        return float(_scores(vectors.product(expected, actual), floor))
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
         from pytest_jsonmatch.engine.compare.tables import equality_table
 
         # (Without a vector there is a string's equal only: it may be one that has none either.)
-        scores = _scores(vectors.products(expected, actual), floor)
+        scores: Matrix = _scores(vectors.products(expected, actual), floor)
         scores[equality_table(expected, actual) == 1.0] = 1.0
         return scores
 

@@ -10,7 +10,6 @@ from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
-from pytest_jsonmatch.semantic.budget import Budget
 from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import (
     Answers,
@@ -122,7 +121,8 @@ class OpenAIJudge:
         self._own_key: Callable[[], str | None] = lambda: api_key
         self._given = client
         self._made: openai.OpenAI | None = None
-        self._budget = Budget(max_calls=self.max_calls, max_tokens=self.max_tokens)
+        self._tokens = 0
+        """Of all requests; of those under way and those that the endpoint does not count as estimated."""
         self._slots = BoundedSemaphore(self.concurrency)
         self._lock = Lock()
         self._usage = JudgeUsage()
@@ -244,8 +244,7 @@ class OpenAIJudge:
             if len(failures := self._failures) >= _GIVE_UP_AFTER:
                 why = f"not asked, since the last {len(failures)} requests failed: {failures[-1].message}"
                 raise JudgeError(failures[-1].kind, why)
-            self._budget.reserve(estimate)
-            self._count(calls=1, items=new)
+            self._reserve(estimate, new)
             used = estimate  # unless the endpoint says otherwise
             try:
                 completion = self._client().chat.completions.create(
@@ -264,9 +263,24 @@ class OpenAIJudge:
                     self._failures = (*self._failures, failure)
                 raise failure from None
             finally:
-                self._budget.settle(estimate, used)
+                with self._lock:
+                    self._tokens += used - estimate
         self._failures = ()
         return self._content(completion)
+
+    def _reserve(self, tokens: int, new: int) -> None:
+        """Take a request from the budget; a JudgeError if it might exceed a limit."""
+        with self._lock:
+            if self.max_calls is not None and self._usage.calls >= self.max_calls:
+                raise JudgeError("budget", f"max_calls={self.max_calls} is used up")
+            if self.max_tokens is not None and self._tokens + tokens > self.max_tokens:
+                raise JudgeError(
+                    "budget",
+                    f"max_tokens={self.max_tokens} would be passed: {self._tokens:,} are used or set aside, "
+                    f"and the next request may take {tokens:,}",
+                )
+            self._tokens += tokens
+            self._usage += JudgeUsage(calls=1, items=new)
 
     def _options(self) -> dict[str, Any]:
         """Return the options of a request, beside the model and the messages."""

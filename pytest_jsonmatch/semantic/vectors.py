@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _STEPS: Final = 2**26
 ONE: Final = float(_STEPS * _STEPS)
 """The product of a vector with itself, apart from the rounding of its components."""
-MOST_BYTES: Final = 256 * 2**20
+_MOST_BYTES: Final = 256 * 2**20
 """Above this size, only the vectors that the current chunk of records needs stay in memory."""
 
 
@@ -55,7 +55,6 @@ class Vectors:
             ConfigurationError is raised for every string.
         revision: returns the encoder's revision, which the cache on disk needs; None if the encoder has none.
             Called only if there is a cache folder.
-        most_bytes: the limit of what stays in memory.
 
     >>> class Letters:
     ...     def encode(self, texts):
@@ -70,17 +69,11 @@ class Vectors:
     """One for all encoders: each uses all cores by itself."""
 
     def __init__(
-        self,
-        name: str,
-        load: Callable[[], Encoder],
-        revision: Callable[[], str | None] = lambda: None,
-        *,
-        most_bytes: int = MOST_BYTES,
+        self, name: str, load: Callable[[], Encoder], revision: Callable[[], str | None] = lambda: None
     ) -> None:
         self.name = name
         self._load = load
         self._revision = revision
-        self._most_bytes = most_bytes
         self._known: dict[str, NDArray[np.int32]] = {}
         # Strings without a vector, and why, until they are learnt again.
         self._failed: dict[str, str] = {}
@@ -103,7 +96,7 @@ class Vectors:
             if fresh:
                 self._find(fresh)
             wanted = set(texts)
-            if len(self._known) * (4 * self._dimensions + _OVERHEAD) > self._most_bytes:
+            if len(self._known) * (4 * self._dimensions + _OVERHEAD) > _MOST_BYTES:
                 self._known = {text: vector for text, vector in self._known.items() if text in wanted}
             if len(self._failed) > _MOST_FAILED:
                 self._failed = {text: why for text, why in self._failed.items() if text in wanted}
@@ -115,10 +108,11 @@ class Vectors:
             EncoderError: one of them has no vector.
             ConfigurationError: there is no encoder.
         """
-        import numpy as np
-
-        one, other = self._vector(left, right), self._vector(right, left)
-        return float(np.dot(one.astype(np.float64), other.astype(np.float64)))
+        products = self.products([left], [right])
+        for text in (left, right):
+            if (why := self._failed.get(text)) is not None:
+                raise EncoderError(why)
+        return float(products[0, 0])
 
     def products(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
         """Return the (n, m) scalar products of the vectors of n and m strings: 0 for those that have none.
@@ -129,23 +123,11 @@ class Vectors:
         known = self._known_of((*left, *right))
         if known is None:
             with self.lock:  # so that no other thread drops what is learnt
-                self.learn([*left, *right])
+                self.learn([text for text in (*left, *right) if text not in self._failed])
                 known = self._known_of((*left, *right)) or []
         one, other = self._stacked(known[: len(left)]), self._stacked(known[len(left) :])
         products: NDArray[np.float64] = one @ other.T
         return products
-
-    def _vector(self, text: str, partner: str) -> NDArray[np.int32]:
-        found = self._known.get(text)
-        if found is None:
-            with self.lock:
-                if text not in self._known and text not in self._failed:
-                    # It is new, or was dropped since.
-                    self.learn([text, partner] if partner not in self._failed else [text])
-                found = self._known.get(text)
-                if found is None:
-                    raise EncoderError(self._failed[text])
-        return found
 
     def _known_of(self, texts: Sequence[str]) -> list[NDArray[np.int32] | None] | None:
         """Return the vectors of strings, None for those that have failed; None if one is not known yet."""

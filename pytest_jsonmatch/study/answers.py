@@ -80,7 +80,7 @@ def answered(
             first = pairs[0]
             record = read_gold(first.expected, first.record_id, first.where)
             expected, *given = (
-                reading.without_id(each) if type(each) is dict else each
+                {key: value for key, value in each.items() if key != id_field} if type(each) is dict else each
                 for each in (record, *(pair.actual for pair in pairs))
             )
             yield Answered(first.record_id, first.position, expected, given, first.where)

@@ -41,7 +41,10 @@ def test_bash_completes(command, folder):
     assert completed("jsonmatch", "report", "ans") == {"answer.json"}
     assert completed("jsonmatch", "report", "--ma") == {"--markdown"}
     assert completed("jsonmatch", "judge", "calibrate", "ans") == {"answer.json"}
-    assert completed("jsonmatch", "judge", "calibrate", "--min-") == {"--min-kappa", "--min-accuracy"}
+    assert completed("jsonmatch", "judge", "calibrate", "--judge-m") == {
+        "--judge-model",
+        "--judge-mode",
+    }
 
 
 def test_without_shtab(refused, monkeypatch):

@@ -17,7 +17,7 @@ import pytest
 from pytest_jsonmatch import compare_corpus
 from pytest_jsonmatch.cli.evaluate import _check_target
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.cli.progress import Progress, progress_line
+from pytest_jsonmatch.corpus.progress import Progress, progress_line
 from pytest_jsonmatch.results.file import from_text, read_results, to_text
 
 GOLD = [{"id": "r1", "a": 1, "b": "x"}, {"id": "r2", "a": 2, "b": "y"}, {"id": "r3", "a": 3, "b": "z"}]
@@ -327,7 +327,7 @@ def bad(folder, write):
         ("gold.jsonl object.json", "object.json holds one JSON value and no array of records"),
         (
             "gold.jsonl two.jsonl",
-            "there are more answers than expected records; without --id-field they are matched by",
+            "there are more answers than expected records; without the name of an id they are matched",
         ),
         ("twins.jsonl two.jsonl --id-field id", "twins.jsonl:2: the id 1 is that of line 1 too"),
         (
@@ -456,7 +456,7 @@ def test_progress_on_a_terminal_only(folder, write, command, monkeypatch):
         def isatty(self):
             return True
 
-    monkeypatch.setattr("pytest_jsonmatch.cli.progress._PAUSE", 0.0)
+    monkeypatch.setattr("pytest_jsonmatch.corpus.progress._PAUSE", 0.0)
     write(gold_jsonl=[{"a": 1}] * 600)
     assert command("evaluate gold.jsonl gold.jsonl").err == ""
     terminal = Terminal()

@@ -126,10 +126,10 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
             "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
         ),
         ("--judge-cache v.jsonl", "--judge-cache needs --judge-model"),
-        ("--judge-key-env KEY", "--judge-key-env needs --judge-model"),
+        ("--judge-set api_key_env=KEY", "--judge-set needs --judge-model"),
         (
-            "--judge-model m --judge-max-calls many",
-            "--judge-max-calls is 'many'; it is an integer, 0 or more",
+            "--judge-model m --judge-set max_calls=many",
+            "max_calls is 'many'; it is an integer, 0 or more",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
+from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.gate.intervals import wilson
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -120,29 +120,6 @@ def test_without_pairs_there_is_no_figure():
 
 def test_accuracy_has_wilsons_interval():
     assert Agreement(20, 10, 5, 15).accuracy_interval(0.9) == wilson(35, 50, 0.9)
-
-
-@pytest.mark.parametrize(
-    ("limits", "passed"),
-    [
-        ({"min_kappa": 0.4, "min_accuracy": 0.7}, [True, True]),
-        ({"min_kappa": 0.41}, [False]),
-        ({"min_kappa": 0.2, "min_accuracy": 0.6, "proven": True}, [False, False]),
-        ({"min_accuracy": 0.5, "proven": True}, [True]),
-        ({}, []),
-    ],
-)
-def test_limits(limits, passed):
-    # Kappa 0.4 (0.13 to 0.61), accuracy 0.7 (0.56 to 0.81).
-    assert [check.passed for check in agreement_checks(Agreement(20, 10, 5, 15), **limits)] == passed
-
-
-@pytest.mark.parametrize(
-    ("table", "note"), [(Agreement(), "there is no verdict"), (Agreement(9), "all labels are alike")]
-)
-def test_a_figure_that_there_is_not_is_not_good_enough(table, note):
-    (check,) = agreement_checks(table, min_kappa=0.0)
-    assert (check.value, check.passed, check.note) == (None, False, note)
 
 
 # The sources that are published as a package come without the benchmarks.

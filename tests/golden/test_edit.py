@@ -344,6 +344,22 @@ def test_a_change_that_changes_something_else_is_refused_alone(monkeypatch):
     }
 
 
+def test_one_bad_change_of_hundreds_is_found_in_few_readings(monkeypatch):
+    from pytest_jsonmatch.golden.edit.source import Source
+
+    bad = "- expected:\n    a: |\n      x\n    b:\n        # of c\n        c: 1\n"
+    cases = ["- expected: {a: 1}\n"] * 300
+    cases[77] = bad
+    text = "cases:\n" + "".join(cases)
+    changes = {("cases", at, "expected"): {"a": "x\n" if at == 77 else 2} for at in range(300)}
+    read, parse = [], Source.parse
+    monkeypatch.setattr(Source, "parse", lambda self, data: (read.append(1), parse(self, data))[1])
+    result = edit(text.encode(), "x.yaml", changes)
+    assert list(result.refused) == [("cases", 77, "expected")]
+    assert result.data.decode() == text.replace("{a: 1}", "{a: 2}")
+    assert len(read) < 30
+
+
 def test_nothing_to_change_gives_the_very_same_bytes():
     data = b"\xef\xbb\xbfexpected: {b: 1, a: 2.50}\r\n"
     result = edit(data, "x.yaml", {("expected",): {"a": 2.5, "b": 1}})

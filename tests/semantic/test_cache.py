@@ -110,13 +110,6 @@ def test_the_same_question_under_another_id_and_with_keys_in_another_order(file)
     assert len(asked.asked) == 1
 
 
-def test_equal_items_are_asked_about_once(file):
-    asked = Counting()
-    judge = CachedJudge(asked, file)
-    assert shown(judge.judge(items("A", "A", "b", "A"))) == [True, True, False, True]
-    assert (asked.asked, judge.usage) == (["A", "b"], JudgeUsage(calls=2, items=2, cached=2))
-
-
 def test_errors_are_not_kept(file):
     judge = CachedJudge(CallableJudge(lambda one: 0.5), file)
     judge.judge(items("A", "A", "b"))

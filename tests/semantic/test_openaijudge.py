@@ -497,6 +497,18 @@ def test_max_tokens(endpoint, judge):
     )
 
 
+def test_a_request_that_is_refused_costs_no_tokens(endpoint, judge, acts):
+    endpoint.script = [acts.status(429)] * 5
+    one = judge(batch_size=1, max_tokens=2000, concurrency=1)
+    assert kinds(one.judge(items(6))) == [*["http"] * 5, "verdict"]
+
+
+def test_what_the_endpoint_does_not_count_is_estimated(endpoint, judge):
+    endpoint.usage = None
+    found = kinds(judge(batch_size=1, max_tokens=3000, concurrency=1).judge(items(9)))
+    assert (found[0], found[-1]) == ("verdict", "budget")
+
+
 def test_no_budget_no_request(endpoint, judge):
     assert (kinds(judge(max_calls=0).judge(items(3))), endpoint.requests) == (["budget"] * 3, [])
 

@@ -101,7 +101,7 @@ def test_the_table_is_the_plain_function_to_the_last_bit():
 
 
 def test_what_is_encoded_together_moves_a_score_by_no_more_than_its_last_digit():
-    encoder = encoders._load(MODEL, str(encoders._carried(MODEL)), None)
+    encoder = encoders._load(MODEL, str(encoders._carried(MODEL)))
     pairs = list(pairwise(SENTENCES))
     alone = []
     for pair in pairs:

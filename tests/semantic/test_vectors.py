@@ -86,9 +86,10 @@ def test_products_are_whole_numbers_and_one_for_the_same_direction(length):
     assert products.tolist() == [[vectors.product(one, other) for other in texts] for one in texts]
 
 
-def test_beyond_the_bound_only_what_is_needed_now_stays():
+def test_beyond_the_bound_only_what_is_needed_now_stays(monkeypatch):
     encoder = Rows(100)
-    vectors = Vectors("rows", lambda: encoder, most_bytes=5 * 700)
+    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 5 * 700)
+    vectors = Vectors("rows", lambda: encoder)
     for name in "abcde":
         vectors.learn([name])
     vectors.learn(["c", "f"])
@@ -97,9 +98,10 @@ def test_beyond_the_bound_only_what_is_needed_now_stays():
     assert encoder.calls == [["a", "b", "d", "e"]]
 
 
-def test_one_chunk_may_be_larger_than_the_bound():
+def test_one_chunk_may_be_larger_than_the_bound(monkeypatch):
     encoder = Rows(100)
-    vectors = Vectors("rows", lambda: encoder, most_bytes=1)
+    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 1)
+    vectors = Vectors("rows", lambda: encoder)
     texts = [f"text {n}" for n in range(50)]
     vectors.learn(texts)
     vectors.products(texts, texts)
@@ -108,9 +110,10 @@ def test_one_chunk_may_be_larger_than_the_bound():
     assert list(map(len, encoder.calls)) == [50]
 
 
-def test_what_was_dropped_is_encoded_again_when_it_is_asked_for():
+def test_what_was_dropped_is_encoded_again_when_it_is_asked_for(monkeypatch):
     encoder = Rows()
-    vectors = Vectors("rows", lambda: encoder, most_bytes=1)
+    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 1)
+    vectors = Vectors("rows", lambda: encoder)
     vectors.learn(["a", "b"])
     before = vectors.product("a", "b")
     vectors.learn(["c"])
@@ -144,9 +147,10 @@ def test_threads_wait_for_what_another_encodes():
     assert encoder.calls == [["a", "b", "c"]]
 
 
-def test_products_are_right_while_others_learn_beyond_the_bound():
+def test_products_are_right_while_others_learn_beyond_the_bound(monkeypatch):
     encoder = Rows(64)
-    vectors = Vectors("rows", lambda: encoder, most_bytes=1)
+    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 1)
+    vectors = Vectors("rows", lambda: encoder)
     left, right = [f"left {n}" for n in range(20)], [f"right {n}" for n in range(20)]
     wanted = vectors.products(left, right).tolist()
     stop = threading.Event()

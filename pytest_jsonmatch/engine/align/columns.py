@@ -328,8 +328,15 @@ class Columns:
 
     def _some(self, grid: Grid, child: PlanNode, weight: float, one: Some, other: Some) -> None:
         """Add the members of those elements that have one."""
-        block = self.grid(child, one.values, other.values, weight)
-        self._absorb(grid, _Place(child, weight * child.own_weight, lacking=True), block, (one, other))
+        place = _Place(child, weight * child.own_weight, lacking=True)
+        if one.values and other.values:
+            self._absorb(grid, place, self.grid(child, one.values, other.values, weight), (one, other))
+            return
+        for leaves, some, lacking in ((grid.expected, one, True), (grid.actual, other, False)):
+            if lacking or self._count_actual:
+                for at, value in zip(some.places, some.values):
+                    alone = leaves_alone(child, value, self._aligner.leaves, lacking=lacking)
+                    leaves[at] += place.weight * alone
 
     def _empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]

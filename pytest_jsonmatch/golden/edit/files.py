@@ -72,14 +72,19 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
         planned, refused = _planned(Planner(source, literals=False), changes)
         found = _made(source, planned, planned, changes)
     if found is None:
-        # The change to blame is searched for only now; nearly always one check is enough.
+        # The changes to blame are searched for by halves, and only now: nearly always one check is enough.
         good: list[Trail] = []
-        for trail in planned:
-            made = _made(source, [*good, trail], planned, changes)
-            if made is None:
-                refused[trail] = _UNPROVEN
+        waiting = [list(planned)]
+        while waiting:
+            group = waiting.pop()
+            made = _made(source, [*good, *group], planned, changes)
+            if made is not None:
+                good, found = [*good, *group], made
+            elif len(group) == 1:
+                refused[group[0]] = _UNPROVEN
             else:
-                good, found = [*good, trail], made
+                middle = len(group) // 2
+                waiting += (group[middle:], group[:middle])
     return Edited(found or data, refused, old)
 
 

@@ -1,4 +1,4 @@
-"""Progress of a long command, on a terminal only: a line on standard error that disappears at the end."""
+"""Progress of long work, on a terminal only: a line on standard error that disappears at the end."""
 
 from __future__ import annotations
 
