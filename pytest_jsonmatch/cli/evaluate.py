@@ -19,7 +19,6 @@ from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
-from pytest_jsonmatch.cli.resulttext import corpus_blocks
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
@@ -29,6 +28,7 @@ from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import gate_lines
+from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.details import details_of, details_of_leaves
 from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined

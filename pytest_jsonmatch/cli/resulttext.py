@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -11,18 +11,17 @@ from pytest_jsonmatch.gate.headlines import headlines
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
-from pytest_jsonmatch.report.corpus import corpus_head, corpus_table, some_of, worst_records
+from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
-from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note, worst_fields
-from pytest_jsonmatch.results.comparison import Case
-from pytest_jsonmatch.results.model import Corpus, ResultSet
+from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note
+from pytest_jsonmatch.results.model import ResultSet
 
 _WORST: Final = 10
-"""How many records of a corpus, and cases that compared nothing, are named."""
+"""How many cases that compared nothing are named."""
 _UNSCORED: Final = "failed before comparing"
 
 
@@ -112,37 +111,6 @@ def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[
         yield pair_lines(comparisons[0].audit, look, verbosity=verbose)
     elif verbose:
         yield from pair_blocks(((each.id, each.audit) for each in comparisons), look, verbosity=verbose)
-
-
-# -- a corpus ----------------------------------------------------------------------------------------------
-
-
-def corpus_blocks(
-    results: ResultSet, corpus: Corpus, look: Look, *, verbose: int, also: Sequence[str] = ()
-) -> Iterator[list[StyledLine]]:
-    """Yield the figures of a corpus, its fields and its worst records, with their pairs if `verbose`.
-
-    `also` is what is counted beside the records.
-    """
-    yield corpus_head(corpus, look, also=also)
-    yield corpus_table(corpus, look)
-    worst = sorted(results.scored, key=lambda case: case.figure("score"))
-    records = ((case.id, case.figure("score"), _complaint(case)) for case in worst[: look.most(_WORST)])
-    yield worst_records(list(records), look)
-    if verbose:
-        shown = worst[: None if verbose > 1 else _WORST]
-        audited = ((case.id, each.audit) for case in shown for run in case.runs for each in run.comparisons)
-        yield from pair_blocks(audited, look, verbosity=verbose)
-
-
-def _complaint(case: Case) -> str:
-    """Return the worst fields of a record by name, or why it has no score."""
-    for run in case.runs:
-        for each in run.comparisons:
-            if each.errors:
-                return each.errors[0]
-    wrong = [path for path, _ in worst_fields(case)]
-    return some_of(wrong, len(wrong))
 
 
 # -- gates and verdicts --------------------------------------------------------------------------------------

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pytest_jsonmatch.engine.result.figures import together
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.fieldtable import left_out, sections_of
+from pytest_jsonmatch.report.fieldtable import left_out
 from pytest_jsonmatch.report.figures import answers_note
 from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import field_table, summarize
-from pytest_jsonmatch.results.model import Corpus, counts_extra
+from pytest_jsonmatch.report.view import worst_fields
+from pytest_jsonmatch.results.comparison import Case, comparisons_of
+from pytest_jsonmatch.results.model import Corpus, ResultSet, counts_extra
+from pytest_jsonmatch.results.tags import listed
 
-SHOWN_FIELDS: Final = 3
-"""So many fields of a record are named."""
+_WORST: Final = 10
+"""So many records are named."""
+_FIELDS: Final = 3
+"""So many fields of each."""
 
 
-def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list[StyledLine]:
+def _head(corpus: Corpus, look: Look, also: Sequence[str]) -> list[StyledLine]:
     """Return the lines of the figures over all records; `also` is what is counted beside the records.
 
     The first names the metric, and says what that leaves out.
@@ -36,7 +43,7 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
         first.append((f", {count(failed, 'batch error')}", RED))
     first.append((left_out(1, 0 if counts_extra(corpus.signature) else 1), PLAIN))
     lines = [first]
-    total = sections_of([corpus.as_case])[0].total
+    total = together(corpus.fields.values())
     micro = [1.0 if each is None else each for each in (total.precision, total.recall, total.f1)]
     for label, values in (
         ("mean of the records", [means.get(name) for name in FIGURES[1:]]),
@@ -55,7 +62,7 @@ def corpus_head(corpus: Corpus, look: Look, *, also: Sequence[str] = ()) -> list
     return lines
 
 
-def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:
+def _table(corpus: Corpus, look: Look) -> list[StyledLine]:
     """Return the table of the fields over all records; nothing where each is 1."""
     if not corpus.records:
         return []
@@ -66,26 +73,33 @@ def corpus_table(corpus: Corpus, look: Look) -> list[StyledLine]:
     return joined([field_table(summary.sections[0], look), notes])
 
 
-def worst_records(records: Sequence[tuple[str, float, str]], look: Look) -> list[StyledLine]:
-    """Return a line for each record below 1: of those given name, score, and what is to be said of it."""
+def corpus_blocks(
+    results: ResultSet, corpus: Corpus, look: Look, *, verbose: int, also: Sequence[str] = ()
+) -> Iterator[list[StyledLine]]:
+    """Yield the figures of a corpus, its fields and its worst records, with their pairs if `verbose`.
+
+    `also` is what is counted beside the records.
+    """
+    yield _head(corpus, look, also)
+    yield _table(corpus, look)
+    worst = sorted(results.scored, key=lambda case: case.figure("score"))
     rows: list[StyledLine] = [
         [
             (look.score(score), score_markup(score)),
-            (look.clip(name, look.width // 2), PLAIN),
-            (told, PLAIN),
+            (look.clip(case.id, look.width // 2), PLAIN),
+            (_complaint(case), PLAIN),
         ]
-        for name, score, told in records
-        if score < 1.0
+        for case in worst[: look.most(_WORST)]
+        if (score := case.figure("score")) < 1.0
     ]
-    return [[("the worst records:", BOLD)], *look.rows(rows, cut=None)] if rows else []
+    yield [[("the worst records:", BOLD)], *look.rows(rows, cut=None)] if rows else []
+    if verbose:
+        shown = worst[: None if verbose > 1 else _WORST]
+        audited = ((case.id, each.audit) for case in shown for run in case.runs for each in run.comparisons)
+        yield from pair_blocks(audited, look, verbosity=verbose)
 
 
-def some_of(paths: Sequence[str], number: int) -> str:
-    """Return the first of so many fields by name, and how many others there are.
-
-    >>> some_of(["a", "b", "c"], 5)
-    'a, b, c and 2 more'
-    """
-    named = paths[:SHOWN_FIELDS]
-    others = number - len(named)
-    return ", ".join(named) + (f" and {count(others)} more" if others else "")
+def _complaint(case: Case) -> str:
+    """Return the worst fields of a record by name, or why it has no score."""
+    errors = [error for each in comparisons_of([case]) for error in each.errors]
+    return errors[0] if errors else listed([path for path, _ in worst_fields(case)], _FIELDS)

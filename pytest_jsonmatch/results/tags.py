@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,11 +97,11 @@ def no_tag(tag: str, results: ResultSet) -> str:
     return f"no {noun} has this tag; there are {listed(known)}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the first ten of several names.
+def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """Return the first of several names, ten of them if nothing else is said.
 
     >>> listed([f"n{number}" for number in range(12)])
     'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more'
     """
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    more = f" and {count(len(names) - most)} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
