@@ -179,7 +179,7 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
     options = {**_defaults(), **case.options}
     metric, _ = options.pop("metric"), options.pop("threshold")
     expected = case.expected if case.has_expected else None
-    return read_actual(value_of(actual), expected, case.metric or metric, options)
+    return read_actual(value_of(actual), expected, case.metric or metric, options)[0]
 
 
 def _asked(

@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
-from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates, study_rules
 from pytest_jsonmatch.cli.suite import audit_suite
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
@@ -72,11 +72,11 @@ def _audited(options: Namespace) -> GoldAudit:
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
         found = audit_gold(first.expected, answers, repair=options.repair, **rules)
-    if not first.names:
-        return found
-    return replace(
-        found, found=tuple(replace(each, record=first.names[each.position]) for each in found.found)
-    )
+    told = (f"{name}: {text}" for name, each in sides.items() for text in each.warnings)
+    suspects = found.found
+    if first.names:
+        suspects = tuple(replace(each, record=first.names[each.position]) for each in suspects)
+    return replace(found, found=suspects, notes=(*told, *found.notes))
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -98,8 +98,9 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
         for each in found.found
     ]
     told = f"{count(len(rows), 'place')} where the gold is likely wrong, the strongest evidence first."
-    notes = [Said(note, "faint") for note in found.notes]
-    return Sheet("jsonmatch audit", about, [Said(told), Rows(columns, rows, noun="place"), *notes])
+    return Sheet(
+        "jsonmatch audit", about, [Said(told), Rows(columns, rows, noun="place"), *noted(found.notes)]
+    )
 
 
 def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.sources import imported
-from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates, study_rules
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, score_text
 from pytest_jsonmatch.report.sheets import (
@@ -63,6 +64,7 @@ def run(options: Namespace) -> int:
             repair=options.repair,
             **rules,
         )
+    study = replace(study, notes=(*sides.warnings, *study.notes))
     of = f"{count(study.total.values, 'value')} with a confidence in {count(study.records, 'record')}"
     if study.clusters < study.records:
         of += f", {count(study.clusters, 'cluster')}"
@@ -104,8 +106,7 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
         yield _promised(total.at_error, study.max_error)
     if total.cheapest is not None:
         yield _cheapest(total.cheapest)
-    for note in study.notes:
-        yield Said(f"note: {note}", "faint")
+    yield from noted(study.notes)
     yield Chart(
         "Confidence and the share of right values, in bins of as many values each",
         "confidence",

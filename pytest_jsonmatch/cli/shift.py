@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.records import gold_records
-from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, score_text
 from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
@@ -47,8 +47,7 @@ def _blocks(study: ShiftStudy) -> Iterator[Block]:
     )
     if not shown:
         yield Said("Nothing is shown to have moved.", "good")
-    for note in study.notes:
-        yield Said(f"note: {note}", "faint")
+    yield from noted(study.notes)
     if shown:
         yield _table("What has moved, the greatest effects first", shown)
     yield Rows(

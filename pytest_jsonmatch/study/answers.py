@@ -1,15 +1,19 @@
-"""Gold records with the answers to them, of one system or several, one record after another."""
+"""Gold records with the answers to them, of one system or several, and how they are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.running import current_run
+from pytest_jsonmatch.semantic.bench import Bench
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -17,9 +21,42 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.places import Compare
 
     Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
+    Compared: TypeAlias = MatchResult | JsonMatchError
+
+CHUNK: Final = 256
+"""So many records are compared together: a judge is asked about all of them at once."""
+_NAMED: Final = 3
+"""So many warnings of reading are told, of others only how many there are."""
+
+
+@final
+class Comparing:
+    """A metric with its options, checked and read once for all records.
+
+    Raises:
+        ConfigurationError: an unknown metric or option.
+    """
+
+    def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
+        check_options(metric, options)
+        self.metric = metric
+        self.options = dict(options)
+        if options.get("schema") is not None:
+            from pytest_jsonmatch.schema.parsing import load_schema
+
+            self.options["schema"] = load_schema(options["schema"])
+        if current_run() is None and not isinstance(options.get("judge"), Bench):
+            # It remembers what was asked, as a run of pytest does.
+            self.options["judge"] = Bench(options.get("judge"))
+
+    def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[Compared]:
+        """Yield what comparing each answer with what is expected gives, or the error that it raises."""
+        found = compare_all(pairs, self.metric, self.options)[::-1]
+        while found:
+            # (Results grow when they are looked at: none is held any longer.)
+            yield found.pop()
 
 
 class Answered(NamedTuple):
@@ -29,20 +66,13 @@ class Answered(NamedTuple):
     position: int
     """Among the gold records."""
     gold: JsonValue
-    answers: Sequence[object]
-    """One of each system; MISSING where it has none."""
+    answers: Sequence[JsonValue]
+    """One of each system; MISSING where it has none that can be read."""
     where: str | None
     """The gold record's file and line."""
 
-    def compared(self, compare: Compare, answer: object) -> MatchResult | None:
-        """Compare an answer with the record, and return what `checked` does."""
-        try:
-            return compare(answer, self.gold)
-        except JsonMatchError as error:
-            return self.checked(error)
-
-    def checked(self, found: MatchResult | JsonMatchError) -> MatchResult | None:
-        """Return the result of an answer; None if it is no JSON, or the metric refuses it.
+    def checked(self, found: Compared) -> MatchResult | None:
+        """Return the result of an answer; None if the metric refuses the answer.
 
         Raises:
             GoldValidationError: the gold record has a member that the schema does not list.
@@ -56,7 +86,7 @@ def answered(
     gold: Records,
     answers: Mapping[str, Records],
     id_field: str | None,
-    options: Mapping[str, Any],
+    compare: Comparing,
     notes: list[str],
 ) -> Iterator[Answered]:
     """Yield gold records with the answers to them; an id by which they find each other is left out.
@@ -65,30 +95,52 @@ def answered(
         gold: the gold records, read once for each system.
         answers: the answers of each system by its name.
         id_field: the member by which records and answers find each other; None: by position.
-        options: of the metric; it says whether broken answers are repaired.
-        notes: at the end it is told here which answers belong to no gold record.
+        compare: what says how answers are read.
+        notes: it is told here what was tolerated in answers, and at the end which belong to no gold record.
 
     Raises:
         ConfigurationError: several systems and an iterator of gold records; and what `compare_corpus` raises.
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
-    reading = Reading(id_field, repair=take_repair(options)[0])
+    reading = Reading(id_field, repair=take_repair(compare.options)[0])
+    warnings = 0
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):
             first = pairs[0]
-            record = read_gold(first.expected, first.record_id, first.where)
-            expected, *given = (
+            expected = read_gold(first.expected, first.record_id, first.where)
+            read = [_read(pair, expected, compare) for pair in pairs]
+            record, *given = (
                 reading.without_id(each) if type(each) is dict else each
-                for each in (record, *(pair.actual for pair in pairs))
+                for each in (expected, *(answer for answer, _ in read))
             )
-            yield Answered(first.record_id, first.position, expected, given, first.where)
+            told = [
+                f"{name}: record {first.record_id!r}: {text}"
+                for name, (_, texts) in zip(answers, read, strict=True)
+                for text in texts
+            ]
+            notes += told[: max(_NAMED - warnings, 0)]
+            warnings += len(told)
+            yield Answered(first.record_id, first.position, record, given, first.where)
+    if warnings > _NAMED:
+        notes.append(f"{count(warnings - _NAMED, 'more warning')} about answers")
     notes += (
         f"{name}: {count(alone, 'answer')} without a gold record"
         for name, pairing in zip(answers, pairings, strict=True)
         if (alone := len(pairing.unmatched_actual))
     )
+
+
+def _read(pair: Pair, gold: JsonValue, compare: Comparing) -> tuple[JsonValue, tuple[str, ...]]:
+    """Return the JSON value of an answer, MISSING if there is none, and what was tolerated to read it."""
+    if pair.actual is MISSING:
+        return MISSING, ()
+    try:
+        answer, told = read_actual(pair.actual, gold, compare.metric, compare.options)
+    except JsonMatchError:
+        return MISSING, pair.warnings
+    return answer, (*pair.warnings, *told)
 
 
 def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.study.places import as_answer, comparing
+from pytest_jsonmatch.corpus.records import gold_error
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.study.answers import Comparing
 from pytest_jsonmatch.study.records import opened, record_at
 from pytest_jsonmatch.study.sample import Sample
 from pytest_jsonmatch.study.twins import Duplicate, Twins
@@ -160,7 +161,7 @@ def measure_overlap(
     """
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
-    twins, search, compare = Twins(), _Search(), comparing(metric, options)
+    twins, search, compare = Twins(), _Search(), Comparing(metric, options)
     with opened(gold, id_field) as golds:
         for record in chain.from_iterable(golds):
             twins.add(search.add(record))
@@ -173,7 +174,10 @@ def measure_overlap(
         worst = [search.told(record_of(at), at, p) for p, at in suspects[:_LISTED]]
 
         def score(one: Record, other: Record) -> float:
-            return compare(as_answer(other.value), one.value).score or 0.0
+            (found,) = compare([(other.value, one.value)])
+            if isinstance(found, JsonMatchError):
+                raise gold_error(one.id, None, found)
+            return found.score or 0.0
 
         twins.link(record_of, score, near)
         duplicates, leaks = twins.counts(lambda number: record_of(number).gold)

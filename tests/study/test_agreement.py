@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, GoldValidationError
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, Verdict
 from pytest_jsonmatch.study import measure_agreement
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, example C: 4 observers, 12 units, values missing.
@@ -124,6 +124,21 @@ def test_agreement_and_cohens_kappa_of_three_are_the_means_of_every_two():
     pairs = [measure_agreement({name: sides[name] for name in pair}).total for pair in combinations(sides, 2)]
     assert three.agreement.value == pytest.approx(sum(each.agreement.value for each in pairs) / 3)
     assert three.cohen.value == pytest.approx(sum(each.cohen.value for each in pairs) / 3)
+
+
+def test_a_judge_is_asked_about_many_documents_at_once():
+    asked = []
+
+    class Judge:
+        def judge(self, items):
+            asked.append(len(items))
+            return {item.id: Verdict(item.expected.lower() == item.actual.lower()) for item in items}
+
+    sides = {name: [{"s": f"{name} {at % 5}"} for at in range(300)] for name in ("ann", "ANN", "bob")}
+    found = measure_agreement(sides, judge=Judge(), fields={"s": {"compare": "semantic"}})
+    assert found.total.agreement.value == pytest.approx(1 / 3)
+    # Three chunks of documents, five questions of each two annotators.
+    assert asked == [15]
 
 
 def test_a_field_that_does_not_vary_has_no_kappa():

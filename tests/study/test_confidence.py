@@ -90,6 +90,12 @@ def test_what_is_left_out_is_said():
     )
 
 
+def test_what_was_tolerated_in_answers_is_said():
+    answers = ['{"n": {"value": 1, "confidence": 0.5}', {"n": {"value": 1, "confidence": 0.5}}]
+    (note,) = measure_confidence(answers, [{"n": 1}] * 2, repair=True).notes
+    assert note.startswith("answers: record 0: repaired")
+
+
 def test_fields_without_any_confidence_are_named():
     answer = {"n": {"value": 1, "confidence": 0.5}, **dict.fromkeys("abcd", 1)}
     study = measure_confidence([answer], [{"n": 1, **dict.fromkeys("abcd", 1)}])
