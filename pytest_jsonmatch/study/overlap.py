@@ -5,14 +5,16 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, count, groupby
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, final
+from operator import itemgetter
+from sqlite3 import connect
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 import numpy as np
 
@@ -37,6 +39,8 @@ from pytest_jsonmatch.study.words import (
 )
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.study.records import Record, Side
@@ -161,17 +165,20 @@ def measure_overlap(
     """
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
-    twins, search, compare = Twins(), _Search(), Comparing(metric, options)
-    with opened(gold, id_field) as golds:
-        for record in chain.from_iterable(golds):
-            twins.add(search.add(record))
+    compare = Comparing(metric, options)
+    with opened(gold, id_field) as golds, closing(connect("")) as database, TemporaryFile() as bands:
+        search, twins = _Search(database), Twins(bands)
+        search.read(chain.from_iterable(golds), twins)
         if not search.number:
             raise ConfigurationError("there is no gold record")
-        search.close()
         search.look(texts)
         record_of = partial(record_at, golds)
-        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= _ALARMS)
-        worst = [search.told(record_of(at), at, p) for p, at in suspects[:_LISTED]]
+        contaminated, worst = 0, list[_Suspect]()
+        for each in search.suspects(record_of):
+            if each.p <= _ALARMS:
+                contaminated += 1
+                worst = sorted([*worst, each])[:_LISTED]
+        told = tuple(search.told(each, record_of(each.record)) for each in worst)
 
         def score(one: Record, other: Record) -> float:
             (found,) = compare([(other.value, one.value)])
@@ -185,8 +192,8 @@ def measure_overlap(
         search.number,
         search.texts,
         search.words,
-        len(suspects),
-        tuple(worst),
+        contaminated,
+        told,
         duplicates,
         leaks,
         tuple(twins.pairs),
@@ -196,168 +203,215 @@ def measure_overlap(
 
 # -- the search --------------------------------------------------------------------------------------------
 
-_WHOLE: Final = -1
-"""In place of a field: the whole record, of which all keys have to stand in one text."""
-_NOBODY: Final = -1
-"""In place of a record: a decoy."""
+_BITS: Final = 27
+"""So many bits of a key say where its bit stands in the table of those that may be looked for."""
+# A decoy has no record, and the whole of a record, of which all keys have to stand in one text, no field.
+_TABLES: Final = """
+    PRAGMA journal_mode = OFF;
+    CREATE TABLE keys (key INTEGER, value INTEGER, record INTEGER, field INTEGER);
+    CREATE TABLE rare (
+        key INTEGER, value INTEGER, record INTEGER, field INTEGER,
+        PRIMARY KEY (key, value)
+    ) WITHOUT ROWID;
+    CREATE TABLE texts (text INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE hits (
+        text INTEGER, value INTEGER, key INTEGER, record INTEGER, field INTEGER,
+        PRIMARY KEY (text, value, key)
+    ) WITHOUT ROWID;
+"""
+_RARE_ONES: Final = """
+    INSERT OR IGNORE INTO rare SELECT key, value, record, field FROM (
+        SELECT *, count(record) OVER (PARTITION BY key) AS golds FROM keys
+    ) WHERE golds <= ? AND (golds = 0 OR record IS NOT NULL)
+"""
+_FOUND: Final = """
+    CREATE TABLE found AS
+        SELECT value, record, field, count(*) AS number, text FROM hits GROUP BY text, value;
+    CREATE INDEX found_of ON found (record);
+"""
+"""The values that are found, and how many keys of each a text has."""
+_OF_SUSPECTS: Final = """
+    SELECT rare.record, rare.field, count(*), most FROM rare
+    LEFT JOIN (SELECT value, max(number) AS most FROM found GROUP BY value) USING (value)
+    WHERE rare.record IN (SELECT record FROM found) GROUP BY value ORDER BY rare.record
+"""
+"""The values of records of which any is found: record, field, how many keys, and the most that a text has."""
+_TEXT_OF: Final = """
+    SELECT count(*), name FROM found JOIN texts USING (text)
+    WHERE record = ? AND (field IS NULL) = ? GROUP BY text ORDER BY sum(number) DESC, text LIMIT 1
+"""
+_OF_DECOYS: Final = (
+    "SELECT field, count(*) FROM rare WHERE record IS NULL GROUP BY field",
+    "SELECT field, count(DISTINCT value) FROM found WHERE record IS NULL GROUP BY field",
+)
+"""How many there are of each field, and how many are found."""
+_Row: TypeAlias = "tuple[int, int, int | None, int | None]"
+"""A key, and the numbers of its value, record and field."""
+
+
+class _Suspect(NamedTuple):
+    """A record of which any value is found."""
+
+    p: float
+    """How likely chance finds as much of it, corrected for the number of records."""
+    record: int
+    values: int
+    """How many rare values it has."""
+    found: int
+    is_whole: bool
 
 
 @final
 class _Search:
     """The rare values of all gold records, with decoys that look like them, and what texts have of them.
 
-    What is looked for of a value are keys: numbers for all its words, or for eight of them in a row.
+    What is looked for of a value are keys: numbers for all its words, or for eight of them in a row. They
+    stand in a database on disk, so that memory does not grow with records.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, database: Connection) -> None:
         self.number = self.texts = self.words = 0
         """How many records, texts and words of texts there are."""
+        self._database = database
+        database.executescript(_TABLES)
+        self._values = count()
         self._paths: dict[str, int] = {}
         """The number of each field."""
-        self._keys, self._owners = array("Q"), array("i")
-        """What is looked for, and of which value."""
-        self._records, self._fields = array("i"), array("i")
-        """Of each value."""
         self._samples: list[Sample[tuple[str, ...]]] = []
         """Of each field, the first words of some values."""
+        self._maybe = np.zeros(1 << (_BITS - 3), dtype=np.uint8)
+        """A bit for the beginning of each key that is looked for: few words need the database."""
 
-    def add(self, record: Record) -> set[int]:
-        """Add a record; return its values as numbers, if there is enough in them to tell it from others."""
-        features: set[int] = set()
-        before = len(self._records)
-        for path, text in dict.fromkeys(leaves_of(record.value)):
-            if words := words_of(text):
-                field = self._paths.setdefault(path, len(self._paths))
-                if field == len(self._samples):
-                    self._samples.append(Sample(_SAMPLE, []))
-                self._samples[field].add(tuple(words[:GRAM]))
-                keys = keys_of(words).tolist()
-                features.update(key ^ hash_of(path) for key in keys)
-                if is_telling(words):
-                    self._add(keys, self.number, field)
-        is_small = len(features) < _LEAST and len(self._records) == before
-        # Keys that follow each other, and the last one.
-        whole = keys_of(words_of(text_of(record.value)))
-        self._add({*whole[::GRAM].tolist(), *whole[-1:].tolist()}, self.number, _WHOLE)
-        self.number += 1
-        return set() if is_small else features
+    def read(self, records: Iterable[Record], twins: Twins) -> None:
+        """Read all gold records, add decoys, and make ready to look for what is rare."""
+        insert = "INSERT INTO keys VALUES (?, ?, ?, ?)"
+        self._database.executemany(insert, self._keys_of(records, twins))
+        self._database.executemany(insert, self._decoys())
+        self._database.execute(_RARE_ONES, (_RARE,))
+        keys = self._database.execute("SELECT key FROM rare")
+        while part := keys.fetchmany(1 << 12):
+            places, bits = _bit_of(np.array(part, dtype=np.int64).ravel().view(np.uint64))
+            np.bitwise_or.at(self._maybe, places, bits)
 
-    def _add(self, keys: Collection[int], record: int, field: int) -> None:
-        self._keys.extend(keys)
-        self._owners.extend([len(self._records)] * len(keys))
-        self._records.append(record)
-        self._fields.append(field)
+    def _keys_of(self, records: Iterable[Record], twins: Twins) -> Iterator[_Row]:
+        """Yield all keys of records, and let `twins` know these."""
+        for at, record in enumerate(records):
+            features: set[int] = set()
+            has_any = False
+            for path, text in dict.fromkeys(leaves_of(record.value)):
+                if words := words_of(text):
+                    field = self._paths.setdefault(path, len(self._paths))
+                    if field == len(self._samples):
+                        self._samples.append(Sample(_SAMPLE, []))
+                    self._samples[field].add(tuple(words[:GRAM]))
+                    keys = keys_of(words)
+                    features.update((keys ^ np.uint64(hash_of(path))).tolist())
+                    if is_telling(words):
+                        has_any = True
+                        value = next(self._values)
+                        yield from ((key, value, at, field) for key in _signed(keys))
+            # Records with next to nothing in them are like others by chance.
+            twins.add(features if has_any or len(features) >= _LEAST else set())
+            # Of the whole record, keys that follow each other, and the last one.
+            whole, value = _signed(keys_of(words_of(text_of(record.value)))), next(self._values)
+            yield from ((key, value, at, None) for key in {*whole[::GRAM], *whole[-1:]})
+            self.number += 1
 
-    def close(self) -> None:
-        """Add decoys when all records are there, and make ready to look for them and for what is rare."""
-        self._values = len(self._records)
+    def _decoys(self) -> Iterator[_Row]:
+        """Yield the keys of decoys, each of which is a value of its own."""
         decoys = {
-            int(keys_of(words)[0]): field
+            _signed(keys_of(words))[0]: field
             for field, sample in enumerate(self._samples)
             for words in decoys_of([words for words in sample.values if is_telling(words)])
         }
-        made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.asarray(self._keys))
-        ends = [np.searchsorted(taken, made, side) for side in ("left", "right")]
-        for key in made[ends[0] == ends[1]].tolist():
-            self._add([key], _NOBODY, decoys[key])
-        del taken
-        # (Arrays of numpy share the memory of those that have been filled.)
-        self._record_of, self._field_of = np.asarray(self._records), np.asarray(self._fields)
-        order = np.argsort(np.asarray(self._keys), kind="stable")
-        keys, self._keys = np.asarray(self._keys)[order], array("Q")
-        owners, self._owners = np.asarray(self._owners)[order], array("i")
-        del order
-        is_rare = np.ones(len(keys), dtype=bool)
-        is_common = keys[_RARE:] == keys[:-_RARE]
-        for at in range(_RARE + 1):
-            is_rare[at : len(is_common) + at] &= ~is_common
-        self._rare, self._owner_of = keys[is_rare], owners[is_rare]
-        self._grams = np.bincount(self._owner_of, minlength=len(self._record_of))
-        """Of each value, how many of its keys are rare."""
-        self._is_found = np.zeros(len(self._record_of), dtype=bool)
-        self._best: dict[int, tuple[int, str]] = {}
-        """Of each record that has any value in a text, the most that one text has, and its name."""
-        self._wholes: dict[int, str] = {}
-        """Of each record that stands in a text as a whole, the name of the text."""
+        return ((key, next(self._values), None, field) for key, field in decoys.items())
 
     def look(self, texts: Iterable[tuple[str, str]]) -> None:
         """Read all texts."""
-        last, tail, here = None, hashes_of(()), set[int]()
-        for name, text in texts:
-            if name != last:
-                self._end(last or "", here)
-                last, tail, here = name, hashes_of(()), set()
-                self.texts += 1
-            words = hashes_of(words_of(text))
-            self.words += len(words)
-            hashes = np.concatenate((tail, words))
-            tail = hashes[-GRAM + 1 :]
-            grams = np.concatenate([grams_of(hashes, size) for size in range(1, GRAM + 1)])
-            here.update(self._places(grams).tolist())
-        self._end(last or "", here)
+        for name, parts in groupby(texts, itemgetter(0)):
+            self.texts += 1
+            self._database.execute("INSERT INTO texts VALUES (?, ?)", (self.texts, name))
+            tail = hashes_of(())
+            for _, text in parts:
+                words = hashes_of(words_of(text))
+                self.words += len(words)
+                hashes = np.concatenate((tail, words))
+                tail = hashes[-GRAM + 1 :]
+                keys = np.concatenate([grams_of(hashes, size) for size in range(1, GRAM + 1)])
+                hits = [(self.texts, value, key, *of) for key, value, *of in self._rows(keys)]
+                self._database.executemany("INSERT OR IGNORE INTO hits VALUES (?, ?, ?, ?, ?)", hits)
+        self._database.executescript(_FOUND)
 
-    def _places(self, keys: Keys) -> NDArray[np.intp]:
-        """Return where those keys stand that are looked for; each of them up to three times."""
-        first, end = (np.searchsorted(self._rare, keys, side) for side in ("left", "right"))
-        return np.concatenate([first[first + at < end] + at for at in range(_RARE)])
-
-    def _end(self, name: str, here: set[int]) -> None:
-        """Take note of what one text has."""
-        places = np.fromiter(here, dtype=np.intp, count=len(here))
-        owners, numbers = np.unique(self._owner_of[places], return_counts=True)
-        is_whole = self._field_of[owners] == _WHOLE
-        all_of = owners[is_whole & (numbers == self._grams[owners])]
-        self._wholes |= dict.fromkeys(self._record_of[all_of].tolist(), name)
-        values = owners[~is_whole]
-        self._is_found[values] = True
-        for record, number in Counter(self._record_of[values].tolist()).items():
-            if record != _NOBODY and number > self._best.get(record, (0, ""))[0]:
-                self._best[record] = number, name
+    def _rows(self, keys: Keys) -> Iterator[_Row]:
+        """Yield what is looked for of these keys."""
+        places, bits = _bit_of(keys)
+        for key in _signed(np.unique(keys[self._maybe[places] & bits > 0])):
+            yield from self._database.execute("SELECT * FROM rare WHERE key = ?", (key,))
 
     def _chances(self) -> NDArray[np.float64]:
         """Return of each field the share of its decoys that stand in the texts: an upper estimate."""
-        is_decoy = self._record_of == _NOBODY
-        made, found = (
-            np.bincount(self._field_of[which], minlength=len(self._paths))
-            for which in (is_decoy, is_decoy & self._is_found)
-        )
+        numbers = made, found = np.zeros((2, len(self._paths)))
+        for query, by_field in zip(_OF_DECOYS, numbers, strict=True):
+            for field, number in self._database.execute(query):
+                by_field[field] = number
         chances: NDArray[np.float64] = (found + 1) / (made + 1)
         return chances
 
-    def suspects(self, record_of: Callable[[int], Record]) -> Iterator[tuple[float, int]]:
-        """Yield how likely chance finds as much of a record, if any is found, and the record's number."""
+    def suspects(self, record_of: Callable[[int], Record]) -> Iterator[_Suspect]:
+        """Yield the records of which any value is found."""
         chances = self._chances()
         alike = {path: self._samples[at].alike for path, at in self._paths.items()}
-        for record in self._best.keys() | self._wholes.keys():
-            own = self._values_of(record)
-            by_chance = np.minimum(chances[self._field_of[own]] * self._grams[own], 1.0)
-            p = _as_many(by_chance.tolist(), int(self._is_found[own].sum()))
-            if record in self._wholes:
+        for record, values in groupby(self._database.execute(_OF_SUSPECTS), itemgetter(0)):
+            by_chance, found, is_whole = list[float](), 0, False
+            for _, field, keys, most in values:
+                if field is None:
+                    is_whole = most == keys
+                else:
+                    by_chance.append(min(float(chances[field]) * keys, 1.0))
+                    found += most is not None
+            p = _as_many(by_chance, found)
+            if is_whole:
                 # No text has it more often than other records have its values in all fields.
                 paths = {path for path, text in leaves_of(record_of(record).value) if words_of(text)}
                 p = min(p, self.words * prod(alike[path] for path in paths))
-            yield min(1.0, p * self.number), record
+            yield _Suspect(min(1.0, p * self.number), record, len(by_chance), found, is_whole)
 
-    def _values_of(self, record: int) -> NDArray[np.intp]:
-        """Return the numbers of a record's rare values."""
-        own = np.arange(*np.searchsorted(self._record_of[: self._values], (record, record + 1)))
-        rare: NDArray[np.intp] = own[(self._grams[own] > 0) & (self._field_of[own] != _WHOLE)]
-        return rare
-
-    def told(self, record: Record, at: int, p: float) -> Contaminated:
+    def told(self, suspect: _Suspect, record: Record) -> Contaminated:
         """Return a suspect with what was found of it."""
-        own = self._values_of(at)
-        found = own[self._is_found[own]]
+        execute, at = self._database.execute, suspect.record
+        of_it = {value for (value,) in execute("SELECT value FROM found WHERE record = ?", (at,))}
         fields: dict[str, None] = {}
         for path, text in leaves_of(record.value):
             words = words_of(text)
-            if is_telling(words) and np.isin(found, self._owner_of[self._places(keys_of(words))]).any():
+            if is_telling(words) and any(value in of_it for _, value, *_ in self._rows(keys_of(words))):
                 fields[f"{path}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"] = None
-        number, text = self._best.get(at, (0, ""))
-        is_whole = at in self._wholes or number == len(own) > 1
-        text = self._wholes.get(at, text)
-        named = tuple(fields)[:_NAMED]
-        return Contaminated(record.gold, record.id, len(own), len(found), text, number, is_whole, p, named)
+        number, text = execute(_TEXT_OF, (at, False)).fetchone() or (0, "")
+        if suspect.is_whole:
+            _, text = execute(_TEXT_OF, (at, True)).fetchone()
+        return Contaminated(
+            record.gold,
+            record.id,
+            suspect.values,
+            suspect.found,
+            text,
+            number,
+            suspect.is_whole or number == suspect.values > 1,
+            suspect.p,
+            tuple(fields)[:_NAMED],
+        )
+
+
+def _signed(keys: Keys) -> list[int]:
+    """Return keys as the database has them."""
+    found: list[int] = keys.view(np.int64).tolist()
+    return found
+
+
+def _bit_of(keys: Keys) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+    """Return of each key the byte and the bit by its beginning."""
+    begins = keys >> np.uint64(64 - _BITS)
+    bits = np.left_shift(1, (begins & np.uint64(7)).astype(np.uint8), dtype=np.uint8)
+    return (begins >> np.uint64(3)).astype(np.intp), bits
 
 
 def _as_many(chances: Iterable[float], number: int) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from contextlib import ExitStack, closing, contextmanager
+from sqlite3 import connect
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import Place, Source, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -115,23 +117,30 @@ def record_at(golds: Sequence[Gold], number: int) -> Record:
 def joined(golds: Sequence[Gold]) -> Iterator[tuple[str | int, list[JsonValue]]]:
     """Yield the documents that any gold has: the id, and the record of each gold, MISSING where it has none.
 
-    Ids are held, records are not.
+    Neither records nor their ids are held: these stand in a database on disk.
 
     Raises:
         ConfigurationError: an id comes twice in a gold; and what `Gold` raises.
     """
-    numbers: list[dict[str | int, int]] = []
-    for gold in golds:
-        numbers.append({})
-        for number, record in enumerate(gold):
-            if numbers[-1].setdefault(record.id, number) != number:
-                raise ConfigurationError(f"{gold.name}: the id {record.id!r} comes twice")
-    for name in dict.fromkeys(name for each in numbers for name in each):
-        places = [each.get(name) for each in numbers]
-        yield (
-            name,
-            [
-                MISSING if place is None else gold[place].value
-                for gold, place in zip(golds, places, strict=True)
-            ],
+    with closing(connect("")) as database:
+        database.executescript(
+            "PRAGMA journal_mode = OFF; CREATE TABLE records (id TEXT, gold INT, number INT)"
         )
+        for at, gold in enumerate(golds):
+            rows = ((json.dumps(record.id), at, number) for number, record in enumerate(gold))
+            database.executemany("INSERT INTO records VALUES (?, ?, ?)", rows)
+        for written, places in database.execute(_DOCUMENTS):
+            name = json.loads(written)
+            records: list[JsonValue] = [MISSING] * len(golds)
+            for at, number in json.loads(places):
+                if records[at] is not MISSING:
+                    raise ConfigurationError(f"{golds[at].name}: the id {name!r} comes twice")
+                records[at] = golds[at][number].value
+            yield name, records
+
+
+_DOCUMENTS: Final = """
+    SELECT id, '[' || group_concat('[' || gold || ',' || number || ']') || ']' FROM records
+    GROUP BY id ORDER BY min(rowid)
+"""
+"""Of each id in which golds it stands, and with what number, as JSON."""

@@ -5,16 +5,17 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from functools import partial
+from hashlib import blake2b
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
 
-from pytest_jsonmatch.study.words import hash_of
-
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from pytest_jsonmatch.study.records import Record
 
 _BANDS, _ROWS = 16, 4
@@ -42,34 +43,41 @@ class Twins:
     ten values in common, 99.98 % do. The first record that has a band is compared with the others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.pairs: list[Duplicate] = []
         """The first hundred."""
         self.is_cut = False
         """Whether there were too many candidates to compare them all."""
-        self._bands = array("I")
+        self._file = file
         """Sixteen numbers of 32 bits for each record."""
+        self._records = 0
         self._first: dict[int, int] = {}
 
     def add(self, features: set[int]) -> None:
         """Add a record by the numbers of its values; one without any is like no other."""
+        self._records += 1
         if not features:
-            number = len(self._bands)
-            self._bands.extend(hash_of(f"alone {number + band}") >> 32 for band in range(_BANDS))
+            self._file.write(blake2b(b"alone %d" % self._records, digest_size=4 * _BANDS).digest())
             return
         values = np.fromiter(features, dtype=np.uint64, count=len(features))
         with np.errstate(over="ignore"):
             mixed = (values ^ (values >> np.uint64(31))) * _MIX[:, None]
             least = (mixed ^ (mixed >> np.uint64(29))).min(axis=1).reshape(_BANDS, _ROWS)
             mixed = (least * _MIX[:_ROWS]).sum(axis=1, dtype=np.uint64) >> np.uint64(32)
-            self._bands.extend(mixed.tolist())
+            self._file.write(mixed.astype(np.uint32).tobytes())
+
+    def _band(self, number: int) -> NDArray[np.uint32]:
+        """Return a number of each record: so much of them is held at a time."""
+        self._file.seek(0)
+        parts = iter(partial(self._file.read, 1 << 20), b"")
+        return np.concatenate([np.frombuffer(part, np.uint32)[number::_BANDS] for part in parts])
 
     def link(
         self, record: Callable[[int], Record], score: Callable[[Record, Record], float], near: float
     ) -> None:
         """Compare the candidates; what scores at least `near` is nearly the same."""
         tried: set[tuple[int, int]] = set()
-        for band in np.asarray(self._bands).reshape(-1, _BANDS).T:
+        for band in map(self._band, range(_BANDS)):
             order = np.argsort(band, kind="stable")
             for at in np.flatnonzero(band[order][1:] == band[order][:-1]).tolist():
                 one, other = self._root(int(order[at])), self._root(int(order[at + 1]))
