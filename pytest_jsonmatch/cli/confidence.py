@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
     ):
         study = measure_confidence(
             sides.actual,
-            sides.expected,
+            sides.named or sides.expected,
             confidence=_source(options.confidence),
             max_error=options.max_error,
             cost=cost,

@@ -174,6 +174,7 @@ def measure_agreement(
         documents = joined(golds)
         while chunk := list(islice(documents, CHUNK)):
             counted.add(chunk, compare)
+    compare.warn()
     if not counted.documents:
         names = ", ".join(annotators)
         raise ConfigurationError(f"no document is described by two of {names}: do their ids agree?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
@@ -9,8 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.compare.parameters import take_repair
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    GoldValidationError,
+    JsonMatchError,
+    JsonMatchWarning,
+)
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.running import current_run
 from pytest_jsonmatch.semantic.bench import Bench
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
+    Records: TypeAlias = Iterable[object] | str | PathLike[str]
     Compared: TypeAlias = MatchResult | JsonMatchError
 
 CHUNK: Final = 256
@@ -50,13 +57,27 @@ class Comparing:
         if current_run() is None and not isinstance(options.get("judge"), Bench):
             # It remembers what was asked, as a run of pytest does.
             self.options["judge"] = Bench(options.get("judge"))
+        self._unmatched = list(patterns_of(options))
+        """Rules that have fitted nothing so far."""
+        self._last: MatchResult | None = None
 
     def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[Compared]:
         """Yield what comparing each answer with what is expected gives, or the error that it raises."""
         found = compare_all(pairs, self.metric, self.options)[::-1]
         while found:
             # (Results grow when they are looked at: none is held any longer.)
-            yield found.pop()
+            result = found.pop()
+            if not isinstance(result, JsonMatchError):
+                self._unmatched, self._last = result.unmatched(self._unmatched), result
+            yield result
+
+    def warn(self) -> None:
+        """Warn of each rule that fits no place of what was compared."""
+        if self._last is None:
+            return
+        for rule in self._unmatched:
+            text = unmatched_text(patterns_of(self.options)[rule], rule, self._last.nearest_path(rule))
+            warnings.warn(text, JsonMatchWarning, stacklevel=3)
 
 
 class Answered(NamedTuple):
@@ -83,7 +104,7 @@ class Answered(NamedTuple):
 
 
 def answered(
-    gold: Records,
+    gold: Records | Mapping[str, object],
     answers: Mapping[str, Records],
     id_field: str | None,
     compare: Comparing,
@@ -92,7 +113,7 @@ def answered(
     """Yield gold records with the answers to them; an id by which they find each other is left out.
 
     Args:
-        gold: the gold records, read once for each system.
+        gold: the gold records, read once for each system; a mapping has their ids.
         answers: the answers of each system by its name.
         id_field: the member by which records and answers find each other; None: by position.
         compare: what says how answers are read.
@@ -103,28 +124,32 @@ def answered(
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
+    names: Sequence[str] = ()
+    if isinstance(gold, Mapping):
+        names, gold = list(gold), gold.values()
     reading = Reading(id_field, repair=take_repair(compare.options)[0])
-    warnings = 0
+    told_of = 0
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):
             first = pairs[0]
-            expected = read_gold(first.expected, first.record_id, first.where)
+            name = names[first.position] if names else first.record_id
+            expected = read_gold(first.expected, name, first.where)
             read = [_read(pair, expected, compare) for pair in pairs]
             record, *given = (
                 reading.without_id(each) if type(each) is dict else each
                 for each in (expected, *(answer for answer, _ in read))
             )
             told = [
-                f"{name}: record {first.record_id!r}: {text}"
-                for name, (_, texts) in zip(answers, read, strict=True)
+                f"{system}: record {name!r}: {text}"
+                for system, (_, texts) in zip(answers, read, strict=True)
                 for text in texts
             ]
-            notes += told[: max(_NAMED - warnings, 0)]
-            warnings += len(told)
-            yield Answered(first.record_id, first.position, record, given, first.where)
-    if warnings > _NAMED:
-        notes.append(f"{count(warnings - _NAMED, 'more warning')} about answers")
+            notes += told[: max(_NAMED - told_of, 0)]
+            told_of += len(told)
+            yield Answered(name, first.position, record, given, first.where)
+    if told_of > _NAMED:
+        notes.append(f"{count(told_of - _NAMED, 'more warning')} about answers")
     notes += (
         f"{name}: {count(alone, 'answer')} without a gold record"
         for name, pairing in zip(answers, pairings, strict=True)

@@ -119,7 +119,7 @@ class ConfidenceStudy:
 
 def measure_confidence(
     actual: Iterable[object] | str | PathLike[str],
-    expected: Iterable[object] | str | PathLike[str],
+    expected: Iterable[object] | Mapping[str, object] | str | PathLike[str],
     *,
     confidence: ConfidenceSource = INLINE,
     max_error: float | None = None,
@@ -137,7 +137,7 @@ def measure_confidence(
 
     Args:
         actual: the answers, as for `compare_corpus`.
-        expected: the gold records, as for `compare_corpus`.
+        expected: the gold records, as for `compare_corpus`, or a mapping of ids to records.
         confidence: where confidences stand: "inline", as `{"value": ..., "confidence": ...}` in place of a
             value; a path with `{path}` in it, such as "confidence_score.{path}"; or a function of an answer
             and the instance path of a value that returns a number from 0 to 1, or None.
@@ -188,6 +188,7 @@ def measure_confidence(
             f"no value in the answers to {count(records, 'record')} has a confidence, which was looked for "
             f"{where}"
         )
+    compare.warn()
     notes += _notes(counting, without)
     fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
     total = _figures(counting.total, max_error, cost)

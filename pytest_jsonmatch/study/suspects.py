@@ -101,7 +101,7 @@ class GoldAudit:
 
 
 def audit_gold(
-    gold: Records,
+    gold: Records | Mapping[str, object],
     answers: Mapping[str, Records],
     *,
     metric: str = defaults.METRIC,
@@ -118,7 +118,8 @@ def audit_gold(
     formula. Systems do share mistakes: it ranks, and is no probability.
 
     Args:
-        gold: the gold records, read once for each system: a list, or the path of a JSON Lines file.
+        gold: the gold records, read once for each system: a list, the path of a JSON Lines file, or a mapping
+            of ids to records, to which answers belong by position.
         answers: the answers of each system by its name, as `compare_corpus` takes them.
         metric: a metric's name.
         id_field: the member by which records and answers find each other; without one they go by position.
@@ -141,6 +142,7 @@ def audit_gold(
     records = answered(gold, answers, id_field, compare, notes)
     while chunk := list(islice(records, CHUNK)):
         auditor.add(chunk, compare)
+    compare.warn()
     return auditor.result(notes)
 
 
