@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -70,39 +70,6 @@ def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
         if other is MISSING:
             break
     return tuple(place), tuple(source)
-
-
-def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
-    """Return what stands at a place; MISSING if nothing does."""
-    for step in trail:
-        is_there = (type(value) is dict and step in value) or (
-            type(value) is list and type(step) is int and step < len(value)
-        )
-        if not is_there:
-            return MISSING
-        value = value[step]
-    return value
-
-
-def with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
-    """Return a value with another at a place, or with nothing there; the old one is left as it is.
-
-    >>> with_value({"a": [1, 2]}, ("a", 2), 3), with_value({"a": [1, 2]}, ("a", 0), MISSING)
-    ({'a': [1, 2, 3]}, {'a': [2]})
-    """
-    if not trail:
-        return new
-    step, inner = trail[0], trail[1:]
-    copy = value.copy()
-    if inner or new is not MISSING:
-        changed = with_value(value[step], inner, new) if inner else new
-        if type(copy) is list and step == len(copy):
-            copy.append(changed)
-        else:
-            copy[step] = changed
-    else:
-        del copy[step]
-    return copy
 
 
 def nodes_of(value: JsonValue) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:

@@ -10,6 +10,7 @@ from random import Random
 from sys import float_info
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.paths import ELEMENT, Segment, format_path
 from pytest_jsonmatch.study.sample import Sample
 
@@ -25,15 +26,6 @@ _MOST_KINDS: Final = 1_000
 _MOST_FIELDS: Final = 5_000
 _LONGEST: Final = 80
 """Values and formats are told apart by so many characters."""
-_TYPES: Final[dict[type, str]] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "number",
-    float: "number",
-    type(None): "null",
-}
 
 
 def _reservoir() -> Sample[float]:
@@ -78,7 +70,7 @@ class FieldProfile:
 
     def add(self, value: JsonValue) -> None:
         """Let a value come."""
-        kind = _TYPES.get(type(value), "number")
+        kind = json_type(value)
         self.types[kind] += 1
         if kind == "number":
             self.numbers.add(_as_double(value))

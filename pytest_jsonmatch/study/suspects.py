@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
@@ -24,8 +24,6 @@ from pytest_jsonmatch.study.places import (
     field_of,
     nodes_of,
     path_of,
-    value_at,
-    with_value,
 )
 from pytest_jsonmatch.study.sample import Sample
 

@@ -11,8 +11,8 @@ from math import log2
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError, Verdict
+from pytest_jsonmatch.engine.value.convert import value_at, with_value
 from pytest_jsonmatch.study import suspects
-from pytest_jsonmatch.study.places import value_at, with_value
 from pytest_jsonmatch.study.suspects import audit_gold
 
 GOLD = [
