@@ -13,7 +13,6 @@ from itertools import chain, count, groupby
 from math import prod
 from operator import itemgetter
 from sqlite3 import connect
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -166,8 +165,8 @@ def measure_overlap(
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
     compare = Comparing(metric, options)
-    with opened(gold, id_field) as golds, closing(connect("")) as database, TemporaryFile() as bands:
-        search, twins = _Search(database), Twins(bands)
+    with opened(gold, id_field) as golds, closing(connect("")) as database:
+        search, twins = _Search(database), Twins(database)
         search.read(chain.from_iterable(golds), twins)
         if not search.number:
             raise ConfigurationError("there is no gold record")
@@ -311,7 +310,8 @@ class _Search:
                         value = next(self._values)
                         yield from ((key, value, at, field) for key in _signed(keys))
             # Records with next to nothing in them are like others by chance.
-            twins.add(features if has_any or len(features) >= _LEAST else set())
+            if has_any or len(features) >= _LEAST:
+                twins.add(at, features)
             # Of the whole record, keys that follow each other, and the last one.
             whole, value = _signed(keys_of(words_of(text_of(record.value)))), next(self._values)
             yield from ((key, value, at, None) for key in {*whole[::GRAM], *whole[-1:]})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 import tracemalloc
-from io import BytesIO
+from contextlib import closing
+from sqlite3 import connect
 
 import pytest
 
@@ -184,12 +185,15 @@ def test_rules_say_what_is_nearly_the_same():
 
 def test_a_group_of_equal_records_takes_as_many_comparisons():
     compared = []
-    twins = Twins(BytesIO())
-    for _ in range(500):
-        twins.add({1, 2, 3, 4})
-    twins.link(
-        lambda number: Record("g", number, None), lambda one, other: compared.append((one, other)) or 1.0, 0.9
-    )
+    with closing(connect("")) as database:
+        twins = Twins(database)
+        for number in range(500):
+            twins.add(number, {1, 2, 3, 4})
+        twins.link(
+            lambda number: Record("g", number, None),
+            lambda one, other: compared.append((one, other)) or 1.0,
+            0.9,
+        )
     assert twins.counts(lambda number: "g") == (499, 0)
     assert len(compared) == 499
     assert len(twins.pairs) == 100
