@@ -5,6 +5,7 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -207,14 +208,14 @@ _BITS: Final = 27
 # A decoy has no record, and the whole of a record, of which all keys have to stand in one text, no field.
 _TABLES: Final = """
     PRAGMA journal_mode = OFF;
-    CREATE TABLE keys (key INTEGER, value INTEGER, record INTEGER, field INTEGER);
+    CREATE TABLE keys (key INTEGER, value INTEGER, record INTEGER, field TEXT);
     CREATE TABLE rare (
-        key INTEGER, value INTEGER, record INTEGER, field INTEGER,
+        key INTEGER, value INTEGER, record INTEGER, field TEXT,
         PRIMARY KEY (key, value)
     ) WITHOUT ROWID;
     CREATE TABLE texts (text INTEGER PRIMARY KEY, name TEXT);
     CREATE TABLE hits (
-        text INTEGER, value INTEGER, key INTEGER, record INTEGER, field INTEGER,
+        text INTEGER, value INTEGER, key INTEGER, record INTEGER, field TEXT,
         PRIMARY KEY (text, value, key)
     ) WITHOUT ROWID;
 """
@@ -244,8 +245,8 @@ _OF_DECOYS: Final = (
     "SELECT field, count(DISTINCT value) FROM found WHERE record IS NULL GROUP BY field",
 )
 """How many there are of each field, and how many are found."""
-_Row: TypeAlias = "tuple[int, int, int | None, int | None]"
-"""A key, and the numbers of its value, record and field."""
+_Row: TypeAlias = "tuple[int, int, int | None, str | None]"
+"""A key, the numbers of its value and record, and the path of its field."""
 
 
 class _Suspect(NamedTuple):
@@ -274,9 +275,7 @@ class _Search:
         self._database = database
         database.executescript(_TABLES)
         self._values = count()
-        self._paths: dict[str, int] = {}
-        """The number of each field."""
-        self._samples: list[Sample[tuple[str, ...]]] = []
+        self._samples: defaultdict[str, Sample[tuple[str, ...]]] = defaultdict(lambda: Sample(_SAMPLE, []))
         """Of each field, the first words of some values."""
         self._maybe = np.zeros(1 << (_BITS - 3), dtype=np.uint8)
         """A bit for the beginning of each key that is looked for: few words need the database."""
@@ -299,16 +298,13 @@ class _Search:
             has_any = False
             for path, text in dict.fromkeys(leaves_of(record.value)):
                 if words := words_of(text):
-                    field = self._paths.setdefault(path, len(self._paths))
-                    if field == len(self._samples):
-                        self._samples.append(Sample(_SAMPLE, []))
-                    self._samples[field].add(tuple(words[:GRAM]))
+                    self._samples[path].add(tuple(words[:GRAM]))
                     keys = keys_of(words)
                     features.update((keys ^ np.uint64(hash_of(path))).tolist())
                     if is_telling(words):
                         has_any = True
                         value = next(self._values)
-                        yield from ((key, value, at, field) for key in _signed(keys))
+                        yield from ((key, value, at, path) for key in _signed(keys))
             # Records with next to nothing in them are like others by chance.
             if has_any or len(features) >= _LEAST:
                 twins.add(at, features)
@@ -320,11 +316,11 @@ class _Search:
     def _decoys(self) -> Iterator[_Row]:
         """Yield the keys of decoys, each of which is a value of its own."""
         decoys = {
-            _signed(keys_of(words))[0]: field
-            for field, sample in enumerate(self._samples)
+            _signed(keys_of(words))[0]: path
+            for path, sample in self._samples.items()
             for words in decoys_of([words for words in sample.values if is_telling(words)])
         }
-        return ((key, next(self._values), None, field) for key, field in decoys.items())
+        return ((key, next(self._values), None, path) for key, path in decoys.items())
 
     def look(self, texts: Iterable[tuple[str, str]]) -> None:
         """Read all texts."""
@@ -348,26 +344,22 @@ class _Search:
         for key in _signed(np.unique(keys[self._maybe[places] & bits > 0])):
             yield from self._database.execute("SELECT * FROM rare WHERE key = ?", (key,))
 
-    def _chances(self) -> NDArray[np.float64]:
+    def _chances(self) -> dict[str, float]:
         """Return of each field the share of its decoys that stand in the texts: an upper estimate."""
-        numbers = made, found = np.zeros((2, len(self._paths)))
-        for query, by_field in zip(_OF_DECOYS, numbers, strict=True):
-            for field, number in self._database.execute(query):
-                by_field[field] = number
-        chances: NDArray[np.float64] = (found + 1) / (made + 1)
-        return chances
+        made, found = (dict(self._database.execute(query)) for query in _OF_DECOYS)
+        return {path: (found.get(path, 0) + 1) / (made.get(path, 0) + 1) for path in self._samples}
 
     def suspects(self, record_of: Callable[[int], Record]) -> Iterator[_Suspect]:
         """Yield the records of which any value is found."""
         chances = self._chances()
-        alike = {path: self._samples[at].alike for path, at in self._paths.items()}
+        alike = {path: sample.alike for path, sample in self._samples.items()}
         for record, values in groupby(self._database.execute(_OF_SUSPECTS), itemgetter(0)):
             by_chance, found, is_whole = list[float](), 0, False
             for _, field, keys, most in values:
                 if field is None:
                     is_whole = most == keys
                 else:
-                    by_chance.append(min(float(chances[field]) * keys, 1.0))
+                    by_chance.append(min(chances[field] * keys, 1.0))
                     found += most is not None
             p = _as_many(by_chance, found)
             if is_whole:
