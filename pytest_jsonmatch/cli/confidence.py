@@ -19,7 +19,6 @@ from pytest_jsonmatch.report.sheets import (
     Block,
     Cell,
     Chart,
-    Column,
     Figure,
     Figures,
     Rows,
@@ -165,7 +164,6 @@ def _cheapest(found: Cheapest) -> Said:
 def _table(study: ConfidenceStudy) -> Rows:
     """Return the table of fields, those first whose confidences are most surely off."""
     columns = ["values", "right", "confidence", "auroc", "interval", "ece", "interval", "brier"]
-    spared = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1}
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
     if study.cost is not None:
@@ -182,15 +180,9 @@ def _table(study: ConfidenceStudy) -> Rows:
         if of.cheapest is not None:
             cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost)]
         rows.append([*(Cell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])])
-    return Rows(
-        [
-            Column("field"),
-            *(Column(name, spare=spared.get(name, 0)) for name in columns),
-            Column("right by bin", text=True, spare=4),
-        ],
-        rows,
-        title="Fields, the most surely miscalibrated first",
-    )
+    title = "Fields, the most surely miscalibrated first"
+    spare = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1, "right by bin": 4}
+    return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
 
 
 def _threshold(found: Promise | Cheapest) -> str:

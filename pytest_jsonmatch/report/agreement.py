@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Column, Figure, Figures, Rows, Sheet
+from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Figure, Figures, Rows, Sheet
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.valuetext import Space, value_lines
 
@@ -21,8 +21,7 @@ _MAX_SHOWN: Final = 5
 _REACH: Final = 300
 """So many columns of a value are shown."""
 _REASON_ROWS: Final = 3
-_COLUMNS: Final = {"n": 0, "false same": 1, "false different": 2, "accuracy": 0, "kappa": 0, "interval": 3}
-"""Those of the table of fields, and which of them a narrow terminal can spare."""
+_COLUMNS: Final = ("field", "n", "false same", "false different", "accuracy", "kappa", "interval")
 
 
 @final
@@ -56,12 +55,12 @@ def agreement_sheet(
     ]
     blocks: list[Block] = [
         Figures(list(_figures(table, confidence))),
-        Rows([Column("people"), Column("judge: same"), Column("judge: different")], two_by_two),
+        Rows(["people", "judge: same", "judge: different"], two_by_two),
     ]
     if len(fields) > 1:
         worst = sorted(fields.items(), key=lambda item: (item[1].accuracy or 0.0, -item[1].number, item[0]))
-        columns = [Column("field"), *(Column(name, spare=spare) for name, spare in _COLUMNS.items())]
-        blocks.append(Rows(columns, [_row(path, found, confidence) for path, found in worst]))
+        rows = [_row(path, found, confidence) for path, found in worst]
+        blocks.append(Rows(_COLUMNS, rows, spare={"false same": 1, "false different": 2, "interval": 3}))
     return Sheet("jsonmatch judge calibrate", title, blocks)
 
 

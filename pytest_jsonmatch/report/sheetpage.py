@@ -14,7 +14,6 @@ from pytest_jsonmatch.report.sheets import (
     Block,
     Cell,
     Chart,
-    Column,
     Figures,
     Gates,
     Rows,
@@ -71,25 +70,20 @@ def _drawn(block: Block) -> Any:
 
 
 def _table(block: Rows) -> dict[str, object]:
+    is_text = [title in block.text or not at for at, title in enumerate(block.columns)]
     return {
         "title": block.title,
         "size": count(len(block.rows), block.noun),
-        "columns": [(column.title, column.text or not at) for at, column in enumerate(block.columns)],
-        "rows": [
-            (
-                _cell(row[0], block.columns[0]),
-                [_cell(cell, column) for cell, column in zip(row[1:], block.columns[1:], strict=True)],
-            )
-            for row in block.rows
-        ],
+        "columns": list(zip(block.columns, is_text, strict=True)),
+        "rows": [list(map(_cell, row, is_text)) for row in block.rows],
     }
 
 
-def _cell(cell: AnyCell, column: Column) -> dict[str, object]:
+def _cell(cell: AnyCell, is_text: bool) -> dict[str, object]:
     if isinstance(cell, Spark):
         return {"text": "", "tone": "", "is_text": True, "drawn": _spark(cell)}
     told = cell if isinstance(cell, Cell) else Cell(cell)
-    return {"text": told.text, "tone": told.tone, "is_text": column.text, "drawn": None}
+    return {"text": told.text, "tone": told.tone, "is_text": is_text, "drawn": None}
 
 
 def _spark(spark: Spark) -> dict[str, object]:
