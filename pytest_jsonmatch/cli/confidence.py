@@ -29,7 +29,7 @@ from pytest_jsonmatch.report.sheets import (
 )
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.study.calibration import Cheapest, Estimate, Promise
+    from pytest_jsonmatch.study.calibration import Estimate, Threshold
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
     from pytest_jsonmatch.study.confidences import ConfidenceSource
 
@@ -134,7 +134,7 @@ def _estimate(found: Estimate | None) -> tuple[str, str]:
     return score_text(value), "" if low is None else f"{score_text(low)} to {score_text(high)}"
 
 
-def _promised(found: Promise, most: float) -> Said:
+def _promised(found: Threshold, most: float) -> Said:
     if found.threshold is None or found.bound is None:
         from pytest_jsonmatch.study.calibration import needed
 
@@ -151,12 +151,12 @@ def _promised(found: Promise, most: float) -> Said:
     )
 
 
-def _cheapest(found: Cheapest) -> Said:
+def _cheapest(found: Threshold) -> Said:
     if found.threshold is None:
         return Said("Reviewing all values is cheapest.", "open")
     return Said(
         f"A threshold of {found.threshold:g} is cheapest: {_percent(found)} of the values skip review, "
-        f"and a value costs {amount_text(found.cost)}.",
+        f"and a value costs {amount_text(found.cost or 0.0)}.",
         "strong",
     )
 
@@ -178,16 +178,16 @@ def _table(study: ConfidenceStudy) -> Rows:
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
         if of.cheapest is not None:
-            cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost)]
+            cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost or 0.0)]
         rows.append([*(Cell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])])
     title = "Fields, the most surely miscalibrated first"
     spare = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1, "right by bin": 4}
     return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
 
 
-def _threshold(found: Promise | Cheapest) -> str:
+def _threshold(found: Threshold) -> str:
     return "none" if found.threshold is None else f"{found.threshold:g}"
 
 
-def _percent(found: Promise | Cheapest) -> str:
+def _percent(found: Threshold) -> str:
     return f"{found.coverage * 100:.1f} %"

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import CHUNK, Comparing, answered
-from pytest_jsonmatch.study.calibration import GROUPS, Bin, Cheapest, Estimate, Promise, Risk, Tally
+from pytest_jsonmatch.study.calibration import GROUPS, Bin, Estimate, Risk, Tally, Threshold
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class FieldConfidence:
     ece: Estimate | None = None
     reliability: tuple[Bin, ...] = ()
     risks: tuple[Risk, ...] = ()
-    at_error: Promise | None = None
-    cheapest: Cheapest | None = None
+    at_error: Threshold | None = None
+    cheapest: Threshold | None = None
 
     @property
     def figures(self) -> dict[str, float | None]:
