@@ -138,7 +138,10 @@ def test_records_scored_when_an_error_comes_are_not_lost_to_others():
 def dask_cluster() -> Iterator[Any]:
     """Start two Dask workers on this machine, and give their client."""
     distributed = pytest.importorskip("distributed")
+    # (Those who want something from a worker that was killed would wait for it for half a minute.)
+    patience = {"distributed.comm.timeouts.connect": "5s"}
     with (
+        pytest.importorskip("dask").config.set(patience),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
         ) as cluster,

@@ -109,6 +109,7 @@ ACCEPTED = st.sampled_from(
     [
         {"optional": True},
         {"values": ["a", "b"], "optional": True},
+        ["tea", None, 1, "a b"],
         ["tea", [], {"a": 1}],
         [["a"], {"a": "b"}],
         {"type": ["array", "null"]},
@@ -259,6 +260,7 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         ({"extra": "ignore"}, 0),
         ({"fields": {"[].a": {"align": {"key": "n"}}}}, 0),
         ({"accept": {"[].a[].n": {"optional": True}, "[].c": {"optional": True}}}, 0),
+        ({"accept": {"[].b": [None, "none"]}}, 0),
         ({"compare": {"string": "levenshtein"}}, 0),
         ({"accept": {"[].b": [[{"n": 1}, {"n": 2}]]}}, 3),
         ({"memory_limit": "200 KiB"}, 2),
@@ -269,6 +271,7 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         "extras ignored",
         "key",
         "optional",
+        "null in place of an array",
         "long texts",
         "an array is accepted",
         "little memory",
@@ -281,6 +284,7 @@ def test_few_pairs_are_walked(size, more, walks, monkeypatch):
     rng = random.Random(size)
     expected = [{**order, "d": long_text(rng)} for order in orders(rng, size)]
     actual = [{**order, "d": order["d"][:-1], "e": 1} for order in expected]
+    actual[0]["b"] = None
     rng.shuffle(actual)
     assert compare_json(actual, expected, arrays="unordered", **more).recall > 0.5
     assert len(made) <= walks * size

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.accept import Accept
+    from pytest_jsonmatch.engine.plan.accept import Accept, Acceptance
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -201,8 +201,9 @@ class Columns:
         actual: Sequence[JsonValue],
     ) -> None:
         """Add pairs of values of one kind: two scalars, two objects, two arrays. Others score 0."""
+        scalars = node
         if node.accept is not None:
-            if node.accept.takes_values:
+            if node.accept.takes_values and not node.accepts_scalars_only:
                 self._accepting(grid, _Place(node, weight), node.accept, expected, actual)
                 return
             node = node.children[BARE]
@@ -212,7 +213,7 @@ class Columns:
             everything = one.is_all and other.is_all
             block = grid if everything else self._body(self._aligner, len(one.places), len(other.places))
             if shape is object:
-                self._scalars(block, node, weight, one.values, other.values)
+                self._scalars(block, scalars, weight, one.values, other.values)
             else:
                 add = self._objects if shape is dict else self._arrays
                 add(block, node, weight, one.values, other.values)
@@ -222,6 +223,33 @@ class Columns:
                 grid.absorb(block, one.places, other.places)
             else:
                 self._absorb(grid, _Place(node, weight), block, (one, other))
+        if scalars.acceptance is not None:
+            containers = [at for shape, some in left.items() if shape is not object for at in some]
+            sides = Some.at(containers, expected), Some.at(right.get(object, []), actual)
+            self._accepted(grid, _Place(node, weight), scalars.acceptance, sides)
+
+    def _accepted(self, grid: Grid, place: _Place, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
+        """Add what scalars of actual score that are right in place of containers of expected.
+
+        Where one does, the container counts as one leaf.
+        """
+        weight, limit = place.weight, self._aligner.plan.options.leaf_threshold or 0.0
+        scores = {
+            to: score
+            for to, value in zip(sides[1].places, sides[1].values)
+            if (score := acceptance.ceiling(place.node.prepare(value))) > limit or score == 1.0
+        }
+        less = {
+            at: leaves_alone(place.node, value, self._aligner.leaves, lacking=False) - 1.0
+            for at, value in zip(sides[0].places, sides[0].values)
+        }
+        if not self._aligner.as_f1:
+            # A container without leaves scores 1 by itself.
+            less = {at: more for at, more in less.items() if more > -1.0}
+        rows, columns = list(less), list(scores)
+        grid.credit(rows, columns, [weight * score for score in scores.values()])
+        if any(less.values()):
+            grid.lower(rows, columns, [[weight * more] * len(columns) for more in less.values()])
 
     def _absorb(self, grid: Grid, place: _Place, block: Grid, sides: tuple[Some, Some]) -> None:
         """Add a block of pairs, and correct the leaves where a value of it meets what is not in it.

@@ -119,7 +119,7 @@ class Grid(ABC):
             self.expected[at] += weight
         for to in columns:
             self.actual[to] += weight
-        self._add(self.score, rows, columns, [weight] * len(columns))
+        self.credit(rows, columns, [weight] * len(columns))
 
     def doubt(self, expected: list[float], actual: list[float], most: Sequence[Sequence[float]]) -> None:
         """Leave every pair to the walk, given leaves, and what each pair can score at most.
@@ -131,11 +131,15 @@ class Grid(ABC):
         rows, columns = range(len(expected)), range(len(actual))
         self.expected = [leaves + more for leaves, more in zip(self.expected, expected)]
         self.actual = [leaves + more for leaves, more in zip(self.actual, actual)]
-        if rows and columns:
-            self._add(self.score, rows, columns, most)
+        self.credit(rows, columns, most)
         for at, (own, line) in enumerate(zip(expected, most)):
             sides = [own + other for other in actual] if self.aligner.as_f1 else [own] * len(actual)
             self.lower([at], columns, [both - self._counted_sides * each for both, each in zip(sides, line)])
+
+    def credit(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
+        """Add to what a block of pairs scores: numbers for each row, or one line for every row."""
+        if rows and columns:
+            self._add(self.score, rows, columns, by)
 
     def lower(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
         """Take leaves off those of a block of pairs: numbers for each row, or one line for every row."""
@@ -152,8 +156,7 @@ class Grid(ABC):
             self.expected[at] += leaves
         for to, leaves in zip(columns, block.actual):
             self.actual[to] += leaves
-        if rows and columns:
-            self._add(self.score, rows, columns, block.score)
+        self.credit(rows, columns, block.score)
         if block.less is not None:
             self.lower(rows, columns, block.less)
         for part in block.parts:
@@ -169,7 +172,7 @@ class Grid(ABC):
         if any(codes) and any(others):
             sums, is_exact = self._sums_of(nested, weight)
             everyone = range(len(self.expected)), range(len(self.actual))
-            self._add(self.score, *everyone, sums.score)
+            self.credit(*everyone, sums.score)
             if sums.less is not None:
                 self.lower(*everyone, sums.less)
             if nested.inner.walked:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
 from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
 from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
-from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.equality import json_equal, json_key
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -149,29 +148,44 @@ removed) and its case (full case folding); keys and numbers as they are (source 
 # contains
 
 
+class _Whole(NamedTuple):
+    """A value, and what it is made of: found out once a value, not once a pair."""
+
+    value: JsonValue
+    key: Hashable
+    parts: frozenset[Hashable] | None
+    """Of its elements or members; None: it is no container."""
+
+    @classmethod
+    def of(cls, value: JsonValue) -> _Whole:
+        kind = type(value)
+        parts: frozenset[Hashable] | None = None
+        if kind is list:
+            parts = frozenset(map(json_key, value))
+        elif kind is dict:
+            parts = frozenset((name, json_key(item)) for name, item in value.items())
+        return cls(value, json_key(value), parts)
+
+    def contains(self, other: _Whole) -> bool:
+        kind, other_kind = type(self.value), type(other.value)
+        if kind is str and other_kind is str:
+            return other.value in self.value
+        if kind is list and other.key in self.parts:  # type: ignore[operator] # a list has parts
+            return True
+        if kind is other_kind and self.parts is not None and other.parts is not None:
+            return other.parts <= self.parts
+        return kind is not list and self.key == other.key
+
+
 def _contains(expected: JsonValue, actual: JsonValue) -> float:
-    kind = type(actual)
-    if kind is str and type(expected) is str:
-        return 1.0 if expected in actual else 0.0
-    if kind is list:
-        return 1.0 if _list_contains(actual, expected) else 0.0
-    if kind is dict and type(expected) is dict:
-        held = all(json_equal(item, actual.get(key, MISSING)) for key, item in expected.items())
-        return 1.0 if held else 0.0
-    return equality_score(expected, actual)
-
-
-def _list_contains(actual: list[JsonValue], expected: JsonValue) -> bool:
-    keys = set(map(json_key, actual))
-    return json_key(expected) in keys or (
-        type(expected) is list and all(json_key(item) in keys for item in expected)
-    )
+    return 1.0 if _Whole.of(actual).contains(_Whole.of(expected)) else 0.0
 
 
 def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
     import numpy as np
 
-    scores = [[_contains(one, other) for other in actual] for one in expected]
+    others = list(map(_Whole.of, actual))
+    scores = [[other.contains(one) for other in others] for one in map(_Whole.of, expected)]
     return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.written import read_flag
 from pytest_jsonmatch.engine.value.convert import (
+    CONTAINERS,
     NUMBERS,
     SCHEMA_TYPES,
     fits_types,
@@ -228,6 +229,12 @@ class Acceptance:
         self.accept = accept
         self._score = score
         self._values = [(each, prepare(each.value)) for each in alternatives]
+
+    @property
+    def is_of_scalars(self) -> bool:
+        """Whether nothing is accepted but scalars, each known by its value."""
+        kinds = {type(each.value) for each in self.accept.alternatives}
+        return not self.accept.predicates and kinds.isdisjoint(CONTAINERS)
 
     def ceiling(self, actual: JsonValue) -> float:
         """Return the best score of actual's value, transformed, against what is accepted."""

@@ -133,6 +133,8 @@ class PlanNode:
                 self.accepted_by_walk = False
                 score = self.acceptance.score
             quick = quick and self.accept.is_quick
+        self.accepts_scalars_only = self.acceptance is not None and self.acceptance.is_of_scalars
+        """Whether what else is right here are scalars, each known by its value."""
         self.quick: Score | None = self._behind_transforms(score) if quick else None
         """What scores two scalars and never fails; None: they need a closer look."""
         plan.nodes += 1

@@ -175,7 +175,7 @@ def _folded(unit: Spot, below: list[Finding]) -> Finding:
     else:
         status, first = MISMATCH, differences[0]
         detail = Detail(differences=differences)
-        if first.node is node:
+        if first.node.place is node.place:
             # A type mismatch of the unit itself needs no list of what differs below it.
             detail = Detail() if first.detail is None else first.detail._replace(leaves=None, weights=None)
     return unit.finding(status, 1.0 if status == MATCH else 0.0, detail)
@@ -183,7 +183,7 @@ def _folded(unit: Spot, below: list[Finding]) -> Finding:
 
 def _decides(node: PlanNode, unit: PlanNode) -> bool:
     """Tell whether a difference at `node` counts for the unit: not if a weight below the unit is 0."""
-    while node is not unit and node.parent is not None:
+    while node.place is not unit.place and node.parent is not None:
         if node.own_weight == 0.0:
             return False
         node = node.parent

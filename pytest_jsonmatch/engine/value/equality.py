@@ -73,19 +73,23 @@ def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
 class _Container:
     """An array or object as a key; its hash looks at two levels only, so that no depth is too deep."""
 
-    __slots__ = ("_strict", "_value")
+    __slots__ = ("_hash", "_strict", "_value")
 
     def __init__(self, value: JsonValue, *, strict: bool) -> None:
         self._value = value
         self._strict = strict
+        parts: Hashable
+        if type(value) is dict:
+            parts = frozenset((name, self._outline(item)) for name, item in value.items())
+        else:
+            parts = tuple(map(self._outline, value))
+        self._hash = hash(parts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Container) and json_equal(self._value, other._value, strict=self._strict)
 
     def __hash__(self) -> int:
-        if type(self._value) is dict:
-            return hash(frozenset((name, self._outline(item)) for name, item in self._value.items()))
-        return hash(tuple(map(self._outline, self._value)))
+        return self._hash
 
     def _outline(self, value: JsonValue) -> Hashable:
         kind = type(value)
