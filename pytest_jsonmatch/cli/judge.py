@@ -20,10 +20,9 @@ from pytest_jsonmatch.cli.progress import Progress
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.gate.agreement import Agreement, agreement_checks
 from pytest_jsonmatch.gate.intervals import Interval, checked_confidence
-from pytest_jsonmatch.report.agreement import Disagreement, agreement_sheet, disagreement_lines
+from pytest_jsonmatch.report.agreement import Disagreement, agreement_blocks, disagreement_lines
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.sheets import sheet_lines
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.semantic.bench import Bench, Question, question_of, usage_text
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
@@ -142,7 +141,7 @@ def _lines(found: _Judged, checks: Sequence[Check], options: Namespace, look: Lo
         for label, verdict in found.disagreed()
     ]
     blocks = [
-        sheet_lines(agreement_sheet(title, table, found.fields(), options.confidence), look),
+        *agreement_blocks(table, found.fields(), look, title=title, confidence=options.confidence),
         disagreement_lines(disagreed, look),
         list(_notes(found, look)),
         _check_lines(checks, found, look),

@@ -137,7 +137,7 @@ def answered(
             expected = read_gold(first.expected, name, first.where)
             read = [_read(pair, expected, compare) for pair in pairs]
             record, *given = (
-                reading.without_id(each) if type(each) is dict else each
+                {key: value for key, value in each.items() if key != id_field} if type(each) is dict else each
                 for each in (expected, *(answer for answer, _ in read))
             )
             told = [
