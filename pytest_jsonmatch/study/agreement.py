@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.gate.intervals import lower_end, plain_end
 from pytest_jsonmatch.study.answers import CHUNK, Comparing
 from pytest_jsonmatch.study.calibration import SURE, Estimate
-from pytest_jsonmatch.study.records import joined, opened
+from pytest_jsonmatch.study.records import joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,10 +170,9 @@ def measure_agreement(
     if len(annotators) < 2:
         raise ConfigurationError("agreement is between two annotators or more; there is one")
     counted, compare = _Counted(tuple(annotators)), Comparing(metric, options)
-    with opened(annotators, id_field) as golds:
-        documents = joined(golds)
-        while chunk := list(islice(documents, CHUNK)):
-            counted.add(chunk, compare)
+    documents = joined(annotators, id_field)
+    while chunk := list(islice(documents, CHUNK)):
+        counted.add(chunk, compare)
     compare.warn()
     if not counted.documents:
         names = ", ".join(annotators)

@@ -6,11 +6,10 @@ Imported when it is asked for: it imports numpy.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, count, groupby
+from itertools import count, groupby
 from math import prod
 from operator import itemgetter
 from sqlite3 import connect
@@ -22,7 +21,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import gold_error
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.study.answers import Comparing
-from pytest_jsonmatch.study.records import opened, record_at
+from pytest_jsonmatch.study.records import Kept, read_records
 from pytest_jsonmatch.study.sample import Sample
 from pytest_jsonmatch.study.twins import Duplicate, Twins
 from pytest_jsonmatch.study.words import (
@@ -166,19 +165,18 @@ def measure_overlap(
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
     compare = Comparing(metric, options)
-    with opened(gold, id_field) as golds, closing(connect("")) as database:
-        search, twins = _Search(database), Twins(database)
-        search.read(chain.from_iterable(golds), twins)
+    with closing(connect("")) as database:
+        kept, search, twins = Kept(database), _Search(database), Twins(database)
+        search.read(kept.keep(read_records(gold, id_field)), twins)
         if not search.number:
             raise ConfigurationError("there is no gold record")
         search.look(texts)
-        record_of = partial(record_at, golds)
         contaminated, worst = 0, list[_Suspect]()
-        for each in search.suspects(record_of):
+        for each in search.suspects(kept):
             if each.p <= _ALARMS:
                 contaminated += 1
                 worst = sorted([*worst, each])[:_LISTED]
-        told = tuple(search.told(each, record_of(each.record)) for each in worst)
+        told = tuple(search.told(each, kept[each.record]) for each in worst)
 
         def score(one: Record, other: Record) -> float:
             (found,) = compare([(other.value, one.value)])
@@ -186,8 +184,8 @@ def measure_overlap(
                 raise gold_error(one.id, None, found)
             return found.score or 0.0
 
-        twins.link(record_of, score, near)
-        duplicates, leaks = twins.counts(lambda number: record_of(number).gold)
+        twins.link(kept.__getitem__, score, near)
+        duplicates, leaks = twins.counts(lambda number: kept[number].gold)
     return OverlapStudy(
         search.number,
         search.texts,
@@ -207,7 +205,6 @@ _BITS: Final = 27
 """So many bits of a key say where its bit stands in the table of those that may be looked for."""
 # A decoy has no record, and the whole of a record, of which all keys have to stand in one text, no field.
 _TABLES: Final = """
-    PRAGMA journal_mode = OFF;
     CREATE TABLE keys (key INTEGER, value INTEGER, record INTEGER, field TEXT);
     CREATE TABLE rare (
         key INTEGER, value INTEGER, record INTEGER, field TEXT,
@@ -349,7 +346,7 @@ class _Search:
         made, found = (dict(self._database.execute(query)) for query in _OF_DECOYS)
         return {path: (found.get(path, 0) + 1) / (made.get(path, 0) + 1) for path in self._samples}
 
-    def suspects(self, record_of: Callable[[int], Record]) -> Iterator[_Suspect]:
+    def suspects(self, kept: Kept) -> Iterator[_Suspect]:
         """Yield the records of which any value is found."""
         chances = self._chances()
         alike = {path: sample.alike for path, sample in self._samples.items()}
@@ -364,7 +361,7 @@ class _Search:
             p = _as_many(by_chance, found)
             if is_whole:
                 # No text has it more often than other records have its values in all fields.
-                paths = {path for path, text in leaves_of(record_of(record).value) if words_of(text)}
+                paths = {path for path, text in leaves_of(kept[record].value) if words_of(text)}
                 p = min(p, self.words * prod(alike[path] for path in paths))
             yield _Suspect(min(1.0, p * self.number), record, len(by_chance), found, is_whole)
 
