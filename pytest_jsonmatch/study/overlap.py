@@ -5,14 +5,13 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import count, groupby
 from math import prod
 from operator import itemgetter
-from sqlite3 import connect
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -21,7 +20,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import gold_error
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.study.answers import Comparing
-from pytest_jsonmatch.study.records import Kept, read_records
+from pytest_jsonmatch.study.records import Kept, read_records, temporary_database
 from pytest_jsonmatch.study.sample import Sample
 from pytest_jsonmatch.study.twins import Duplicate, Twins
 from pytest_jsonmatch.study.words import (
@@ -165,7 +164,7 @@ def measure_overlap(
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
     compare = Comparing(metric, options)
-    with closing(connect("")) as database:
+    with temporary_database() as database:
         kept, search, twins = Kept(database), _Search(database), Twins(database)
         search.read(kept.keep(read_records(gold, id_field)), twins)
         if not search.number:
@@ -323,7 +322,7 @@ class _Search:
         """Read all texts."""
         for name, parts in groupby(texts, itemgetter(0)):
             self.texts += 1
-            self._database.execute("INSERT INTO texts VALUES (?, ?)", (self.texts, name))
+            self._database.execute("INSERT INTO texts VALUES (?, ?)", (self.texts, json.dumps(name)))
             tail = hashes_of(())
             for _, text in parts:
                 words = hashes_of(words_of(text))
@@ -374,7 +373,7 @@ class _Search:
             words = words_of(text)
             if is_telling(words) and any(value in of_it for _, value, *_ in self._rows(keys_of(words))):
                 fields[f"{path}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"] = None
-        number, text = execute(_TEXT_OF, (at, False)).fetchone() or (0, "")
+        number, text = execute(_TEXT_OF, (at, False)).fetchone() or (0, '""')
         if suspect.is_whole:
             _, text = execute(_TEXT_OF, (at, True)).fetchone()
         return Contaminated(
@@ -382,7 +381,7 @@ class _Search:
             record.id,
             suspect.values,
             suspect.found,
-            text,
+            json.loads(text),
             number,
             suspect.is_whole or number == suspect.values > 1,
             suspect.p,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, nullcontext
-from sqlite3 import connect
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import Source, read_gold
@@ -17,7 +17,6 @@ from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from os import PathLike
-    from sqlite3 import Connection
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -68,28 +67,43 @@ def _named(record: Record, id_field: str | None, where: str | None) -> Record:
     return Record(record.gold, name, {key: each for key, each in value.items() if key != id_field})
 
 
+@contextmanager
+def temporary_database() -> Iterator[sqlite3.Connection]:
+    """Open a database on disk, which is gone at the end: what grows with records stands there.
+
+    Raises:
+        ConfigurationError: there is no room for it.
+    """
+    with closing(sqlite3.connect("")) as database:
+        database.execute("PRAGMA journal_mode = OFF")
+        try:
+            yield database
+        except sqlite3.OperationalError as error:
+            message = f"a temporary file can't be written: {error}; SQLITE_TMPDIR names a folder with room"
+            raise ConfigurationError(message) from None
+
+
 @final
 class Kept:
-    """Records in a database on disk, by their numbers."""
+    """Records in a database, by their numbers."""
 
-    def __init__(self, database: Connection) -> None:
+    def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        database.execute("PRAGMA journal_mode = OFF")
         database.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, gold TEXT, id TEXT, value BLOB)")
 
     def keep(self, records: Iterable[Record]) -> Iterator[Record]:
         """Keep records as they go by, counted from 0."""
         for number, record in enumerate(records):
-            # (Half of a surrogate pair becomes the escape that JSON has for it.)
+            # (As JSON, in which half of a surrogate pair is an escape.)
             text = render(record.value).encode("utf-8", "backslashreplace")
-            row = number, record.gold, json.dumps(record.id), text
+            row = number, json.dumps(record.gold), json.dumps(record.id), text
             self._database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
             yield record
 
     def __getitem__(self, number: int) -> Record:
         query = "SELECT gold, id, value FROM records WHERE number = ?"
         gold, name, value = self._database.execute(query, (number,)).fetchone()
-        return Record(gold, json.loads(name), parse_json(value))
+        return Record(json.loads(gold), json.loads(name), parse_json(value))
 
 
 def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
@@ -98,7 +112,7 @@ def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[st
     Raises:
         ConfigurationError: an id comes twice in a gold; and what `read_records` raises.
     """
-    with closing(connect("")) as database:
+    with temporary_database() as database:
         kept = Kept(database)
         for _ in kept.keep(read_records(sides, id_field)):
             pass

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import random
 import tracemalloc
-from contextlib import closing
-from sqlite3 import connect
 
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.study import measure_overlap, words
-from pytest_jsonmatch.study.records import Record
+from pytest_jsonmatch.study.records import Record, temporary_database
 from pytest_jsonmatch.study.twins import Twins
 from pytest_jsonmatch.study.words import decoys_of, text_of, words_of
 
@@ -185,7 +183,7 @@ def test_rules_say_what_is_nearly_the_same():
 
 def test_a_group_of_equal_records_takes_as_many_comparisons():
     compared = []
-    with closing(connect("")) as database:
+    with temporary_database() as database:
         twins = Twins(database)
         for number in range(500):
             twins.add(number, {1, 2, 3, 4})
@@ -243,6 +241,12 @@ def test_arguments_that_cannot_be(folder, gold, options, told):
 def test_gold_that_is_no_json():
     with pytest.raises(GoldValidationError, match="record 0: "):
         measure_overlap({"g": ["{"]})
+
+
+def test_names_and_values_with_half_of_a_surrogate_pair():
+    gold = [{**record, "id": f"\ud800{at}", "a\ud800": "\ud800"} for at, record in enumerate(golden())]
+    (worst,) = measure_overlap({"g\udcff": gold}, [("p\udcff", as_text(gold[7]))], id_field="id").worst
+    assert (worst.split, worst.id, worst.text) == ("g\udcff", "\ud8007", "p\udcff")
 
 
 def test_one_record_all_of_which_is_null():
