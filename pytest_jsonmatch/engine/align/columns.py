@@ -239,17 +239,16 @@ class Columns:
             for to, value in zip(sides[1].places, sides[1].values)
             if (score := acceptance.ceiling(place.node.prepare(value))) > limit or score == 1.0
         }
-        less = {
-            at: leaves_alone(place.node, value, self._aligner.leaves, lacking=False) - 1.0
-            for at, value in zip(sides[0].places, sides[0].values)
-        }
-        if not self._aligner.as_f1:
-            # A container without leaves scores 1 by itself.
-            less = {at: more for at, more in less.items() if more > -1.0}
-        rows, columns = list(less), list(scores)
-        grid.credit(rows, columns, [weight * score for score in scores.values()])
-        if any(less.values()):
-            grid.lower(rows, columns, [[weight * more] * len(columns) for more in less.values()])
+        by_leaves: dict[float, list[int]] = {}
+        for at, value in zip(sides[0].places, sides[0].values):
+            leaves = leaves_alone(place.node, value, self._aligner.leaves, lacking=False)
+            by_leaves.setdefault(leaves, []).append(at)
+        for leaves, rows in by_leaves.items():
+            # (Where all that is expected is found, a container without leaves scores 1 by itself.)
+            if leaves or self._aligner.as_f1:
+                grid.credit(rows, list(scores), [weight * score for score in scores.values()])
+                if leaves != 1.0:
+                    grid.lower(rows, list(scores), [weight * (leaves - 1.0)] * len(scores))
 
     def _absorb(self, grid: Grid, place: _Place, block: Grid, sides: tuple[Some, Some]) -> None:
         """Add a block of pairs, and correct the leaves where a value of it meets what is not in it.
