@@ -39,8 +39,6 @@ from pytest_jsonmatch.study.words import (
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from numpy.typing import NDArray
-
     from pytest_jsonmatch.study.records import Record, Side
     from pytest_jsonmatch.study.words import Keys
 
@@ -200,8 +198,6 @@ def measure_overlap(
 
 # -- the search --------------------------------------------------------------------------------------------
 
-_BITS: Final = 27
-"""So many bits of a key say where its bit stands in the table of those that may be looked for."""
 # A decoy has no record, and the whole of a record, of which all keys have to stand in one text, no field.
 _TABLES: Final = """
     CREATE TABLE keys (key INTEGER, value INTEGER, record INTEGER, field TEXT);
@@ -220,6 +216,7 @@ _RARE_ONES: Final = """
         SELECT *, count(record) OVER (PARTITION BY key) AS golds FROM keys
     ) WHERE golds <= ? AND (golds = 0 OR record IS NOT NULL)
 """
+_LOOK_UP: Final = "SELECT rare.* FROM json_each(?) AS asked JOIN rare ON rare.key = asked.value"
 _FOUND: Final = """
     CREATE TABLE found AS
         SELECT value, record, field, count(*) AS number, text FROM hits GROUP BY text, value;
@@ -273,8 +270,6 @@ class _Search:
         self._values = count()
         self._samples: defaultdict[str, Sample[tuple[str, ...]]] = defaultdict(lambda: Sample(_SAMPLE, []))
         """Of each field, the first words of some values."""
-        self._maybe = np.zeros(1 << (_BITS - 3), dtype=np.uint8)
-        """A bit for the beginning of each key that is looked for: few words need the database."""
 
     def read(self, records: Iterable[Record], twins: Twins) -> None:
         """Read all gold records, add decoys, and make ready to look for what is rare."""
@@ -282,10 +277,6 @@ class _Search:
         self._database.executemany(insert, self._keys_of(records, twins))
         self._database.executemany(insert, self._decoys())
         self._database.execute(_RARE_ONES, (_RARE,))
-        keys = self._database.execute("SELECT key FROM rare")
-        while part := keys.fetchmany(1 << 12):
-            places, bits = _bit_of(np.array(part, dtype=np.int64).ravel().view(np.uint64))
-            np.bitwise_or.at(self._maybe, places, bits)
 
     def _keys_of(self, records: Iterable[Record], twins: Twins) -> Iterator[_Row]:
         """Yield all keys of records, and let `twins` know these."""
@@ -335,10 +326,8 @@ class _Search:
         self._database.executescript(_FOUND)
 
     def _rows(self, keys: Keys) -> Iterator[_Row]:
-        """Yield what is looked for of these keys."""
-        places, bits = _bit_of(keys)
-        for key in _signed(np.unique(keys[self._maybe[places] & bits > 0])):
-            yield from self._database.execute("SELECT * FROM rare WHERE key = ?", (key,))
+        """Return what is looked for of these keys."""
+        return self._database.execute(_LOOK_UP, (json.dumps(_signed(np.unique(keys))),))
 
     def _chances(self) -> dict[str, float]:
         """Return of each field the share of its decoys that stand in the texts: an upper estimate."""
@@ -393,13 +382,6 @@ def _signed(keys: Keys) -> list[int]:
     """Return keys as the database has them."""
     found: list[int] = keys.view(np.int64).tolist()
     return found
-
-
-def _bit_of(keys: Keys) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Return of each key the byte and the bit by its beginning."""
-    begins = keys >> np.uint64(64 - _BITS)
-    bits = np.left_shift(1, (begins & np.uint64(7)).astype(np.uint8), dtype=np.uint8)
-    return (begins >> np.uint64(3)).astype(np.intp), bits
 
 
 def _as_many(chances: Iterable[float], number: int) -> float:
