@@ -24,8 +24,8 @@ from pytest_jsonmatch.report.sheets import (
     place_text,
 )
 
-_WIDTH, _HEIGHT = 720, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 20, 34, _HEIGHT - 44
+# Of the 720 × 280 that the template draws a chart on, and the size of its sparklines.
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 700, 34, 236
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
 _COLOURS: Final = 6
 _MOST_DOTS: Final = 24
@@ -125,12 +125,7 @@ def _chart(chart: Chart) -> dict[str, object]:
     kinds = ["guide" if each.is_guide else f"s{coloured.index(each) % _COLOURS}" for each in chart.series]
     return {
         "chart": chart,
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "left": _LEFT,
-        "right": _RIGHT,
-        "top": _TOP,
-        "bottom": _BOTTOM,
+        "box": {"left": _LEFT, "right": _RIGHT, "top": _TOP, "bottom": _BOTTOM},
         "legend": [(kind, each.name) for kind, each in zip(kinds, chart.series, strict=True) if each.name],
         "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, least)],
         "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top)],
