@@ -137,7 +137,21 @@ KINDS = [
     {"type": "array", "items": {"x-eval-weight": 2}},
     {"type": "string", "x-eval-compare": "jaccard"},
 ]
-ALTERNATIVES = {"type": "array", "items": {"oneOf": KINDS}, "x-eval-align": {"match_by": "hungarian"}}
+PAIRED = {"x-eval-align": {"match_by": "hungarian"}}
+ALTERNATIVES = {"type": "array", "items": {"oneOf": KINDS}, **PAIRED}
+WEIGHED = {
+    "anyOf": [
+        {"type": "string", "x-eval-weight": 3},
+        {"type": "object", "x-eval-weight": 2},
+        {"type": "array", "items": {"anyOf": [{"type": "string", "x-eval-weight": 2}, {}]}, **PAIRED},
+        {"x-eval-weight": 0.5},
+    ]
+}
+SCHEMAS = [
+    ALTERNATIVES,
+    {"type": "array", "items": WEIGHED, **PAIRED},
+    {"type": "array", "items": {"properties": dict.fromkeys("abc", WEIGHED)}, **PAIRED},
+]
 
 
 def elements(scalars):
@@ -159,8 +173,8 @@ ACTUAL = st.lists(elements(st.sampled_from(SCALARS + NONFINITE)), min_size=1, ma
 
 @st.composite
 def options(draw):
-    more = {"schema": ALTERNATIVES, "unlisted": "extra"} if draw(st.integers(0, 4)) == 0 else {}
-    return {**draw(OPTIONS), **more}
+    more = {"schema": draw(st.sampled_from(SCHEMAS)), "unlisted": "extra"}
+    return {**draw(OPTIONS), **(more if draw(st.integers(0, 4)) == 0 else {})}
 
 
 # -- grids ---------------------------------------------------------------------------------------------------

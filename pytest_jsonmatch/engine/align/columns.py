@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
 from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.align.parts import flatten
-from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of
+from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of, weight_chosen
 from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -54,7 +54,7 @@ class Columns:
         options = aligner.plan.options
         self._aligner = aligner
         self._body = body
-        self._top = element.depth
+        self._element = element
         self._deepest = deepest or element.depth + _MOST_LEVELS
         # What a ratio is made of, expected's leaves, does not depend on actual's.
         self._count_actual = aligner.count_extra or options.reduce == "ratio"
@@ -76,7 +76,8 @@ class Columns:
             actual: m values.
             above: the product of the weights from the element down to the node's parent.
         """
-        weight = above * node.own_weight if node.depth > self._top else 1.0
+        deeper = node.depth > self._element.depth
+        weight = above * node.own_weight if deeper else weight_chosen(self._element, node)
         if node.depth > self._deepest or (node.branches is not None and node.accept is not None):
             return self.left_to_walk(node, expected, actual, weight)
         grid = self._body(self._aligner, len(expected), len(actual))

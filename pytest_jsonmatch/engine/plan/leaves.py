@@ -87,10 +87,16 @@ def leaves_alone(node: PlanNode, value: JsonValue, known: Known, *, lacking: boo
     child = node.chosen(value, MISSING)
     if child.skip or (lacking and child.accept is not None and child.accept.optional):
         return 0.0
+    weight = weight_chosen(node, child)
     if (type(value) is not dict and type(value) is not list) or child.explicit is not None:
-        return 1.0
+        return weight
     leaves = leaves_of(child, value, known, lacking=lacking)
-    return 1.0 if not leaves.number and node.plan.options.empties == "if_absent" else leaves.weight
+    return weight * (1.0 if not leaves.number and node.plan.options.empties == "if_absent" else leaves.weight)
+
+
+def weight_chosen(node: PlanNode, chosen: PlanNode) -> float:
+    """Return what an alternative of the schema weighs where the place itself weighs 1."""
+    return chosen.own_weight / node.own_weight if chosen is not node and node.own_weight else 1.0
 
 
 def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
@@ -103,32 +109,39 @@ def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], 
         value: any value.
         known: keeps what was found of containers.
     """
+    heaviest = max(weight_chosen(node, variant) for variant in _variants(node))
     if type(value) is not dict and type(value) is not list:
-        return 1.0
+        return heaviest
     waiting = [(node, value)]
     while waiting:
         below, item = waiting[-1]
         if (below, id(item)) in known:
             waiting.pop()
             continue
-        # (Alternatives of a schema differ in what they count only by weights.)
-        alternatives = range(len(below.branches or ()) if node.plan.weighted else 0)
         most, todo = 1.0, []
-        for variant in (below, *map(below.children.__getitem__, alternatives)):
+        for variant in _variants(below):
             total = 0.0
             for child, member in _members(variant, item):
+                weight = max(each.own_weight for each in _variants(child))
                 if type(member) is not dict and type(member) is not list:
-                    total += child.own_weight
+                    total += weight
                 elif (found := known.get((child, id(member)))) is None:
                     todo.append((child, member))
                 else:
-                    total += child.own_weight * found
+                    total += weight * found
             most = max(most, total)
         if todo:
             waiting += todo
         else:
             known[below, id(item)] = most
-    return known[node, id(value)]
+    return heaviest * known[node, id(value)]
+
+
+def _variants(node: PlanNode) -> list[PlanNode]:
+    """Return a node and its alternatives by the schema, if they may weigh differently."""
+    # (In nothing else do they differ as to what counts.)
+    number = len(node.branches or ()) if node.plan.weighted else 0
+    return [node, *map(node.children.__getitem__, range(number))]
 
 
 def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:
