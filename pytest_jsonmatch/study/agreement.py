@@ -9,7 +9,7 @@ import heapq
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, islice
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.gate.intervals import lower_end, plain_end
-from pytest_jsonmatch.study.answers import CHUNK, Comparing
+from pytest_jsonmatch.study.answers import Comparing, chunks_of
 from pytest_jsonmatch.study.calibration import SURE, Estimate
 from pytest_jsonmatch.study.records import joined
 
@@ -170,8 +170,7 @@ def measure_agreement(
     if len(annotators) < 2:
         raise ConfigurationError("agreement is between two annotators or more; there is one")
     counted, compare = _Counted(tuple(annotators)), Comparing(metric, options)
-    documents = joined(annotators, id_field)
-    while chunk := list(islice(documents, CHUNK)):
+    for chunk in chunks_of(joined(annotators, id_field), len(counted.pairs)):
         counted.add(chunk, compare)
     compare.warn()
     if not counted.documents:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
 from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
@@ -23,19 +24,26 @@ from pytest_jsonmatch.running import current_run
 from pytest_jsonmatch.semantic.bench import Bench
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.study.records import Side
 
-    Records: TypeAlias = Iterable[object] | str | PathLike[str]
     Compared: TypeAlias = MatchResult | JsonMatchError
 
-CHUNK: Final = 256
-"""So many records are compared together: a judge is asked about all of them at once."""
+T = TypeVar("T")
+
+_CHUNK: Final = 256
+"""So many comparisons are made together: a judge is asked about all of them at once."""
 _NAMED: Final = 3
 """So many warnings of reading are told, of others only how many there are."""
+
+
+def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
+    """Yield what is compared together, each item taking so many comparisons."""
+    coming = iter(items)
+    while chunk := list(islice(coming, max(1, _CHUNK // comparisons))):
+        yield chunk
 
 
 @final
@@ -104,8 +112,8 @@ class Answered(NamedTuple):
 
 
 def answered(
-    gold: Records | Mapping[str, object],
-    answers: Mapping[str, Records],
+    gold: Side,
+    answers: Mapping[str, Side],
     id_field: str | None,
     compare: Comparing,
     notes: list[str],

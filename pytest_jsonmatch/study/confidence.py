@@ -5,10 +5,9 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -18,17 +17,17 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study import calibration
-from pytest_jsonmatch.study.answers import CHUNK, Comparing, answered
+from pytest_jsonmatch.study.answers import Comparing, answered, chunks_of
 from pytest_jsonmatch.study.calibration import GROUPS, Bin, Estimate, Risk, Tally, Threshold
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered
+    from pytest_jsonmatch.study.records import Side
 
 _ESTIMATES: Final = ("auroc", "brier", "ece")
 FIGURES: Final = (*_ESTIMATES, "accuracy", "mean_confidence", "without_confidence", "coverage_at_error")
@@ -118,8 +117,8 @@ class ConfidenceStudy:
 
 
 def measure_confidence(
-    actual: Iterable[object] | str | PathLike[str],
-    expected: Iterable[object] | Mapping[str, object] | str | PathLike[str],
+    actual: Side,
+    expected: Side,
     *,
     confidence: ConfidenceSource = INLINE,
     max_error: float | None = None,
@@ -169,8 +168,7 @@ def measure_confidence(
     counting = _Counting(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}
-    waiting = answered(expected, {"answers": actual}, id_field, compare, notes)
-    while chunk := list(islice(waiting, CHUNK)):
+    for chunk in chunks_of(answered(expected, {"answers": actual}, id_field, compare, notes)):
         names, golds = zip(*(_without(cluster, record.gold) for record in chunk), strict=True)
         answers, sure = zip(*(_split(record, split) for record in chunk), strict=True)
         bare = (_without(cluster, answer)[1] for answer in answers)

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
 from math import log2
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -18,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.results.model import segments_of
-from pytest_jsonmatch.study.answers import CHUNK, Comparing, answered
+from pytest_jsonmatch.study.answers import Comparing, answered, chunks_of
 from pytest_jsonmatch.study.places import (
     disagreements,
     field_of,
@@ -32,8 +31,9 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.answers import Answered, Compared, Records
+    from pytest_jsonmatch.study.answers import Answered, Compared
     from pytest_jsonmatch.study.places import Trail
+    from pytest_jsonmatch.study.records import Side
 
     _Wrong = Mapping[int, Mapping[Trail, Sequence[JsonValue]]]
     """What systems say of a record where they are not right, by place."""
@@ -99,8 +99,8 @@ class GoldAudit:
 
 
 def audit_gold(
-    gold: Records | Mapping[str, object],
-    answers: Mapping[str, Records],
+    gold: Side,
+    answers: Mapping[str, Side],
     *,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
@@ -137,8 +137,7 @@ def audit_gold(
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
     auditor, compare, notes = Auditor(tuple(answers)), Comparing(metric, options), list[str]()
-    records = answered(gold, answers, id_field, compare, notes)
-    while chunk := list(islice(records, CHUNK)):
+    for chunk in chunks_of(answered(gold, answers, id_field, compare, notes), len(answers)):
         auditor.add(chunk, compare)
     compare.warn()
     return auditor.result(notes)
@@ -220,7 +219,7 @@ class Auditor:
             for trail, votes in Counter(trail for each in wrong.values() for trail in each).items()
             if votes >= _AGREE
         )
-        while together := list(islice(looks, CHUNK)):
+        for together in chunks_of(looks):
             _run(together, compare)
             if len(self._suspects) >= 2 * MOST:
                 self._forget()
