@@ -153,13 +153,18 @@ def check_options(metric: str, options: Mapping[str, Any]) -> None:
     prepare(metric, options)
 
 
-def read_actual(actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]) -> JsonValue:
-    """Return the JSON value that `compare_values` would compare, raising what it would raise."""
+def read_actual(
+    actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]
+) -> tuple[JsonValue, tuple[str, ...]]:
+    """Return the JSON value that `compare_values` would compare and what was tolerated to read it.
+
+    It raises what that would raise.
+    """
     if not isinstance(actual, (str, bytes, bytearray)):
-        return to_json_value(actual, side="actual")
+        return to_json_value(actual, side="actual"), ()
     repair, options = take_repair(options)
     options = {name: value for name, value in options.items() if name not in {*JUDGING, "validate"}}
-    return _extract_actual(actual, expected, prepare(metric, options), repair=repair)[0]
+    return _extract_actual(actual, expected, prepare(metric, options), repair=repair)
 
 
 JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})

@@ -178,7 +178,7 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
 
     asked = _asked(case.metric, case.threshold, case.options, None)
     expected = case.expected if case.has_expected else None
-    return read_actual(value_of(actual), expected, asked.metric, asked.options)
+    return read_actual(value_of(actual), expected, asked.metric, asked.options)[0]
 
 
 def _asked(

@@ -9,7 +9,7 @@ from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnyCell
@@ -46,14 +46,14 @@ def _sheet(found: AgreementStudy) -> Sheet:
         for key, (name, _) in _FIGURES.items()
         if (each := getattr(found.total, key)) is not None
     ]
-    columns = [Column("field"), Column("places", spare=True)]
-    columns += [Column(title) for _, title in _FIGURES.values()]
-    columns.insert(-1, Column("its 95 % interval", spare=True))
     # Where nothing varies there is no alpha: last.
     by_alpha = sorted(
         found.fields.items(),
         key=lambda item: (2.0 if item[1].alpha is None else item[1].alpha.value, item[0]),
     )
+    *titles, last = (title for _, title in _FIGURES.values())
+    columns = ["field", "places", *titles, "its 95 % interval", last]
+    rows = [_row(path, each) for path, each in by_alpha]
     worst = [
         [
             str(each.id),
@@ -63,11 +63,11 @@ def _sheet(found: AgreementStudy) -> Sheet:
         ]
         for each in found.worst
     ]
-    of_worst = Column("document"), Column("agreement"), Column("places"), Column("that differ", text=True)
+    of_worst = "document", "agreement", "places", "that differ"
     blocks: list[Block] = [
         Figures(totals),
-        Rows(columns, [_row(path, each) for path, each in by_alpha], "By field, the least alpha first"),
-        Rows(of_worst, worst, "The documents with the least agreement", "document"),
+        Rows(columns, rows, "By field, the least alpha first", spare={"places": 1, "its 95 % interval": 1}),
+        Rows(of_worst, worst, "The documents with the least agreement", "document", text={"that differ"}),
     ]
     if not worst:
         blocks.append(Said("All agree."))

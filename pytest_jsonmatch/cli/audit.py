@@ -13,10 +13,10 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.reviewing import check_review, review_suspects
-from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates, study_rules
 from pytest_jsonmatch.cli.suite import audit_suite
 from pytest_jsonmatch.engine.value.text import count, render
-from pytest_jsonmatch.report.sheets import Cell, Column, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Cell, Rows, Said, Sheet
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
@@ -71,12 +71,9 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
-        found = audit_gold(first.expected, answers, repair=options.repair, **rules)
-    if not first.names:
-        return found
-    return replace(
-        found, found=tuple(replace(each, record=first.names[each.position]) for each in found.found)
-    )
+        found = audit_gold(first.named or first.expected, answers, repair=options.repair, **rules)
+    told = (f"{name}: {text}" for name, each in sides.items() for text in each.warnings)
+    return replace(found, notes=(*told, *found.notes))
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -84,8 +81,8 @@ def _audited(options: Namespace) -> GoldAudit:
 
 def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
     """Return an audit for people."""
-    columns = [Column("record"), *(Column(title, text=True) for title in ("place", "gold", "answers"))]
-    columns += [Column("votes"), Column("bits"), Column("who", text=True, spare=1)]
+    columns = "record", "place", "gold", "answers", "votes", "bits", "who"
+    text = {"place", "gold", "answers", "who"}
     rows = [
         (
             Cell(each.record, "strong"),
@@ -98,8 +95,8 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
         for each in found.found
     ]
     told = f"{count(len(rows), 'place')} where the gold is likely wrong, the strongest evidence first."
-    notes = [Said(note, "faint") for note in found.notes]
-    return Sheet("jsonmatch audit", about, [Said(told), Rows(columns, rows, noun="place"), *notes])
+    table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
+    return Sheet("jsonmatch audit", about, [Said(told), table, *noted(found.notes)])
 
 
 def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
@@ -117,9 +114,7 @@ def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
 
 def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     """Return the audit of a suite for people."""
-    columns = [Column("field"), Column("broken by", text=True), Column("pass")]
-    columns += [Column("let pass by", text=True), Column("example", text=True, spare=1)]
-    columns.append(Column("in", text=True, spare=2))
+    columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (
             Cell(each.field, "strong"),
@@ -136,6 +131,7 @@ def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
         told = (
             f"{count(found.mutated, 'mutation')} of right answers: {found.noticed:.1%} of them are noticed."
         )
-    table = Rows(columns, rows, title="What passes", noun="hole")
+    text = {"broken by", "let pass by", "example", "in"}
+    table = Rows(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
     notes = [Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
     return Sheet("jsonmatch audit --mutate", about, [Said(told), table, *notes])

@@ -44,7 +44,7 @@ def _compare(parser: Parser) -> None:
     add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
     add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
     add(parser, "--gt FILE", "EXPECTED, likewise")
-    add_options(parser, *RULES)
+    add_options(parser, *RULES, "--repair")
     add_judge(parser)
     add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
     told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
@@ -61,7 +61,7 @@ def _evaluate(parser: Parser) -> None:
     add(parser, "ACTUAL", told)
     add(parser, "EXPECTED", "the gold records, likewise")
     told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--gate", "--validate", "--cluster", id_field=told)
+    add_options(parser, *RULES, "--repair", "--gate", "--validate", "--cluster", id_field=told)
     add(
         parser,
         "--by [NAME=]PATH",
@@ -123,7 +123,7 @@ def _audit(parser: Parser) -> None:
     add(parser, "--mutate PATH", told, nargs="+")
     add(parser, "--workers N", "with --mutate: so many processes (default: 1)", type=int, default=1)
     told = "the member that pairs a record with its answers; without it they are paired by position"
-    add_options(parser, *RULES, id_field=told)
+    add_options(parser, *RULES, "--repair", id_field=told)
     add_judge(parser)
     add_study_options(parser)
 
@@ -183,7 +183,7 @@ def _confidence(parser: Parser) -> None:
     told = "the score from which a value is right (default: 1)"
     add(parser, "--correct SCORE", told, type=share, default=1.0)
     told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--cluster", id_field=told)
+    add_options(parser, *RULES, "--repair", "--cluster", id_field=told)
     add_judge(parser)
     add_study_options(parser)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.sources import imported
-from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates, study_rules
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, score_text
 from pytest_jsonmatch.report.sheets import (
@@ -18,7 +19,6 @@ from pytest_jsonmatch.report.sheets import (
     Block,
     Cell,
     Chart,
-    Column,
     Figure,
     Figures,
     Rows,
@@ -29,7 +29,7 @@ from pytest_jsonmatch.report.sheets import (
 )
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.study.calibration import Cheapest, Estimate, Promise
+    from pytest_jsonmatch.study.calibration import Estimate, Threshold
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
     from pytest_jsonmatch.study.confidences import ConfidenceSource
 
@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
     ):
         study = measure_confidence(
             sides.actual,
-            sides.expected,
+            sides.named or sides.expected,
             confidence=_source(options.confidence),
             max_error=options.max_error,
             cost=cost,
@@ -63,6 +63,7 @@ def run(options: Namespace) -> int:
             repair=options.repair,
             **rules,
         )
+    study = replace(study, notes=(*sides.warnings, *study.notes))
     of = f"{count(study.total.values, 'value')} with a confidence in {count(study.records, 'record')}"
     if study.clusters < study.records:
         of += f", {count(study.clusters, 'cluster')}"
@@ -104,8 +105,7 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
         yield _promised(total.at_error, study.max_error)
     if total.cheapest is not None:
         yield _cheapest(total.cheapest)
-    for note in study.notes:
-        yield Said(f"note: {note}", "faint")
+    yield from noted(study.notes)
     yield Chart(
         "Confidence and the share of right values, in bins of as many values each",
         "confidence",
@@ -134,7 +134,7 @@ def _estimate(found: Estimate | None) -> tuple[str, str]:
     return score_text(value), "" if low is None else f"{score_text(low)} to {score_text(high)}"
 
 
-def _promised(found: Promise, most: float) -> Said:
+def _promised(found: Threshold, most: float) -> Said:
     if found.threshold is None or found.bound is None:
         from pytest_jsonmatch.study.calibration import needed
 
@@ -151,12 +151,12 @@ def _promised(found: Promise, most: float) -> Said:
     )
 
 
-def _cheapest(found: Cheapest) -> Said:
+def _cheapest(found: Threshold) -> Said:
     if found.threshold is None:
         return Said("Reviewing all values is cheapest.", "open")
     return Said(
         f"A threshold of {found.threshold:g} is cheapest: {_percent(found)} of the values skip review, "
-        f"and a value costs {amount_text(found.cost)}.",
+        f"and a value costs {amount_text(found.cost or 0.0)}.",
         "strong",
     )
 
@@ -164,7 +164,6 @@ def _cheapest(found: Cheapest) -> Said:
 def _table(study: ConfidenceStudy) -> Rows:
     """Return the table of fields, those first whose confidences are most surely off."""
     columns = ["values", "right", "confidence", "auroc", "interval", "ece", "interval", "brier"]
-    spared = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1}
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
     if study.cost is not None:
@@ -179,22 +178,16 @@ def _table(study: ConfidenceStudy) -> Rows:
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
         if of.cheapest is not None:
-            cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost)]
+            cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost or 0.0)]
         rows.append([*(Cell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])])
-    return Rows(
-        [
-            Column("field"),
-            *(Column(name, spare=spared.get(name, 0)) for name in columns),
-            Column("right by bin", text=True, spare=4),
-        ],
-        rows,
-        title="Fields, the most surely miscalibrated first",
-    )
+    title = "Fields, the most surely miscalibrated first"
+    spare = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1, "right by bin": 4}
+    return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
 
 
-def _threshold(found: Promise | Cheapest) -> str:
+def _threshold(found: Threshold) -> str:
     return "none" if found.threshold is None else f"{found.threshold:g}"
 
 
-def _percent(found: Promise | Cheapest) -> str:
+def _percent(found: Threshold) -> str:
     return f"{found.coverage * 100:.1f} %"

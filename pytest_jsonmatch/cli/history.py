@@ -16,7 +16,6 @@ from pytest_jsonmatch.report.sheets import (
     Block,
     Cell,
     Chart,
-    Column,
     Rows,
     Said,
     Series,
@@ -52,24 +51,16 @@ def _sheet(found: HistoryStudy) -> Sheet:
     paths = sorted({path for run in runs for path in run.fields})
     fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
     fields.sort(key=lambda line: -_spread(line[1]))
-    columns = [Column("by run", text=True), *map(Column, ("first", "last", "least", "most"))]
+    columns, text = ["by run", "first", "last", "least", "most"], {"by run"}
     of_totals, of_fields = ([each for each in found.changes if each.is_field == is_it] for is_it in (0, 1))
     blocks: list[Block] = [
         *_change_blocks(found),
-        Rows([Column("figure"), *columns], [_row(line, of_totals) for line in totals], noun="figure"),
+        Rows(["figure", *columns], [_row(line, of_totals) for line in totals], noun="figure", text=text),
         _chart("Figures by run", [totals[0], totals[-1]], runs, of_totals),
-        Rows([Column("field"), *columns], [_row(line, of_fields) for line in fields], "Fields"),
+        Rows(["field", *columns], [_row(line, of_fields) for line in fields], "Fields", text=text),
         _chart("The fields that move most", fields[:_CHARTED], runs, of_fields),
         Rows(
-            [
-                Column("run"),
-                Column("created", text=True, spare=True),
-                Column("commit", text=True),
-                Column("cases"),
-                Column("score"),
-                Column("pass rate"),
-                Column("", text=True),
-            ],
+            ["run", "created", "commit", "cases", "score", "pass rate", ""],
             [
                 [
                     f"{at} {run.name}",
@@ -84,6 +75,8 @@ def _sheet(found: HistoryStudy) -> Sheet:
             ],
             "Runs",
             "run",
+            text={"created", "commit", ""},
+            spare={"created": 1},
         ),
     ]
     return Sheet("jsonmatch history", f"history of {count(len(runs), 'run')}{when}", blocks)
@@ -93,9 +86,8 @@ def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
     """Yield what has changed, and what can't be compared."""
     if not found.changes:
         yield Said("No change is shown. (If nothing changes, one is in 5 % of histories.)")
-    columns = ["changed", "", "from", "to", "since", "commit", "shown by"]
     yield Rows(
-        [Column(title, text=title in {"", "since", "commit", "shown by"}) for title in columns],
+        ["changed", "", "from", "to", "since", "commit", "shown by"],
         [
             [
                 f"field {each.figure}" if each.is_field else each.figure,
@@ -109,6 +101,7 @@ def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
             for each in found.changes
         ],
         noun="change",
+        text={"", "since", "commit", "shown by"},
     )
     if found.tested < 1:
         yield Said(

@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import count, render, shortened
 from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
 from pytest_jsonmatch.semantic.bench import Answer, Bench, Question, question_of
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
@@ -271,15 +271,16 @@ def _sheet(found: Calibration, about: str) -> Sheet:
         ]
         for each in found.disagreements
     ]
-    titles = ("field", "people say", "expected", "actual", "reason")
-    columns = [Column("label"), *(Column(title, text=True) for title in titles)]
-    blocks.append(Rows(columns, rows, "Where judge and people disagree", "disagreement"))
+    texts = "field", "people say", "expected", "actual", "reason"
+    blocks.append(
+        Rows(("label", *texts), rows, "Where judge and people disagree", "disagreement", text=texts)
+    )
     for title, told, noun in (
         ("Pairs without a verdict, which are in no figure", found.without_verdict, "pair"),
         ("Doubtful labels", found.doubts, "label"),
     ):
         pairs = [[place, why] for place, why in told.items()]
-        blocks.append(Rows([Column("label"), Column("why", text=True)], pairs, title, noun))
+        blocks.append(Rows(("label", "why"), pairs, title, noun, text={"why"}))
     if found.settled:
         many = f"{count(found.settled, 'pair')} of equal values or with a null"
         blocks.append(Said(f"{many}: in no figure, since scoring decides them without a judge.", "faint"))
@@ -294,9 +295,9 @@ def _by_field(found: Calibration) -> Rows:
         counts = [count(int(of[name] or 0)) for name in _COUNTED]
         figures = score_text(of["accuracy"]), score_text(of["kappa"]), _ends(of, "kappa")
         rows.append([path or "(no path)", *counts, *figures])
-    columns = [Column("field"), *(Column(title, spare=spare) for title, spare in _COUNTED.values())]
-    columns += [Column("accuracy"), Column("kappa"), Column("its interval", spare=2)]
-    return Rows(columns, rows, "By field, the lowest accuracy first", "row")
+    spare = {**dict(_COUNTED.values()), "its interval": 2}
+    columns = "field", *dict(_COUNTED.values()), "accuracy", "kappa", "its interval"
+    return Rows(columns, rows, "By field, the lowest accuracy first", "row", spare=spare)
 
 
 def _ends(of: _Values, figure: str) -> str:

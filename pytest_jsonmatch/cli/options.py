@@ -12,7 +12,7 @@ from pytest_jsonmatch.commandline import number_reader, read_confidence
 from pytest_jsonmatch.defaults import METRIC
 
 FORMS: Final = ("text", "json", "html", "markdown")
-RULES: Final = ("--metric", "--schema", "--config", "--nulls", "--repair", "-p")
+RULES: Final = ("--metric", "--schema", "--config", "--nulls", "-p")
 """How values are compared: `rules_of` reads them."""
 
 

@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import Block, Column, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Block, Figure, Figures, Rows, Said, Sheet
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.overlap import OverlapStudy
@@ -61,8 +61,8 @@ def _sheet(found: OverlapStudy) -> Sheet:
             [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
             for each in found.pairs
         ]
-        columns = [Column("record"), Column("like", text=True), Column("score")]
-        blocks.append(Rows(columns, rows, "Gold records that are nearly the same", "pair"))
+        title = "Gold records that are nearly the same"
+        blocks.append(Rows(["record", "like", "score"], rows, title, "pair", text={"like"}))
     if found.is_cut:
         blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
     return Sheet("jsonmatch overlap", about, [Figures(figures), *blocks])
@@ -71,8 +71,7 @@ def _sheet(found: OverlapStudy) -> Sheet:
 def _contaminated(found: OverlapStudy) -> Block:
     if not found.worst:
         return Said("No record stands in the texts, beyond what chance explains.")
-    columns = [Column("record"), *map(Column, ("rare values found", "in one text", "by chance"))]
-    columns += [Column("text", text=True), Column("such as", text=True)]
+    columns = "record", "rare values found", "in one text", "by chance", "text", "such as"
     rows = [
         [
             f"{each.split}: {each.id}",
@@ -84,7 +83,7 @@ def _contaminated(found: OverlapStudy) -> Block:
         ]
         for each in found.worst
     ]
-    return Rows(columns, rows, "Records that stand in the texts", "record")
+    return Rows(columns, rows, "Records that stand in the texts", "record", text={"text", "such as"})
 
 
 # -- texts ------------------------------------------------------------------------------------------------

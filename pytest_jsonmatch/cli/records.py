@@ -38,6 +38,7 @@ class Sides:
         actual: the answers.
         expected: the records that are right.
         names: of folders: the names of the gold files, which are the ids of their records.
+        named: of folders: the records that are right, by these names.
         path: the gold records' file, if it is JSON Lines, whose lines have not been counted.
         number: how many gold records there are, if that is known.
         alone: files with answers that belong to no gold file.
@@ -47,6 +48,7 @@ class Sides:
     actual: Any
     expected: Any
     names: Sequence[str] = ()
+    named: Mapping[str, Any] | None = None
     path: Path | None = None
     number: int | None = None
     alone: tuple[str, ...] = ()
@@ -230,6 +232,7 @@ def _folders(actual: Path, expected: Path) -> Sides:
         actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
         expected=golds.values(),
         names=names,
+        named=golds,
         number=len(names),
         alone=tuple(sorted(there.difference(filter(None, matched)))),
     )

@@ -8,10 +8,10 @@ from typing import Final
 
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.records import gold_records
-from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, score_text
-from pytest_jsonmatch.report.sheets import Block, Cell, Column, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
 from pytest_jsonmatch.study.shift import FIGURES, Change, ShiftStudy, measure_shift
 
 _GREAT: Final = 0.2
@@ -47,12 +47,11 @@ def _blocks(study: ShiftStudy) -> Iterator[Block]:
     )
     if not shown:
         yield Said("Nothing is shown to have moved.", "good")
-    for note in study.notes:
-        yield Said(f"note: {note}", "faint")
+    yield from noted(study.notes)
     if shown:
         yield _table("What has moved, the greatest effects first", shown)
     yield Rows(
-        [Column("key"), Column("places")],
+        ["key", "places"],
         [[path, count(number)] for path, number in study.unseen.items()],
         title="Keys that no old record has",
         noun="key",
@@ -68,14 +67,7 @@ def _blocks(study: ShiftStudy) -> Iterator[Block]:
 
 
 def _table(title: str, changes: Iterable[Change], most: int = 20) -> Rows:
-    columns = [
-        Column("field"),
-        Column("what", text=True),
-        Column("effect"),
-        Column("from old to new", text=True),
-        Column("p", spare=1),
-        Column("records", spare=2),
-    ]
+    columns = "field", "what", "effect", "from old to new", "p", "records"
     rows: list[list[str | Cell]] = [
         [
             change.path,
@@ -87,7 +79,8 @@ def _table(title: str, changes: Iterable[Change], most: int = 20) -> Rows:
         ]
         for change in changes
     ]
-    return Rows(columns, rows, title=title, noun="change", most=most)
+    text = {"what", "from old to new"}
+    return Rows(columns, rows, title, "change", most, text, spare={"p": 1, "records": 2})
 
 
 def _moved(change: Change) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -22,7 +22,7 @@ from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.pages import check_installed
 from pytest_jsonmatch.report.sheetpage import sheet_page
-from pytest_jsonmatch.report.sheets import Gates, Sheet, sheet_lines
+from pytest_jsonmatch.report.sheets import Gates, Said, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.model import segments_of
 
@@ -96,6 +96,11 @@ def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate]
         )
     show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
     return FINE if all(check.passed for check in checks) else NOT_FINE
+
+
+def noted(notes: Iterable[str]) -> Iterator[Said]:
+    """Yield what is good to know about a study, a sentence each."""
+    return (Said(f"note: {note}", "faint") for note in notes)
 
 
 def show_sheet(sheet: Sheet, options: Namespace) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
-from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
+from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import Position, load

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.golden.bounds import UNLIMITED
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -13,7 +12,6 @@ from pytest_jsonmatch.golden.yamlevents import load
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
 
 
 _JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECASE)
@@ -58,17 +56,3 @@ def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
         raise GoldenFileError(name, error.line, error.column, error.reason) from None
     except UnicodeDecodeError as error:
         raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
-
-
-def value_at(value: JsonValue, trail: Trail) -> JsonValue:
-    """Return what stands at a trail in a value; MISSING if nothing does.
-
-    >>> value_at({"a": [1, 2]}, ("a", 1)), value_at({"a": 1}, ("a", 1)) is MISSING
-    (2, True)
-    """
-    try:
-        for step in trail:
-            value = value[step]
-    except (LookupError, TypeError):
-        return MISSING
-    return value

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import instance_trail
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.datafiles import is_lines_file, parse, value_at
+from pytest_jsonmatch.golden.datafiles import is_lines_file, parse
 from pytest_jsonmatch.golden.edit.changes import identical, merge
 from pytest_jsonmatch.golden.edit.files import edit, edit_lines
 from pytest_jsonmatch.golden.writing import ascii_json

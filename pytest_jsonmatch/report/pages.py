@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.report.checks import check_figures
-from pytest_jsonmatch.report.escape import clip
+from pytest_jsonmatch.report.escape import clip, printable
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -34,7 +34,7 @@ def rendered(template: str, *, styles: tuple[str, ...], script: str | None = Non
         template: the name of a file in `report/page/`, likewise those of styles and script.
         styles: what the template's `style` is: these files, one after the other.
         script: what its `script` is; None for a page without one.
-        **values: what else it names; text is escaped.
+        **values: what else it names; text is escaped, and nothing hides in it.
 
     Raises:
         ConfigurationError: jinja2 is not installed.
@@ -46,7 +46,12 @@ def rendered(template: str, *, styles: tuple[str, ...], script: str | None = Non
     style = "".join(map(_file, styles))
     code = "" if script is None else _file(script)
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # (Markup, a subclass of str, is our own.)
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
     return environment.from_string(_file(template)).render(
         # Not to be escaped: our own files.

@@ -8,19 +8,15 @@ from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
     AnyCell,
     Block,
     Cell,
     Chart,
-    Column,
-    Figure,
     Figures,
     Gates,
     Rows,
-    Said,
     Series,
     Sheet,
     Spark,
@@ -28,8 +24,8 @@ from pytest_jsonmatch.report.sheets import (
     place_text,
 )
 
-_WIDTH, _HEIGHT = 720, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, _WIDTH - 20, 34, _HEIGHT - 44
+# Of the 720 × 280 that the template draws a chart on, and the size of its sparklines.
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 700, 34, 236
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
 _COLOURS: Final = 6
 _MOST_DOTS: Final = 24
@@ -44,65 +40,50 @@ def sheet_page(sheet: Sheet) -> str:
     """
     sections: list[list[tuple[str, Any]]] = []
     for block in sheet.blocks:
-        found = _block(block)
-        if found is None:
+        drawn = _drawn(block)
+        if not drawn:
             continue
         if not sections or isinstance(block, Gates) or (isinstance(block, (Rows, Chart)) and block.title):
             sections.append([])
-        sections[-1].append(found)
+        sections[-1].append((type(block).__name__, drawn))
     return rendered(
         "sheet.html.jinja",
         styles=("report.css", "sheet.css"),
-        title=printable(sheet.command),
-        about=printable(sheet.about),
+        sheet=sheet,
         sections=sections,
         made=f"pytest-jsonmatch {__version__}",
     )
 
 
-def _block(block: Block) -> tuple[str, Any] | None:
-    """Return what the template calls a block, and what it draws of it; None if there is nothing to draw."""
-    if isinstance(block, Said):
-        return "said", Said(printable(block.text), block.tone)
-    if isinstance(block, Figures):
-        return (
-            ("figures", [Figure(*map(printable, each)) for each in block.figures]) if block.figures else None
-        )
+def _drawn(block: Block) -> Any:
+    """Return what the template draws of a block; nothing if there is nothing to draw."""
     if isinstance(block, Gates):
-        return ("gates", _gates(block)) if block.checks else None
+        return block.checks and {"on": block.on, "checks": [check_cells(check) for check in block.checks]}
     if isinstance(block, Rows):
-        return ("rows", _table(block)) if block.rows else None
-    drawn = any(y is not None for series in block.series for _, y in series.points)
-    return ("chart", _chart(block)) if drawn else None
-
-
-def _gates(block: Gates) -> dict[str, object]:
-    return {"on": printable(block.on), "checks": [check_cells(check) for check in block.checks]}
+        return block.rows and _table(block)
+    if isinstance(block, Chart):
+        return _chart(block)
+    return block.figures if isinstance(block, Figures) else block
 
 
 # -- tables ------------------------------------------------------------------------------------------------
 
 
 def _table(block: Rows) -> dict[str, object]:
+    is_text = [title in block.text or not at for at, title in enumerate(block.columns)]
     return {
-        "title": printable(block.title),
+        "title": block.title,
         "size": count(len(block.rows), block.noun),
-        "columns": [(column.title, column.text or not at) for at, column in enumerate(block.columns)],
-        "rows": [
-            (
-                _cell(row[0], block.columns[0]),
-                [_cell(cell, column) for cell, column in zip(row[1:], block.columns[1:], strict=True)],
-            )
-            for row in block.rows
-        ],
+        "columns": list(zip(block.columns, is_text, strict=True)),
+        "rows": [list(map(_cell, row, is_text)) for row in block.rows],
     }
 
 
-def _cell(cell: AnyCell, column: Column) -> dict[str, object]:
+def _cell(cell: AnyCell, is_text: bool) -> dict[str, object]:
     if isinstance(cell, Spark):
         return {"text": "", "tone": "", "is_text": True, "drawn": _spark(cell)}
     told = cell if isinstance(cell, Cell) else Cell(cell)
-    return {"text": printable(told.text), "tone": told.tone, "is_text": column.text, "drawn": None}
+    return {"text": told.text, "tone": told.tone, "is_text": is_text, "drawn": None}
 
 
 def _spark(spark: Spark) -> dict[str, object]:
@@ -126,6 +107,8 @@ def _spark(spark: Spark) -> dict[str, object]:
 
 def _chart(chart: Chart) -> dict[str, object]:
     every = [x for series in chart.series for x, y in series.points if y is not None]
+    if not every:
+        return {}
     first, last = min(every), max(every)
     span = last - first or 1.0
     # There is no run between the first and the second.
@@ -141,21 +124,12 @@ def _chart(chart: Chart) -> dict[str, object]:
     coloured = [series for series in chart.series if not series.is_guide]
     kinds = ["guide" if each.is_guide else f"s{coloured.index(each) % _COLOURS}" for each in chart.series]
     return {
-        "title": printable(chart.title),
-        "x": printable(chart.x),
-        "y": printable(chart.y),
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "left": _LEFT,
-        "right": _RIGHT,
-        "top": _TOP,
-        "bottom": _BOTTOM,
-        "legend": [
-            (kind, printable(each.name)) for kind, each in zip(kinds, chart.series, strict=True) if each.name
-        ],
+        "chart": chart,
+        "box": {"left": _LEFT, "right": _RIGHT, "top": _TOP, "bottom": _BOTTOM},
+        "legend": [(kind, each.name) for kind, each in zip(kinds, chart.series, strict=True) if each.name],
         "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, least)],
         "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top)],
-        "marks": [(across(x), printable(text)) for x, text in chart.marks],
+        "marks": [(across(x), text) for x, text in chart.marks],
         "lines": [_series(each, kind, across, up) for kind, each in zip(kinds, chart.series, strict=True)],
     }
 

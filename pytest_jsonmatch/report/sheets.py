@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -73,38 +73,28 @@ class Cell(NamedTuple):
 AnyCell: TypeAlias = "str | Cell | Spark"
 
 
-class Column(NamedTuple):
-    """A column of a table.
-
-    Args:
-        title: above its cells.
-        text: whether it holds text, which is set to the left and cut where room is short, and no figures.
-        spare: whether a narrow terminal may leave it out: the greatest number goes first, 0 never.
-    """
-
-    title: str
-    text: bool = False
-    spare: int = 0
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A table. The first column has names, such as paths of fields.
 
     Args:
-        columns: at least one.
+        columns: the title of each; at least one.
         rows: as many cells each as there are columns.
         title: above it.
         noun: what a row is, for "… 280 more fields".
         most: how many rows a terminal shows without `-v`; a page shows all.
+        text: columns that hold text, which is set to the left and cut where room is short, and no figures.
+        spare: columns that a narrow terminal may leave out: the greatest number goes first.
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[str]
     rows: Sequence[Sequence[AnyCell]]
     title: str = ""
     noun: str = "field"
     most: int = _MOST_ROWS
+    text: Collection[str] = ()
+    spare: Mapping[str, int] = field(default_factory=dict)
 
 
 class Series(NamedTuple):
@@ -164,7 +154,7 @@ class Sheet:
         blocks: from top to bottom; those without content are left out.
 
     >>> from pytest_jsonmatch.report.look import Look
-    >>> table = Rows([Column("field"), Column("auroc")], [["total", "0.91"], ["date", "0.70"]])
+    >>> table = Rows(["field", "auroc"], [["total", "0.91"], ["date", "0.70"]])
     >>> for line in sheet_lines(Sheet("jsonmatch x", "80 answers", [Said("It is fine."), table]), Look()):
     ...     print("".join(text for text, _ in line))
     80 answers
@@ -214,18 +204,18 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
         return []
     shown, more = look.cut(block.rows, block.most, block.noun)
     columns = [
-        (column, [(column.title, DIM), *(_cell(cell, look) for cell in cells)])
-        for column, *cells in zip(block.columns, *shown, strict=True)
+        (title, [(title, DIM), *(_cell(cell, look) for cell in cells)])
+        for title, *cells in zip(block.columns, *shown, strict=True)
     ]
     while True:
         widths = [max(display_width(text) for text, _ in cells) for _, cells in columns]
         over = sum(widths) + 2 * (len(widths) - 1) - look.width
-        least_wanted = max(range(len(columns)), key=lambda at: columns[at][0].spare)
-        if over <= 0 or not columns[least_wanted][0].spare:
+        least_wanted = max(range(len(columns)), key=lambda at: block.spare.get(columns[at][0], 0))
+        if over <= 0 or columns[least_wanted][0] not in block.spare:
             break
         del columns[least_wanted]
     # The longest texts make room for the others.
-    texts = [at for at, (column, _) in enumerate(columns) if column.text or not at]
+    texts = [at for at, (title, _) in enumerate(columns) if title in block.text or not at]
     while over > 0 and widths[longest := max(texts, key=widths.__getitem__)] > _LEAST_TEXT:
         widths[longest] -= 1
         over -= 1

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         FieldAgreement,
         measure_agreement,
     )
-    from pytest_jsonmatch.study.calibration import Bin, Cheapest, Estimate, Promise, Risk
+    from pytest_jsonmatch.study.calibration import Bin, Estimate, Risk, Threshold
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
     from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy, measure_history
     from pytest_jsonmatch.study.mutate import Hole, Mutation, SuiteAudit, find_holes, mutations
@@ -30,7 +30,6 @@ __all__ = [
     "AgreementStudy",
     "Bin",
     "Change",
-    "Cheapest",
     "ConfidenceStudy",
     "Contaminated",
     "DisputedDocument",
@@ -45,11 +44,11 @@ __all__ = [
     "Hole",
     "Mutation",
     "OverlapStudy",
-    "Promise",
     "Risk",
     "ShiftStudy",
     "SuiteAudit",
     "Suspect",
+    "Threshold",
     "audit_gold",
     "find_holes",
     "measure_agreement",
@@ -62,7 +61,7 @@ __all__ = [
 
 _HOMES = {
     "agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
-    "calibration": ("Bin", "Cheapest", "Estimate", "Promise", "Risk"),
+    "calibration": ("Bin", "Estimate", "Risk", "Threshold"),
     "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
     "history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, final
@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from pytest_jsonmatch import defaults
+from pytest_jsonmatch.corpus.records import gold_error
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.gate.intervals import lower_end, plain_end
+from pytest_jsonmatch.study.answers import Comparing, chunks_of
 from pytest_jsonmatch.study.calibration import SURE, Estimate
-from pytest_jsonmatch.study.places import as_answer, comparing
-from pytest_jsonmatch.study.records import joined, opened
+from pytest_jsonmatch.study.records import joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.places import Compare
+    from pytest_jsonmatch.study.answers import Compared
     from pytest_jsonmatch.study.records import Side
 
     Floats = NDArray[np.float64]
@@ -168,10 +169,10 @@ def measure_agreement(
     """
     if len(annotators) < 2:
         raise ConfigurationError("agreement is between two annotators or more; there is one")
-    counted = _Counted(tuple(annotators), comparing(metric, options))
-    with opened(annotators, id_field) as golds:
-        for name, records in joined(golds):
-            counted.add(name, records)
+    counted, compare = _Counted(tuple(annotators)), Comparing(metric, options)
+    for chunk in chunks_of(joined(annotators, id_field), len(counted.pairs)):
+        counted.add(chunk, compare)
+    compare.warn()
     if not counted.documents:
         names = ", ".join(annotators)
         raise ConfigurationError(f"no document is described by two of {names}: do their ids agree?")
@@ -246,46 +247,51 @@ class _Field:
 class _Counted:
     """What is counted of all documents."""
 
-    def __init__(self, annotators: tuple[str, ...], compare: Compare) -> None:
+    def __init__(self, annotators: tuple[str, ...]) -> None:
         self.annotators = annotators
         self.pairs = list(combinations(range(len(annotators)), 2))
         self.documents = self.alone = self.batch_errors = 0
         self.fields: dict[str, _Field] = {}
-        self._compare = compare
         self._worst: list[tuple[float, int, DisputedDocument]] = []
 
-    def add(self, name: str | int, records: list[JsonValue]) -> None:
-        """Add a document."""
-        there = sum(record is not MISSING for record in records)
-        if there < 2:
-            self.alone += there
-            return
+    def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparing) -> None:
+        """Add documents, of which a judge is asked together."""
+        shared = []
+        for name, records in documents:
+            there = sum(record is not MISSING for record in records)
+            if there > 1:
+                both = [(records[other], records[one]) for one, other in self.pairs]
+                shared.append((name, there, [each for each in enumerate(both) if MISSING not in each[1]]))
+            else:
+                self.alone += there
+        results = compare(pair for _, _, pairs in shared for _, pair in pairs)
+        for name, there, pairs in shared:
+            self._add(name, there, ((number, next(results)) for number, _ in pairs))
+
+    def _add(self, name: str | int, there: int, compared: Iterable[tuple[int, Compared]]) -> None:
+        """Add a document that so many annotators describe."""
         block = self.documents % _BLOCKS
         self.documents += 1
         scores: list[float] = []
         differing: dict[str, None] = {}
-        for number, (one, other) in enumerate(self.pairs):
-            if records[one] is MISSING or records[other] is MISSING:
-                continue
-            for result in self._compared(records[one], records[other]):
-                found = self.fields.get(result.path)
-                if found is None:
-                    found = self.fields[result.path] = _Field(result.node)
-                found.add(number, block, 1 / (there - 1), result)
-                scores.append(result.score)
-                if result.score < 1.0:
-                    differing[result.short_path()] = None
+        for number, result in compared:
+            if isinstance(result, JsonMatchError):
+                raise gold_error(name, None, result)
+            for each in result.field_results:
+                self.batch_errors += each.status == BATCH_ERROR
+                if each.status not in LEAVES:
+                    continue
+                if each.path not in self.fields:
+                    self.fields[each.path] = _Field(each.node)
+                self.fields[each.path].add(number, block, 1 / (there - 1), each)
+                scores.append(each.score)
+                if each.score < 1.0:
+                    differing[each.short_path()] = None
         if differing:
             mean, fields = sum(scores) / len(scores), tuple(differing)
             disputed = DisputedDocument(name, mean, len(fields), fields[:_NAMED])
             keep = heapq.heappush if len(self._worst) < _WORST else heapq.heappushpop
             keep(self._worst, (-mean, -self.documents, disputed))
-
-    def _compared(self, one: JsonValue, other: JsonValue) -> Iterator[FieldResult]:
-        for each in self._compare(as_answer(other), one).field_results:
-            self.batch_errors += each.status == BATCH_ERROR
-            if each.status in LEAVES:
-                yield each
 
     def result(self) -> AgreementStudy:
         """Return the figures."""

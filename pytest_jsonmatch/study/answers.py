@@ -1,25 +1,91 @@
-"""Gold records with the answers to them, of one system or several, one record after another."""
+"""Gold records with the answers to them, of one system or several, and how they are compared."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
+from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.compare.parameters import take_repair
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError, JsonMatchError
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    GoldValidationError,
+    JsonMatchError,
+    JsonMatchWarning,
+)
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.running import current_run
+from pytest_jsonmatch.semantic.bench import Bench
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.places import Compare
+    from pytest_jsonmatch.study.records import Side
 
-    Records: TypeAlias = "Iterable[object] | str | PathLike[str]"
+    Compared: TypeAlias = MatchResult | JsonMatchError
+
+T = TypeVar("T")
+
+_CHUNK: Final = 256
+"""So many comparisons are made together: a judge is asked about all of them at once."""
+_NAMED: Final = 3
+"""So many warnings of reading are told, of others only how many there are."""
+
+
+def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
+    """Yield what is compared together, each item taking so many comparisons."""
+    coming = iter(items)
+    while chunk := list(islice(coming, max(1, _CHUNK // comparisons))):
+        yield chunk
+
+
+@final
+class Comparing:
+    """A metric with its options, checked and read once for all records.
+
+    Raises:
+        ConfigurationError: an unknown metric or option.
+    """
+
+    def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
+        check_options(metric, options)
+        self.metric = metric
+        self.options = dict(options)
+        if options.get("schema") is not None:
+            from pytest_jsonmatch.schema.parsing import load_schema
+
+            self.options["schema"] = load_schema(options["schema"])
+        if current_run() is None and not isinstance(options.get("judge"), Bench):
+            # It remembers what was asked, as a run of pytest does.
+            self.options["judge"] = Bench(options.get("judge"))
+        self._unmatched = list(patterns_of(options))
+        """Rules that have fitted nothing so far."""
+        self._last: MatchResult | None = None
+
+    def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[Compared]:
+        """Yield what comparing each answer with what is expected gives, or the error that it raises."""
+        found = compare_all(pairs, self.metric, self.options)[::-1]
+        while found:
+            # (Results grow when they are looked at: none is held any longer.)
+            result = found.pop()
+            if not isinstance(result, JsonMatchError):
+                self._unmatched, self._last = result.unmatched(self._unmatched), result
+            yield result
+
+    def warn(self) -> None:
+        """Warn of each rule that fits no place of what was compared."""
+        if self._last is None:
+            return
+        for rule in self._unmatched:
+            text = unmatched_text(patterns_of(self.options)[rule], rule, self._last.nearest_path(rule))
+            warnings.warn(text, JsonMatchWarning, stacklevel=3)
 
 
 class Answered(NamedTuple):
@@ -29,20 +95,13 @@ class Answered(NamedTuple):
     position: int
     """Among the gold records."""
     gold: JsonValue
-    answers: Sequence[object]
-    """One of each system; MISSING where it has none."""
+    answers: Sequence[JsonValue]
+    """One of each system; MISSING where it has none that can be read."""
     where: str | None
     """The gold record's file and line."""
 
-    def compared(self, compare: Compare, answer: object) -> MatchResult | None:
-        """Compare an answer with the record, and return what `checked` does."""
-        try:
-            return compare(answer, self.gold)
-        except JsonMatchError as error:
-            return self.checked(error)
-
-    def checked(self, found: MatchResult | JsonMatchError) -> MatchResult | None:
-        """Return the result of an answer; None if it is no JSON, or the metric refuses it.
+    def checked(self, found: Compared) -> MatchResult | None:
+        """Return the result of an answer; None if the metric refuses the answer.
 
         Raises:
             GoldValidationError: the gold record has a member that the schema does not list.
@@ -53,42 +112,68 @@ class Answered(NamedTuple):
 
 
 def answered(
-    gold: Records,
-    answers: Mapping[str, Records],
+    gold: Side,
+    answers: Mapping[str, Side],
     id_field: str | None,
-    options: Mapping[str, Any],
+    compare: Comparing,
     notes: list[str],
 ) -> Iterator[Answered]:
     """Yield gold records with the answers to them; an id by which they find each other is left out.
 
     Args:
-        gold: the gold records, read once for each system.
+        gold: the gold records, read once for each system; a mapping has their ids.
         answers: the answers of each system by its name.
         id_field: the member by which records and answers find each other; None: by position.
-        options: of the metric; it says whether broken answers are repaired.
-        notes: at the end it is told here which answers belong to no gold record.
+        compare: what says how answers are read.
+        notes: it is told here what was tolerated in answers, and at the end which belong to no gold record.
 
     Raises:
         ConfigurationError: several systems and an iterator of gold records; and what `compare_corpus` raises.
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
-    reading = Reading(id_field, repair=take_repair(options)[0])
+    names: Sequence[str] = ()
+    if isinstance(gold, Mapping):
+        names, gold = list(gold), gold.values()
+    reading = Reading(id_field, repair=take_repair(compare.options)[0])
+    told_of = 0
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):
             first = pairs[0]
-            record = read_gold(first.expected, first.record_id, first.where)
-            expected, *given = (
+            name = names[first.position] if names else first.record_id
+            expected = read_gold(first.expected, name, first.where)
+            read = [_read(pair, expected, compare) for pair in pairs]
+            record, *given = (
                 {key: value for key, value in each.items() if key != id_field} if type(each) is dict else each
-                for each in (record, *(pair.actual for pair in pairs))
+                for each in (expected, *(answer for answer, _ in read))
             )
-            yield Answered(first.record_id, first.position, expected, given, first.where)
+            told = [
+                f"{system}: record {name!r}: {text}"
+                for system, (_, texts) in zip(answers, read, strict=True)
+                for text in texts
+            ]
+            notes += told[: max(_NAMED - told_of, 0)]
+            told_of += len(told)
+            yield Answered(name, first.position, record, given, first.where)
+    if told_of > _NAMED:
+        notes.append(f"{count(told_of - _NAMED, 'more warning')} about answers")
     notes += (
         f"{name}: {count(alone, 'answer')} without a gold record"
         for name, pairing in zip(answers, pairings, strict=True)
         if (alone := len(pairing.unmatched_actual))
     )
+
+
+def _read(pair: Pair, gold: JsonValue, compare: Comparing) -> tuple[JsonValue, tuple[str, ...]]:
+    """Return the JSON value of an answer, MISSING if there is none, and what was tolerated to read it."""
+    if pair.actual is MISSING:
+        return MISSING, ()
+    try:
+        answer, told = read_actual(pair.actual, gold, compare.metric, compare.options)
+    except JsonMatchError:
+        return MISSING, pair.warnings
+    return answer, (*pair.warnings, *told)
 
 
 def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:

@@ -68,15 +68,16 @@ class Risk(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Promise:
-    """A threshold above which no more than a share of values is wrong.
+class Threshold:
+    """A threshold above which values may skip review.
 
     Args:
-        threshold: values with this confidence or more may skip review; None if there is no such threshold.
-        coverage: the share of all values that have it.
-        checked: how many such values the half has that it was checked on.
+        threshold: values with this confidence or more are accepted, all others reviewed; None: all are.
+        coverage: the share of all values that is accepted.
+        checked: of a promised one, how many such values the half has that it was checked on.
         wrong: how many of these are wrong.
         bound: the share of wrong values is below this, with 95 % confidence.
+        cost: of the cheapest one, what a value costs in the mean.
     """
 
     threshold: float | None
@@ -84,22 +85,7 @@ class Promise:
     checked: int = 0
     wrong: int = 0
     bound: float | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Cheapest:
-    """The threshold that costs least.
-
-    Args:
-        threshold: values with this confidence or more are accepted, all others reviewed; None: all are.
-        coverage: the share that is accepted.
-        cost: of a value, in the mean.
-    """
-
-    threshold: float | None
-    coverage: float
-    cost: float
+    cost: float | None = None
 
 
 # -- counting ----------------------------------------------------------------------------------------------
@@ -342,7 +328,7 @@ class _Half:
         return float(beta.ppf(SURE, self.hits[at] + 1, max(self.size[at] - self.hits[at], 1e-12)))
 
 
-def promise(of: Outcomes, most: float) -> Promise:
+def promise(of: Outcomes, most: float) -> Threshold:
     """Return the lowest threshold above which no more than a share of values is shown to be wrong.
 
     One half of the clusters chooses in which order thresholds are tried: first the one with the strongest
@@ -354,7 +340,7 @@ def promise(of: Outcomes, most: float) -> Promise:
     start = int(np.argmin(evidence))
     lower = np.flatnonzero(evidence[: start + 1] <= 0.5)[::-1]
     if not len(lower):
-        return Promise(None, 0.0)
+        return Threshold(None, 0.0)
     steps = np.unique(np.linspace(0, len(lower) - 1, min(len(lower), _STEPS)).round().astype(int))
     holds = checked.p_values(most) <= 1 - SURE
     found: int | None = None
@@ -363,9 +349,9 @@ def promise(of: Outcomes, most: float) -> Promise:
             break
         found = int(at)
     if found is None:
-        return Promise(None, 0.0)
+        return Threshold(None, 0.0)
     coverage = float((chosen.accepted[found] + checked.accepted[found]) / of.number)
-    return Promise(
+    return Threshold(
         float(of.values[found]),
         coverage,
         int(checked.accepted[found]),
@@ -383,7 +369,7 @@ def needed(most: float) -> int:
     return ceil(log(1 - SURE) / log(1 - most))
 
 
-def cheapest(of: Outcomes, wrong: float, review: float) -> Cheapest:
+def cheapest(of: Outcomes, wrong: float, review: float) -> Threshold:
     """Return the threshold with the least cost: of values that are wrong and not reviewed, and of reviews."""
     accepted = np.append(_from_top(of.wrong + of.right).sum(0), 0.0)
     mistakes = np.append(_from_top(of.wrong).sum(0), 0.0)
@@ -391,4 +377,4 @@ def cheapest(of: Outcomes, wrong: float, review: float) -> Cheapest:
     # Of equal ones the highest threshold; the last accepts nothing.
     at = len(costs) - 1 - int(np.argmin(costs[::-1]))
     threshold = float(of.values[at]) if at < len(of.values) else None
-    return Cheapest(threshold, float(accepted[at] / of.number), float(costs[at]))
+    return Threshold(threshold, float(accepted[at] / of.number), cost=float(costs[at]))

@@ -5,38 +5,33 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import islice
+from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.api import check_options, compare_all, read_actual
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study import calibration
-from pytest_jsonmatch.study.answers import answered
-from pytest_jsonmatch.study.calibration import GROUPS, Bin, Cheapest, Estimate, Promise, Risk, Tally
+from pytest_jsonmatch.study.answers import Comparing, answered, chunks_of
+from pytest_jsonmatch.study.calibration import GROUPS, Bin, Estimate, Risk, Tally, Threshold
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
-from pytest_jsonmatch.study.places import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered
+    from pytest_jsonmatch.study.records import Side
 
 _ESTIMATES: Final = ("auroc", "brier", "ece")
 FIGURES: Final = (*_ESTIMATES, "accuracy", "mean_confidence", "without_confidence", "coverage_at_error")
 """What gates may name."""
-_CHUNK: Final = 256
-"""So many records are compared together: a judge is asked about all of them at once."""
 _VALUES: Final = frozenset({MATCH, MISMATCH, HALLUCINATION})
 """Results with a value in the answer, which is right or wrong."""
 
@@ -70,8 +65,8 @@ class FieldConfidence:
     ece: Estimate | None = None
     reliability: tuple[Bin, ...] = ()
     risks: tuple[Risk, ...] = ()
-    at_error: Promise | None = None
-    cheapest: Cheapest | None = None
+    at_error: Threshold | None = None
+    cheapest: Threshold | None = None
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -122,8 +117,8 @@ class ConfidenceStudy:
 
 
 def measure_confidence(
-    actual: Iterable[object] | str | PathLike[str],
-    expected: Iterable[object] | str | PathLike[str],
+    actual: Side,
+    expected: Side,
     *,
     confidence: ConfidenceSource = INLINE,
     max_error: float | None = None,
@@ -141,7 +136,7 @@ def measure_confidence(
 
     Args:
         actual: the answers, as for `compare_corpus`.
-        expected: the gold records, as for `compare_corpus`.
+        expected: the gold records, as for `compare_corpus`, or a mapping of ids to records.
         confidence: where confidences stand: "inline", as `{"value": ..., "confidence": ...}` in place of a
             value; a path with `{path}` in it, such as "confidence_score.{path}"; or a function of an answer
             and the instance path of a value that returns a number from 0 to 1, or None.
@@ -169,18 +164,15 @@ def measure_confidence(
     (1.0, 0.15, 80)
     """
     _check(max_error, cost, correct)
-    rules, notes = loaded(options), list[str]()
-    check_options(metric, rules)
-    split, read = split_by(confidence), partial(read_actual, metric=metric, options=rules)
+    compare, split, notes = Comparing(metric, options), split_by(confidence), list[str]()
     counting = _Counting(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}
-    waiting = answered(expected, {"answers": actual}, id_field, options, notes)
-    while chunk := list(islice(waiting, _CHUNK)):
+    for chunk in chunks_of(answered(expected, {"answers": actual}, id_field, compare, notes)):
         names, golds = zip(*(_without(cluster, record.gold) for record in chunk), strict=True)
-        answers, sure = zip(*(_split(record, split, read) for record in chunk), strict=True)
+        answers, sure = zip(*(_split(record, split) for record in chunk), strict=True)
         bare = (_without(cluster, answer)[1] for answer in answers)
-        results = compare_all(zip(bare, golds, strict=True), metric, rules)
+        results = compare(zip(bare, golds, strict=True))
         for record, name, result, found in zip(chunk, names, results, sure, strict=True):
             number = record.position
             if cluster is not None:
@@ -194,6 +186,7 @@ def measure_confidence(
             f"no value in the answers to {count(records, 'record')} has a confidence, which was looked for "
             f"{where}"
         )
+    compare.warn()
     notes += _notes(counting, without)
     fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
     total = _figures(counting.total, max_error, cost)
@@ -215,20 +208,14 @@ def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: f
 
 
 def _split(
-    record: Answered,
-    split: Callable[[JsonValue], tuple[JsonValue, dict[str, float]]],
-    read: Callable[[object, JsonValue], JsonValue],
+    record: Answered, split: Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]
 ) -> tuple[JsonValue, dict[str, float]]:
-    """Return an answer without its confidences, and these; MISSING if it can't be read."""
+    """Return an answer without its confidences, and these."""
     (answer,) = record.answers
     if answer is MISSING:
         return MISSING, {}
     try:
-        found = read(answer, record.gold)
-    except JsonMatchError:
-        return MISSING, {}
-    try:
-        return split(found)
+        return split(answer)
     except ConfigurationError as error:
         raise ConfigurationError(f"record {record.id!r}: {error}") from None
 

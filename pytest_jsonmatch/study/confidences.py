@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
-from pytest_jsonmatch.study.places import value_at
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue

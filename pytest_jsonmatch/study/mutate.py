@@ -12,11 +12,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES, MATCH, SKIPPED, instance_trail
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.study.places import field_of, results_of, value_at, with_value
+from pytest_jsonmatch.study.places import field_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -5,21 +5,22 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
+from itertools import count, groupby
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, final
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 import numpy as np
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.study.places import as_answer, comparing
-from pytest_jsonmatch.study.records import opened, record_at
+from pytest_jsonmatch.corpus.records import gold_error
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.study.answers import Comparing
+from pytest_jsonmatch.study.records import Kept, read_records, temporary_database
 from pytest_jsonmatch.study.sample import Sample
 from pytest_jsonmatch.study.twins import Duplicate, Twins
 from pytest_jsonmatch.study.words import (
@@ -36,7 +37,7 @@ from pytest_jsonmatch.study.words import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from sqlite3 import Connection
 
     from pytest_jsonmatch.study.records import Record, Side
     from pytest_jsonmatch.study.words import Keys
@@ -160,29 +161,34 @@ def measure_overlap(
     """
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
-    twins, search, compare = Twins(), _Search(), comparing(metric, options)
-    with opened(gold, id_field) as golds:
-        for record in chain.from_iterable(golds):
-            twins.add(search.add(record))
+    compare = Comparing(metric, options)
+    with temporary_database() as database:
+        kept, search, twins = Kept(database), _Search(database), Twins(database)
+        search.read(kept.keep(read_records(gold, id_field)), twins)
         if not search.number:
             raise ConfigurationError("there is no gold record")
-        search.close()
         search.look(texts)
-        record_of = partial(record_at, golds)
-        suspects = sorted(each for each in search.suspects(record_of) if each[0] <= _ALARMS)
-        worst = [search.told(record_of(at), at, p) for p, at in suspects[:_LISTED]]
+        contaminated, worst = 0, list[_Suspect]()
+        for each in search.suspects(kept):
+            if each.p <= _ALARMS:
+                contaminated += 1
+                worst = sorted([*worst, each])[:_LISTED]
+        told = tuple(search.told(each, kept[each.record]) for each in worst)
 
         def score(one: Record, other: Record) -> float:
-            return compare(as_answer(other.value), one.value).score or 0.0
+            (found,) = compare([(other.value, one.value)])
+            if isinstance(found, JsonMatchError):
+                raise gold_error(one.id, None, found)
+            return found.score or 0.0
 
-        twins.link(record_of, score, near)
-        duplicates, leaks = twins.counts(lambda number: record_of(number).gold)
+        twins.link(kept.__getitem__, score, near)
+        duplicates, leaks = twins.counts(lambda number: kept[number].gold)
     return OverlapStudy(
         search.number,
         search.texts,
         search.words,
-        len(suspects),
-        tuple(worst),
+        contaminated,
+        told,
         duplicates,
         leaks,
         tuple(twins.pairs),
@@ -192,168 +198,190 @@ def measure_overlap(
 
 # -- the search --------------------------------------------------------------------------------------------
 
-_WHOLE: Final = -1
-"""In place of a field: the whole record, of which all keys have to stand in one text."""
-_NOBODY: Final = -1
-"""In place of a record: a decoy."""
+# A decoy has no record, and the whole of a record, of which all keys have to stand in one text, no field.
+_TABLES: Final = """
+    CREATE TABLE keys (key INTEGER, value INTEGER, record INTEGER, field TEXT);
+    CREATE TABLE rare (
+        key INTEGER, value INTEGER, record INTEGER, field TEXT,
+        PRIMARY KEY (key, value)
+    ) WITHOUT ROWID;
+    CREATE TABLE texts (text INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE hits (
+        text INTEGER, value INTEGER, key INTEGER, record INTEGER, field TEXT,
+        PRIMARY KEY (text, value, key)
+    ) WITHOUT ROWID;
+"""
+_RARE_ONES: Final = """
+    INSERT OR IGNORE INTO rare SELECT key, value, record, field FROM (
+        SELECT *, count(record) OVER (PARTITION BY key) AS golds FROM keys
+    ) WHERE golds <= ? AND (golds = 0 OR record IS NOT NULL)
+"""
+_LOOK_UP: Final = "SELECT rare.* FROM json_each(?) AS asked JOIN rare ON rare.key = asked.value"
+_FOUND: Final = """
+    CREATE TABLE found AS
+        SELECT value, record, field, count(*) AS number, text FROM hits GROUP BY text, value;
+    CREATE INDEX found_of ON found (record);
+"""
+"""The values that are found, and how many keys of each a text has."""
+_OF_SUSPECTS: Final = """
+    SELECT rare.record, rare.field, count(*), most FROM rare
+    LEFT JOIN (SELECT value, max(number) AS most FROM found GROUP BY value) USING (value)
+    WHERE rare.record IN (SELECT record FROM found) GROUP BY value ORDER BY rare.record
+"""
+"""The values of records of which any is found: record, field, how many keys, and the most that a text has."""
+_TEXT_OF: Final = """
+    SELECT count(*), name FROM found JOIN texts USING (text)
+    WHERE record = ? AND (field IS NULL) = ? GROUP BY text ORDER BY sum(number) DESC, text LIMIT 1
+"""
+_OF_DECOYS: Final = (
+    "SELECT field, count(*) FROM rare WHERE record IS NULL GROUP BY field",
+    "SELECT field, count(DISTINCT value) FROM found WHERE record IS NULL GROUP BY field",
+)
+"""How many there are of each field, and how many are found."""
+_Row: TypeAlias = "tuple[int, int, int | None, str | None]"
+"""A key, the numbers of its value and record, and the path of its field."""
+
+
+class _Suspect(NamedTuple):
+    """A record of which any value is found."""
+
+    p: float
+    """How likely chance finds as much of it, corrected for the number of records."""
+    record: int
+    values: int
+    """How many rare values it has."""
+    found: int
+    is_whole: bool
 
 
 @final
 class _Search:
     """The rare values of all gold records, with decoys that look like them, and what texts have of them.
 
-    What is looked for of a value are keys: numbers for all its words, or for eight of them in a row.
+    What is looked for of a value are keys: numbers for all its words, or for eight of them in a row. They
+    stand in a database on disk, so that memory does not grow with records.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, database: Connection) -> None:
         self.number = self.texts = self.words = 0
         """How many records, texts and words of texts there are."""
-        self._paths: dict[str, int] = {}
-        """The number of each field."""
-        self._keys, self._owners = array("Q"), array("i")
-        """What is looked for, and of which value."""
-        self._records, self._fields = array("i"), array("i")
-        """Of each value."""
-        self._samples: list[Sample[tuple[str, ...]]] = []
+        self._database = database
+        database.executescript(_TABLES)
+        self._values = count()
+        self._samples: defaultdict[str, Sample[tuple[str, ...]]] = defaultdict(lambda: Sample(_SAMPLE, []))
         """Of each field, the first words of some values."""
 
-    def add(self, record: Record) -> set[int]:
-        """Add a record; return its values as numbers, if there is enough in them to tell it from others."""
-        features: set[int] = set()
-        before = len(self._records)
-        for path, text in dict.fromkeys(leaves_of(record.value)):
-            if words := words_of(text):
-                field = self._paths.setdefault(path, len(self._paths))
-                if field == len(self._samples):
-                    self._samples.append(Sample(_SAMPLE, []))
-                self._samples[field].add(tuple(words[:GRAM]))
-                keys = keys_of(words).tolist()
-                features.update(key ^ hash_of(path) for key in keys)
-                if is_telling(words):
-                    self._add(keys, self.number, field)
-        is_small = len(features) < _LEAST and len(self._records) == before
-        # Keys that follow each other, and the last one.
-        whole = keys_of(words_of(text_of(record.value)))
-        self._add({*whole[::GRAM].tolist(), *whole[-1:].tolist()}, self.number, _WHOLE)
-        self.number += 1
-        return set() if is_small else features
+    def read(self, records: Iterable[Record], twins: Twins) -> None:
+        """Read all gold records, add decoys, and make ready to look for what is rare."""
+        insert = "INSERT INTO keys VALUES (?, ?, ?, ?)"
+        self._database.executemany(insert, self._keys_of(records, twins))
+        self._database.executemany(insert, self._decoys())
+        self._database.execute(_RARE_ONES, (_RARE,))
 
-    def _add(self, keys: Collection[int], record: int, field: int) -> None:
-        self._keys.extend(keys)
-        self._owners.extend([len(self._records)] * len(keys))
-        self._records.append(record)
-        self._fields.append(field)
+    def _keys_of(self, records: Iterable[Record], twins: Twins) -> Iterator[_Row]:
+        """Yield all keys of records, and let `twins` know these."""
+        for at, record in enumerate(records):
+            features: set[int] = set()
+            has_any = False
+            for path, text in dict.fromkeys(leaves_of(record.value)):
+                if words := words_of(text):
+                    self._samples[path].add(tuple(words[:GRAM]))
+                    keys = keys_of(words)
+                    features.update((keys ^ np.uint64(hash_of(path))).tolist())
+                    if is_telling(words):
+                        has_any = True
+                        value = next(self._values)
+                        yield from ((key, value, at, path) for key in _signed(keys))
+            # Records with next to nothing in them are like others by chance.
+            if has_any or len(features) >= _LEAST:
+                twins.add(at, features)
+            # Of the whole record, keys that follow each other, and the last one.
+            whole, value = _signed(keys_of(words_of(text_of(record.value)))), next(self._values)
+            yield from ((key, value, at, None) for key in {*whole[::GRAM], *whole[-1:]})
+            self.number += 1
 
-    def close(self) -> None:
-        """Add decoys when all records are there, and make ready to look for them and for what is rare."""
-        self._values = len(self._records)
+    def _decoys(self) -> Iterator[_Row]:
+        """Yield the keys of decoys, each of which is a value of its own."""
         decoys = {
-            int(keys_of(words)[0]): field
-            for field, sample in enumerate(self._samples)
+            _signed(keys_of(words))[0]: path
+            for path, sample in self._samples.items()
             for words in decoys_of([words for words in sample.values if is_telling(words)])
         }
-        made, taken = np.array(list(decoys), dtype=np.uint64), np.sort(np.asarray(self._keys))
-        ends = [np.searchsorted(taken, made, side) for side in ("left", "right")]
-        for key in made[ends[0] == ends[1]].tolist():
-            self._add([key], _NOBODY, decoys[key])
-        del taken
-        # (Arrays of numpy share the memory of those that have been filled.)
-        self._record_of, self._field_of = np.asarray(self._records), np.asarray(self._fields)
-        order = np.argsort(np.asarray(self._keys), kind="stable")
-        keys, self._keys = np.asarray(self._keys)[order], array("Q")
-        owners, self._owners = np.asarray(self._owners)[order], array("i")
-        del order
-        is_rare = np.ones(len(keys), dtype=bool)
-        is_common = keys[_RARE:] == keys[:-_RARE]
-        for at in range(_RARE + 1):
-            is_rare[at : len(is_common) + at] &= ~is_common
-        self._rare, self._owner_of = keys[is_rare], owners[is_rare]
-        self._grams = np.bincount(self._owner_of, minlength=len(self._record_of))
-        """Of each value, how many of its keys are rare."""
-        self._is_found = np.zeros(len(self._record_of), dtype=bool)
-        self._best: dict[int, tuple[int, str]] = {}
-        """Of each record that has any value in a text, the most that one text has, and its name."""
-        self._wholes: dict[int, str] = {}
-        """Of each record that stands in a text as a whole, the name of the text."""
+        return ((key, next(self._values), None, path) for key, path in decoys.items())
 
     def look(self, texts: Iterable[tuple[str, str]]) -> None:
         """Read all texts."""
-        last, tail, here = None, hashes_of(()), set[int]()
-        for name, text in texts:
-            if name != last:
-                self._end(last or "", here)
-                last, tail, here = name, hashes_of(()), set()
-                self.texts += 1
-            words = hashes_of(words_of(text))
-            self.words += len(words)
-            hashes = np.concatenate((tail, words))
-            tail = hashes[-GRAM + 1 :]
-            grams = np.concatenate([grams_of(hashes, size) for size in range(1, GRAM + 1)])
-            here.update(self._places(grams).tolist())
-        self._end(last or "", here)
+        for name, parts in groupby(texts, itemgetter(0)):
+            self.texts += 1
+            self._database.execute("INSERT INTO texts VALUES (?, ?)", (self.texts, json.dumps(name)))
+            tail = hashes_of(())
+            for _, text in parts:
+                words = hashes_of(words_of(text))
+                self.words += len(words)
+                hashes = np.concatenate((tail, words))
+                tail = hashes[-GRAM + 1 :]
+                keys = np.concatenate([grams_of(hashes, size) for size in range(1, GRAM + 1)])
+                hits = [(self.texts, value, key, *of) for key, value, *of in self._rows(keys)]
+                self._database.executemany("INSERT OR IGNORE INTO hits VALUES (?, ?, ?, ?, ?)", hits)
+        self._database.executescript(_FOUND)
 
-    def _places(self, keys: Keys) -> NDArray[np.intp]:
-        """Return where those keys stand that are looked for; each of them up to three times."""
-        first, end = (np.searchsorted(self._rare, keys, side) for side in ("left", "right"))
-        return np.concatenate([first[first + at < end] + at for at in range(_RARE)])
+    def _rows(self, keys: Keys) -> Iterator[_Row]:
+        """Return what is looked for of these keys."""
+        return self._database.execute(_LOOK_UP, (json.dumps(_signed(np.unique(keys))),))
 
-    def _end(self, name: str, here: set[int]) -> None:
-        """Take note of what one text has."""
-        places = np.fromiter(here, dtype=np.intp, count=len(here))
-        owners, numbers = np.unique(self._owner_of[places], return_counts=True)
-        is_whole = self._field_of[owners] == _WHOLE
-        all_of = owners[is_whole & (numbers == self._grams[owners])]
-        self._wholes |= dict.fromkeys(self._record_of[all_of].tolist(), name)
-        values = owners[~is_whole]
-        self._is_found[values] = True
-        for record, number in Counter(self._record_of[values].tolist()).items():
-            if record != _NOBODY and number > self._best.get(record, (0, ""))[0]:
-                self._best[record] = number, name
-
-    def _chances(self) -> NDArray[np.float64]:
+    def _chances(self) -> dict[str, float]:
         """Return of each field the share of its decoys that stand in the texts: an upper estimate."""
-        is_decoy = self._record_of == _NOBODY
-        made, found = (
-            np.bincount(self._field_of[which], minlength=len(self._paths))
-            for which in (is_decoy, is_decoy & self._is_found)
-        )
-        chances: NDArray[np.float64] = (found + 1) / (made + 1)
-        return chances
+        made, found = (dict(self._database.execute(query)) for query in _OF_DECOYS)
+        return {path: (found.get(path, 0) + 1) / (made.get(path, 0) + 1) for path in self._samples}
 
-    def suspects(self, record_of: Callable[[int], Record]) -> Iterator[tuple[float, int]]:
-        """Yield how likely chance finds as much of a record, if any is found, and the record's number."""
+    def suspects(self, kept: Kept) -> Iterator[_Suspect]:
+        """Yield the records of which any value is found."""
         chances = self._chances()
-        alike = {path: self._samples[at].alike for path, at in self._paths.items()}
-        for record in self._best.keys() | self._wholes.keys():
-            own = self._values_of(record)
-            by_chance = np.minimum(chances[self._field_of[own]] * self._grams[own], 1.0)
-            p = _as_many(by_chance.tolist(), int(self._is_found[own].sum()))
-            if record in self._wholes:
+        alike = {path: sample.alike for path, sample in self._samples.items()}
+        for record, values in groupby(self._database.execute(_OF_SUSPECTS), itemgetter(0)):
+            by_chance, found, is_whole = list[float](), 0, False
+            for _, field, keys, most in values:
+                if field is None:
+                    is_whole = most == keys
+                else:
+                    by_chance.append(min(chances[field] * keys, 1.0))
+                    found += most is not None
+            p = _as_many(by_chance, found)
+            if is_whole:
                 # No text has it more often than other records have its values in all fields.
-                paths = {path for path, text in leaves_of(record_of(record).value) if words_of(text)}
+                paths = {path for path, text in leaves_of(kept[record].value) if words_of(text)}
                 p = min(p, self.words * prod(alike[path] for path in paths))
-            yield min(1.0, p * self.number), record
+            yield _Suspect(min(1.0, p * self.number), record, len(by_chance), found, is_whole)
 
-    def _values_of(self, record: int) -> NDArray[np.intp]:
-        """Return the numbers of a record's rare values."""
-        own = np.arange(*np.searchsorted(self._record_of[: self._values], (record, record + 1)))
-        rare: NDArray[np.intp] = own[(self._grams[own] > 0) & (self._field_of[own] != _WHOLE)]
-        return rare
-
-    def told(self, record: Record, at: int, p: float) -> Contaminated:
+    def told(self, suspect: _Suspect, record: Record) -> Contaminated:
         """Return a suspect with what was found of it."""
-        own = self._values_of(at)
-        found = own[self._is_found[own]]
+        execute, at = self._database.execute, suspect.record
+        of_it = {value for (value,) in execute("SELECT value FROM found WHERE record = ?", (at,))}
         fields: dict[str, None] = {}
         for path, text in leaves_of(record.value):
             words = words_of(text)
-            if is_telling(words) and np.isin(found, self._owner_of[self._places(keys_of(words))]).any():
+            if is_telling(words) and any(value in of_it for _, value, *_ in self._rows(keys_of(words))):
                 fields[f"{path}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"] = None
-        number, text = self._best.get(at, (0, ""))
-        is_whole = at in self._wholes or number == len(own) > 1
-        text = self._wholes.get(at, text)
-        named = tuple(fields)[:_NAMED]
-        return Contaminated(record.gold, record.id, len(own), len(found), text, number, is_whole, p, named)
+        number, text = execute(_TEXT_OF, (at, False)).fetchone() or (0, '""')
+        if suspect.is_whole:
+            _, text = execute(_TEXT_OF, (at, True)).fetchone()
+        return Contaminated(
+            record.gold,
+            record.id,
+            suspect.values,
+            suspect.found,
+            json.loads(text),
+            number,
+            suspect.is_whole or number == suspect.values > 1,
+            suspect.p,
+            tuple(fields)[:_NAMED],
+        )
+
+
+def _signed(keys: Keys) -> list[int]:
+    """Return keys as the database has them."""
+    found: list[int] = keys.view(np.int64).tolist()
+    return found
 
 
 def _as_many(chances: Iterable[float], number: int) -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.api import check_options, compare_values
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
     Trail: TypeAlias = tuple[str | int, ...]
     """Keys and indices that lead to a place."""
-    Compare: TypeAlias = Callable[[object, JsonValue], MatchResult]
-    """Compares an answer with what is expected."""
 
 
 def field_of(trail: Sequence[Any]) -> str:
@@ -32,32 +28,6 @@ def field_of(trail: Sequence[Any]) -> str:
     ('items[].price', 'items[]')
     """
     return format_path(tuple(ELEMENT if type(step) is int else step for step in trail))
-
-
-def comparing(metric: str, options: Mapping[str, Any]) -> Compare:
-    """Return what compares an answer, also one that is text, with a JSON value.
-
-    Raises:
-        ConfigurationError: an unknown metric or option.
-    """
-    rules = loaded(options)
-    check_options(metric, rules)
-    return lambda actual, expected: compare_values(actual, expected, metric, rules)
-
-
-def loaded(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return options with their schema read, once for all records."""
-    schema = options.get("schema")
-    if schema is None:
-        return options
-    from pytest_jsonmatch.schema.parsing import load_schema
-
-    return {**options, "schema": load_schema(schema)}
-
-
-def as_answer(value: JsonValue) -> JsonValue:
-    """Return a JSON value as an answer that says it: a string would be taken for a model's output."""
-    return json.dumps(value) if type(value) is str else value
 
 
 def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
@@ -100,39 +70,6 @@ def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
         if other is MISSING:
             break
     return tuple(place), tuple(source)
-
-
-def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
-    """Return what stands at a place; MISSING if nothing does."""
-    for step in trail:
-        is_there = (type(value) is dict and step in value) or (
-            type(value) is list and type(step) is int and step < len(value)
-        )
-        if not is_there:
-            return MISSING
-        value = value[step]
-    return value
-
-
-def with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
-    """Return a value with another at a place, or with nothing there; the old one is left as it is.
-
-    >>> with_value({"a": [1, 2]}, ("a", 2), 3), with_value({"a": [1, 2]}, ("a", 0), MISSING)
-    ({'a': [1, 2, 3]}, {'a': [2]})
-    """
-    if not trail:
-        return new
-    step, inner = trail[0], trail[1:]
-    copy = value.copy()
-    if inner or new is not MISSING:
-        changed = with_value(value[step], inner, new) if inner else new
-        if type(copy) is list and step == len(copy):
-            copy.append(changed)
-        else:
-            copy[step] = changed
-    else:
-        del copy[step]
-    return copy
 
 
 def nodes_of(value: JsonValue) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:

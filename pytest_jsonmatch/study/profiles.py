@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby
 from random import Random
 from sys import float_info
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.paths import ELEMENT, Segment, format_path
 from pytest_jsonmatch.study.sample import Sample
 
@@ -20,32 +21,11 @@ if TYPE_CHECKING:
 
 _RESERVOIR: Final = 10_000
 """So many numbers, and so many lengths, are kept of a field."""
-_MOST_KINDS: Final = 1_000
+MOST_CLASSES: Final = 1_000
 """Of more different values, or formats, there is no distribution to compare: it is free text."""
 _MOST_FIELDS: Final = 5_000
 _LONGEST: Final = 80
 """Values and formats are told apart by so many characters."""
-_TYPES: Final[dict[type, str]] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "number",
-    float: "number",
-    type(None): "null",
-}
-
-
-def _reservoir() -> Sample[float]:
-    return Sample(_RESERVOIR, array("d"))
-
-
-def _counted(kinds: Counter[str] | None, value: str) -> Counter[str] | None:
-    """Return how often each of some values came, with one more; None once there are too many of them."""
-    if kinds is None:
-        return None
-    kinds[value[:_LONGEST]] += 1
-    return kinds if len(kinds) <= _MOST_KINDS else None
 
 
 @final
@@ -67,29 +47,35 @@ class FieldProfile:
     """How many objects stand here."""
     present: int = 0
     """In how many objects of its holder it is a member."""
-    types: Counter[str] = field(default_factory=Counter)
-    values: Counter[str] | None = field(default_factory=Counter)
-    """Of strings and booleans; None if there are too many to be compared, as for `formats`."""
-    formats: Counter[str] | None = field(default_factory=Counter)
-    """Of strings: digits as 9, letters as A and a, runs of letters as one."""
-    numbers: Sample[float] = field(default_factory=_reservoir)
-    lengths: Sample[float] = field(default_factory=_reservoir)
-    """Of strings in characters, of arrays in elements."""
+    shares: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """How often each class came, by the kind of classes: "null", "type", "value" of strings and booleans,
+    "format" of strings: digits as 9, letters as A and a, runs of letters as one. Where there are more than
+    `MOST_CLASSES` they are not all counted."""
+    samples: defaultdict[str, Sample[float]] = field(
+        default_factory=lambda: defaultdict(lambda: Sample(_RESERVOIR, array("d")))
+    )
+    """Of each "number", and each "length": of strings in characters, of arrays in elements."""
 
     def add(self, value: JsonValue) -> None:
         """Let a value come."""
-        kind = _TYPES.get(type(value), "number")
-        self.types[kind] += 1
+        kind = json_type(value)
+        self.shares["null"].update(null=kind == "null", other=kind != "null")
+        if kind != "null":
+            self._count("type", kind)
         if kind == "number":
-            self.numbers.add(_as_double(value))
+            self.samples["number"].add(_as_double(value))
         elif kind == "boolean":
-            self.values = _counted(self.values, "true" if value else "false")
-        elif type(value) is str:
-            self.values = _counted(self.values, value)
-            self.formats = _counted(self.formats, format_of(value[:_LONGEST]))
-            self.lengths.add(len(value))
-        elif type(value) is list:
-            self.lengths.add(len(value))
+            self._count("value", "true" if value else "false")
+        elif kind == "string":
+            self._count("value", value)
+            self._count("format", format_of(value[:_LONGEST]))
+        if kind in {"string", "array"}:
+            self.samples["length"].add(len(value))
+
+    def _count(self, kind: str, name: str) -> None:
+        classes = self.shares[kind]
+        if len(classes) <= MOST_CLASSES:
+            classes[name[:_LONGEST]] += 1
 
 
 def _as_double(value: Any) -> float:

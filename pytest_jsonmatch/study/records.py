@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.records import Place, Source, read_gold
+from pytest_jsonmatch.corpus.records import Source, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -28,110 +32,95 @@ class Record(NamedTuple):
     value: JsonValue
 
 
-@final
-class Gold:
-    """One gold, of which no record is held: after it has been read once, it knows where each stands.
+def read_records(sides: Mapping[str, Side], id_field: str | None) -> Iterator[Record]:
+    """Yield the records of several golds, one gold after another.
 
     Args:
-        name: what it is called.
-        side: a list of records or of JSON texts, the path of a JSON Lines file, or a mapping of ids to
-            records; anything else that can be iterated is held as a list.
+        sides: by the name of each gold a list or an iterator of records or of JSON texts, the path of a JSON
+            Lines file, or a mapping of ids to records.
         id_field: the member that is a record's id, and is left out of it; None: its place, or its key.
-        files: closes the file in the end.
 
     Raises:
-        ConfigurationError: it can't be read, or is no corpus.
+        ConfigurationError: a gold can't be read, or is no corpus; a record has no id.
+        GoldValidationError: a record is not JSON.
     """
-
-    def __init__(self, name: str, side: Side, id_field: str | None, files: ExitStack) -> None:
-        self.name = name
-        self._id_field = id_field
-        given: Any = side
-        self._places: Sequence[Any] = ()
-        source = None if isinstance(side, Mapping) else Source(side, "gold")
-        self._source = source if source is not None and source.path is not None else None
-        if self._source is not None:
-            files.enter_context(self._source.open())
+    for gold, side in sides.items():
         if isinstance(side, Mapping):
-            self._places = sorted(side)
-        elif self._source is None:
-            given = side if isinstance(side, Sequence) else list(given)
-            self._places = range(len(given))
-        self._held = given
+            for name in sorted(side):
+                yield _named(Record(gold, name, read_gold(side[name], name, None)), id_field, None)
+            continue
+        source = Source(side, "gold")
+        with nullcontext() if source.path is None else source.open():
+            for number, (where, given, _) in enumerate(source):
+                yield _named(Record(gold, number, read_gold(given, number, where)), id_field, where)
 
-    def __len__(self) -> int:
-        return len(self._places)
 
-    def __iter__(self) -> Iterator[Record]:
-        """Yield all records.
-
-        Raises:
-            ConfigurationError: a record has no id.
-            GoldValidationError: a record is not JSON.
-        """
-        if self._source is None:
-            yield from map(self.__getitem__, range(len(self)))
-            return
-        self._places = offsets = array("q")
-        self._source.move_to(Place())
-        for number, (where, line, offset) in enumerate(self._source):
-            offsets.append(offset or 0)
-            yield self._named(number, read_gold(line, number, where), where or "")
-
-    def __getitem__(self, number: int) -> Record:
-        place = self._places[number]
-        if self._source is not None:
-            return self._named(number, read_gold(self._source.line_at(place), number, None))
-        name = place if isinstance(self._held, Mapping) else number
-        return self._named(name, read_gold(self._held[place], name, None))
-
-    def _named(self, name: str | int, value: JsonValue, where: str = "") -> Record:
-        if self._id_field is None:
-            return Record(self.name, name, value)
-        found: Any = value.get(self._id_field) if type(value) is dict else None
-        if type(found) not in {str, int}:
-            place = where or f"{self.name}: record {name!r}"
-            raise ConfigurationError(f"{place} has no {self._id_field} that is a string or an integer")
-        assert type(value) is dict  # noqa: S101 - for the type checker: it has an id
-        return Record(self.name, found, {key: each for key, each in value.items() if key != self._id_field})
+def _named(record: Record, id_field: str | None, where: str | None) -> Record:
+    """Return a record with the id that it has itself."""
+    if id_field is None:
+        return record
+    value = record.value if type(record.value) is dict else {}
+    name: Any = value.get(id_field)
+    if type(name) not in {str, int}:
+        place = where or f"{record.gold}: record {record.id!r}"
+        raise ConfigurationError(f"{place} has no {id_field} that is a string or an integer")
+    return Record(record.gold, name, {key: each for key, each in value.items() if key != id_field})
 
 
 @contextmanager
-def opened(sides: Mapping[str, Side], id_field: str | None = None) -> Iterator[list[Gold]]:
-    """Open several golds, given by name, and close their files at the end."""
-    with ExitStack() as files:
-        yield [Gold(name, side, id_field, files) for name, side in sides.items()]
-
-
-def record_at(golds: Sequence[Gold], number: int) -> Record:
-    """Return a record by its number, counted through all golds, which have been read once."""
-    for gold in golds:
-        if number < len(gold):
-            return gold[number]
-        number -= len(gold)
-    raise IndexError(number)
-
-
-def joined(golds: Sequence[Gold]) -> Iterator[tuple[str | int, list[JsonValue]]]:
-    """Yield the documents that any gold has: the id, and the record of each gold, MISSING where it has none.
-
-    Ids are held, records are not.
+def temporary_database() -> Iterator[sqlite3.Connection]:
+    """Open a database on disk, which is gone at the end: what grows with records stands there.
 
     Raises:
-        ConfigurationError: an id comes twice in a gold; and what `Gold` raises.
+        ConfigurationError: there is no room for it.
     """
-    numbers: list[dict[str | int, int]] = []
-    for gold in golds:
-        numbers.append({})
-        for number, record in enumerate(gold):
-            if numbers[-1].setdefault(record.id, number) != number:
-                raise ConfigurationError(f"{gold.name}: the id {record.id!r} comes twice")
-    for name in dict.fromkeys(name for each in numbers for name in each):
-        places = [each.get(name) for each in numbers]
-        yield (
-            name,
-            [
-                MISSING if place is None else gold[place].value
-                for gold, place in zip(golds, places, strict=True)
-            ],
-        )
+    with closing(sqlite3.connect("")) as database:
+        database.execute("PRAGMA journal_mode = OFF")
+        try:
+            yield database
+        except sqlite3.OperationalError as error:
+            message = f"a temporary file can't be written: {error}; SQLITE_TMPDIR names a folder with room"
+            raise ConfigurationError(message) from None
+
+
+@final
+class Kept:
+    """Records in a database, by their numbers."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        database.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, gold TEXT, id TEXT, value BLOB)")
+
+    def keep(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Keep records as they go by, counted from 0."""
+        for number, record in enumerate(records):
+            # (As JSON, in which half of a surrogate pair is an escape.)
+            text = render(record.value).encode("utf-8", "backslashreplace")
+            row = number, json.dumps(record.gold), json.dumps(record.id), text
+            self._database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
+            yield record
+
+    def __getitem__(self, number: int) -> Record:
+        query = "SELECT gold, id, value FROM records WHERE number = ?"
+        gold, name, value = self._database.execute(query, (number,)).fetchone()
+        return Record(json.loads(gold), json.loads(name), parse_json(value))
+
+
+def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
+    """Yield the documents that any gold has: the id, and the record of each gold, MISSING where it has none.
+
+    Raises:
+        ConfigurationError: an id comes twice in a gold; and what `read_records` raises.
+    """
+    with temporary_database() as database:
+        kept = Kept(database)
+        for _ in kept.keep(read_records(sides, id_field)):
+            pass
+        query = "SELECT group_concat(number) FROM records GROUP BY id ORDER BY min(number)"
+        for (numbers,) in database.execute(query):
+            found = [kept[int(number)] for number in numbers.split(",")]
+            (gold, times), *_ = Counter(record.gold for record in found).most_common(1)
+            if times > 1:
+                raise ConfigurationError(f"{gold}: the id {found[0].id!r} comes twice")
+            by_gold = {record.gold: record.value for record in found}
+            yield found[0].id, [by_gold.get(name, MISSING) for name in sides]

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.paired import holm
-from pytest_jsonmatch.study.profiles import FieldProfile, Profile
+from pytest_jsonmatch.study.profiles import MOST_CLASSES, FieldProfile, Profile
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.sample import Sample
@@ -170,24 +170,16 @@ def _changes(path: str, new: Profile, old: Profile) -> Iterator[Change]:
     one, other = new.fields.get(path, nothing), old.fields.get(path, nothing)
     holder, name = one.holder or other.holder, path or "$"
     here, there = (
-        _classes(each, side.fields.get(holder, nothing).objects) for each, side in ((one, new), (other, old))
+        Counter(present=each.present, absent=side.fields.get(holder, nothing).objects - each.present)
+        for each, side in ((one, new), (other, old))
     )
-    for kind in here.keys() & there.keys():
-        yield from _of_shares(name, kind, here[kind], there[kind])
-    yield from _of_numbers(name, "number", one.numbers, other.numbers)
-    yield from _of_numbers(name, "length", one.lengths, other.lengths)
-
-
-def _classes(field: FieldProfile, objects: int) -> dict[str, Counter[str]]:
-    """Return how often a field is of which class, by kind; free text has no values to compare."""
-    types = Counter(field.types)
-    nulls = types.pop("null", 0)
-    found = {"null": Counter({"null": nulls, "other": sum(types.values())}), "type": types}
-    found["presence"] = Counter(present=field.present, absent=objects - field.present)
-    found |= {
-        kind: each for kind, each in (("value", field.values), ("format", field.formats)) if each is not None
-    }
-    return found
+    yield from _of_shares(name, "presence", here, there)
+    for kind in one.shares.keys() & other.shares.keys():
+        # (Free text has no values to compare.)
+        if len(one.shares[kind]) <= MOST_CLASSES >= len(other.shares[kind]):
+            yield from _of_shares(name, kind, one.shares[kind], other.shares[kind])
+    for kind in one.samples.keys() & other.samples.keys():
+        yield from _of_numbers(name, kind, one.samples[kind], other.samples[kind])
 
 
 def _of_shares(path: str, kind: str, new: Counter[str], old: Counter[str]) -> Iterator[Change]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import log2
@@ -11,30 +12,33 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.results.model import segments_of
-from pytest_jsonmatch.study.answers import answered
+from pytest_jsonmatch.study.answers import Comparing, answered, chunks_of
 from pytest_jsonmatch.study.places import (
-    comparing,
     disagreements,
     field_of,
     nodes_of,
     path_of,
-    value_at,
-    with_value,
 )
 from pytest_jsonmatch.study.sample import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.answers import Answered, Records
-    from pytest_jsonmatch.study.places import Compare, Trail
+    from pytest_jsonmatch.study.answers import Answered, Compared
+    from pytest_jsonmatch.study.places import Trail
+    from pytest_jsonmatch.study.records import Side
+
+    _Wrong = Mapping[int, Mapping[Trail, Sequence[JsonValue]]]
+    """What systems say of a record where they are not right, by place."""
+    _Look = Generator[tuple[JsonValue, JsonValue], Compared | None, None]
+    """Asks what comparing an answer with another gold record gives."""
 
 
 MOST: Final = 10_000
@@ -95,8 +99,8 @@ class GoldAudit:
 
 
 def audit_gold(
-    gold: Records,
-    answers: Mapping[str, Records],
+    gold: Side,
+    answers: Mapping[str, Side],
     *,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
@@ -112,7 +116,8 @@ def audit_gold(
     formula. Systems do share mistakes: it ranks, and is no probability.
 
     Args:
-        gold: the gold records, read once for each system: a list, or the path of a JSON Lines file.
+        gold: the gold records, read once for each system: a list, the path of a JSON Lines file, or a mapping
+            of ids to records, to which answers belong by position.
         answers: the answers of each system by its name, as `compare_corpus` takes them.
         metric: a metric's name.
         id_field: the member by which records and answers find each other; without one they go by position.
@@ -131,10 +136,10 @@ def audit_gold(
     >>> [(each.record, each.path, each.gold, each.said, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
-    auditor, compare = Auditor(tuple(answers)), comparing(metric, options)
-    notes: list[str] = []
-    for record in answered(gold, answers, id_field, options, notes):
-        auditor.add(record, compare)
+    auditor, compare, notes = Auditor(tuple(answers)), Comparing(metric, options), list[str]()
+    for chunk in chunks_of(answered(gold, answers, id_field, compare, notes), len(answers)):
+        auditor.add(chunk, compare)
+    compare.warn()
     return auditor.result(notes)
 
 
@@ -180,33 +185,44 @@ class Auditor:
             )
         self._systems = systems
         self._records = 0
-        self._missing = [0] * len(systems)
+        self._missing: Counter[int] = Counter()
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._suspects: list[Suspect] = []
         self._dropped = 0
 
-    def add(self, record: Answered, compare: Compare) -> None:
-        """Take a gold record and the answers to it.
+    def add(self, records: Sequence[Answered], compare: Comparing) -> None:
+        """Take gold records and the answers to them, of which a judge is asked together.
 
         Raises:
-            GoldValidationError: the gold record has a member that the schema does not list.
+            GoldValidationError: a gold record has a member that the schema does not list.
         """
-        self._records += 1
-        for segments, value in nodes_of(record.gold):
-            self._seen[path_of(segments)].sample.add(hash(render(value)))
-        found: dict[int, dict[Trail, list[JsonValue]]] = {}
-        for system, answer in enumerate(record.answers):
-            result = None if answer is MISSING else record.compared(compare, answer)
-            if result is None:
-                self._missing[system] += 1
-            else:
-                found[system] = self._count(system, result)
-        votes = Counter(trail for wrong in found.values() for trail in wrong)
-        for trail, number in votes.items():
-            if number >= _AGREE:
-                self._look_at(record, found, trail, compare)
-        if len(self._suspects) >= 2 * MOST:
-            self._forget()
+        self._records += len(records)
+        given = [
+            (record, system, answer)
+            for record in records
+            for system, answer in enumerate(record.answers)
+            if answer is not MISSING
+        ]
+        results = compare((answer, record.gold) for record, _, answer in given)
+        found: dict[int, dict[int, dict[Trail, list[JsonValue]]]] = {each.position: {} for each in records}
+        for (record, system, _), compared in zip(given, results, strict=True):
+            if (result := record.checked(compared)) is not None:
+                found[record.position][system] = self._count(system, result)
+        for record in records:
+            for segments, value in nodes_of(record.gold):
+                self._seen[path_of(segments)].sample.add(hash(render(value)))
+            self._missing.update(at for at in range(len(self._systems)) if at not in found[record.position])
+        looks = (
+            self._look_at(record, wrong, trail)
+            for record in records
+            for wrong in (found[record.position],)
+            for trail, votes in Counter(trail for each in wrong.values() for trail in each).items()
+            if votes >= _AGREE
+        )
+        for together in chunks_of(looks):
+            _run(together, compare)
+            if len(self._suspects) >= 2 * MOST:
+                self._forget()
 
     def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
         """Count what is right in an answer, and return what is not, by its place in the gold."""
@@ -218,13 +234,7 @@ class Auditor:
                 seen.omitted += each.status == OMISSION
         return {} if all(each.status == MATCH for each in leaves) else disagreements(result)
 
-    def _look_at(
-        self,
-        record: Answered,
-        found: Mapping[int, Mapping[Trail, Sequence[JsonValue]]],
-        trail: Trail,
-        compare: Compare,
-    ) -> None:
+    def _look_at(self, record: Answered, found: _Wrong, trail: Trail) -> _Look:
         """Find those that agree with each other at a place."""
         groups: dict[str, dict[int, JsonValue]] = {}
         for system, wrong in found.items():
@@ -241,7 +251,7 @@ class Auditor:
                 system, value = next(iter(other.items()))
                 # A system that has added two elements has not said one thing twice.
                 is_else = (value is MISSING) != (said is MISSING) or leading.keys() & other.keys()
-                if not is_else and _agrees(compare, record.answers[system], corrected, trail):
+                if not is_else and _is_right(trail, (yield record.answers[system], corrected)):
                     leading.update(other)
                 else:
                     waiting.append(other)
@@ -271,7 +281,8 @@ class Auditor:
         weighed = [
             replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
         ]
-        ranked = sorted((each for each in weighed if each.evidence > 0), key=lambda each: -each.evidence)
+        against = (each for each in weighed if each.evidence > 0)
+        ranked = sorted(against, key=lambda each: (-each.evidence, each.position))
         self._suspects = ranked[:MOST]
         self._dropped += len(ranked[MOST:])
 
@@ -300,8 +311,8 @@ class Auditor:
         silent = [
             f"{name}: missing or not comparable: {count(missing)} of {count(self._records, 'answer')}; "
             "there it takes no side"
-            for name, missing in zip(self._systems, self._missing)
-            if missing
+            for at, name in enumerate(self._systems)
+            if (missing := self._missing[at])
         ]
         if self._dropped:
             silent.append(f"not kept: {count(self._dropped, 'place')} with the least evidence")
@@ -317,13 +328,22 @@ class Auditor:
         )
 
 
-def _agrees(compare: Compare, answer: object, corrected: JsonValue, trail: Trail) -> bool:
-    """Tell whether an answer would be right at a place if the gold were another."""
-    try:
-        result = compare(answer, corrected)
-    except JsonMatchError:
+def _run(looks: Iterable[_Look], compare: Comparing) -> None:
+    """Look at several places; what is asked of them at a time is compared together."""
+    answers: list[tuple[_Look, Compared | None]] = [(look, None) for look in looks]
+    while answers:
+        asking = []
+        for look, answer in answers:
+            with suppress(StopIteration):
+                asking.append((look, look.send(answer)))
+        answers = list(zip((look for look, _ in asking), compare(asked for _, asked in asking), strict=True))
+
+
+def _is_right(trail: Trail, compared: Compared | None) -> bool:
+    """Tell whether an answer is right at a place."""
+    if compared is None or isinstance(compared, JsonMatchError):
         return False
-    return not any(_overlap(place, trail) for place in disagreements(result))
+    return not any(_overlap(place, trail) for place in disagreements(compared))
 
 
 def _says_else(wrong: Iterable[Trail], trail: Trail, said: JsonValue) -> bool:

@@ -5,16 +5,15 @@ Imported when it is asked for: it imports numpy.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
 
-from pytest_jsonmatch.study.words import hash_of
-
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from pytest_jsonmatch.study.records import Record
 
 _BANDS, _ROWS = 16, 4
@@ -22,6 +21,12 @@ _MOST: Final = 200_000
 """So many candidates are compared."""
 _LISTED: Final = 100
 _MIX: Final = np.random.RandomState(7).randint(0, 2**62, _BANDS * _ROWS).astype(np.uint64) * np.uint64(2) + 1
+_NEIGHBOURS: Final = """
+    SELECT one, record FROM (
+        SELECT band, record, lag(record) OVER (PARTITION BY band ORDER BY record) AS one FROM bands
+    ) WHERE one IS NOT NULL ORDER BY band, record
+"""
+"""Of the records that have a band, each with the one before it."""
 
 
 class Duplicate(NamedTuple):
@@ -42,49 +47,44 @@ class Twins:
     ten values in common, 99.98 % do. The first record that has a band is compared with the others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, database: Connection) -> None:
         self.pairs: list[Duplicate] = []
         """The first hundred."""
         self.is_cut = False
         """Whether there were too many candidates to compare them all."""
-        self._bands = array("I")
-        """Sixteen numbers of 32 bits for each record."""
+        self._database = database
+        database.execute("CREATE TABLE bands (band INTEGER, record INTEGER)")
         self._first: dict[int, int] = {}
 
-    def add(self, features: set[int]) -> None:
-        """Add a record by the numbers of its values; one without any is like no other."""
-        if not features:
-            number = len(self._bands)
-            self._bands.extend(hash_of(f"alone {number + band}") >> 32 for band in range(_BANDS))
-            return
+    def add(self, record: int, features: set[int]) -> None:
+        """Add a record by its number and the numbers of its values."""
         values = np.fromiter(features, dtype=np.uint64, count=len(features))
         with np.errstate(over="ignore"):
             mixed = (values ^ (values >> np.uint64(31))) * _MIX[:, None]
             least = (mixed ^ (mixed >> np.uint64(29))).min(axis=1).reshape(_BANDS, _ROWS)
-            mixed = (least * _MIX[:_ROWS]).sum(axis=1, dtype=np.uint64) >> np.uint64(32)
-            self._bands.extend(mixed.tolist())
+            bands = (least * _MIX[:_ROWS]).sum(axis=1, dtype=np.uint64) >> np.uint64(32)
+        rows = ((number << 32 | band, record) for number, band in enumerate(bands.tolist()))
+        self._database.executemany("INSERT INTO bands VALUES (?, ?)", rows)
 
     def link(
         self, record: Callable[[int], Record], score: Callable[[Record, Record], float], near: float
     ) -> None:
         """Compare the candidates; what scores at least `near` is nearly the same."""
         tried: set[tuple[int, int]] = set()
-        for band in np.asarray(self._bands).reshape(-1, _BANDS).T:
-            order = np.argsort(band, kind="stable")
-            for at in np.flatnonzero(band[order][1:] == band[order][:-1]).tolist():
-                one, other = self._root(int(order[at])), self._root(int(order[at + 1]))
-                if one == other or (one, other) in tried:
-                    continue
-                if len(tried) == _MOST:
-                    self.is_cut = True
-                    return
-                tried.add((one, other))
-                first, second = record(one), record(other)
-                found = score(first, second)
-                if found >= near:
-                    self._first[max(one, other)] = min(one, other)
-                    if len(self.pairs) < _LISTED:
-                        self.pairs.append(Duplicate(first.gold, first.id, second.gold, second.id, found))
+        for pair in self._database.execute(_NEIGHBOURS):
+            one, other = map(self._root, pair)
+            if one == other or (one, other) in tried:
+                continue
+            if len(tried) == _MOST:
+                self.is_cut = True
+                return
+            tried.add((one, other))
+            first, second = record(one), record(other)
+            found = score(first, second)
+            if found >= near:
+                self._first[max(one, other)] = min(one, other)
+                if len(self.pairs) < _LISTED:
+                    self.pairs.append(Duplicate(first.gold, first.id, second.gold, second.id, found))
 
     def _root(self, number: int) -> int:
         """Return the first of the records that one is like; itself if there is none."""

@@ -82,6 +82,16 @@ def test_folders(folder, command):
     assert "b: missing or not comparable: 1 of 6 answers; there it takes no side" in ran.out
 
 
+def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refused, write):
+    for name in ("gold", "a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "r7.json").write_text('{"n": 1}' if name == "gold" else '{"n": 2')
+    assert "note: a: record 'r7.json': repaired" in command("audit gold --answers a b --repair").out
+    write(schema_json={"properties": {}, "additionalProperties": False})
+    told = refused("audit gold --answers a b --repair --schema schema.json")
+    assert told.startswith("jsonmatch audit: record 'r7.json': 'n' is not in the schema")
+
+
 def test_rules(answers, write, command):
     write(rules_json={"fields": {"vendor": {"skip": True}}})
     assert "vendor" not in command(answers, "--config", "rules.json").out

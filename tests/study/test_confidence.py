@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, Verdict
+from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, Verdict
 from pytest_jsonmatch.study import measure_confidence
 
 
@@ -90,6 +90,22 @@ def test_what_is_left_out_is_said():
     )
 
 
+def test_what_was_tolerated_in_answers_is_said():
+    answers = ['{"n": {"value": 1, "confidence": 0.5}', {"n": {"value": 1, "confidence": 0.5}}]
+    (note,) = measure_confidence(answers, [{"n": 1}] * 2, repair=True).notes
+    assert note.startswith("answers: record 0: repaired")
+
+
+def test_a_rule_that_fits_nowhere_is_told():
+    answers, gold = records(5)
+    rules = {"totl": {"weight": 2}, "lines[].n": {"weight": 2}}
+    with pytest.warns(
+        JsonMatchWarning, match=r"^fields: 'totl' fits no place .*; did you mean 'total'\?"
+    ) as told:
+        measure_confidence(answers, gold, id_field="id", fields=rules)
+    assert len(told) == 1
+
+
 def test_fields_without_any_confidence_are_named():
     answer = {"n": {"value": 1, "confidence": 0.5}, **dict.fromkeys("abcd", 1)}
     study = measure_confidence([answer], [{"n": 1, **dict.fromkeys("abcd", 1)}])
@@ -103,8 +119,8 @@ def test_clusters_widen_intervals():
     gold = [{"doc": f"d{at // 20}", "n": 1} for at in range(400)]
     answers = [{"n": {"value": int(at // 20 % 4 != 0), "confidence": 0.9 - at % 3 / 10}} for at in range(400)]
     alone, together = (
-        measure_confidence(answers, gold, cluster=name, fields={"doc": {"skip": True}})
-        for name in (None, "doc")
+        measure_confidence(answers, gold, cluster=name, fields=rules)
+        for name, rules in ((None, {"doc": {"skip": True}}), ("doc", {}))
     )
     assert (alone.clusters, together.clusters) == (400, 20)
     assert together.total.brier.high - together.total.brier.low > 2 * (

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.value.convert import with_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.study.mutate import KINDS, Tried, find_holes, mutations
-from pytest_jsonmatch.study.places import with_value
 
 
 def broken(expected, kind):

@@ -12,7 +12,6 @@ from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import (
     Cell,
     Chart,
-    Column,
     Figure,
     Figures,
     Gates,
@@ -61,7 +60,7 @@ def test_all_blocks_as_text():
 
 def test_blocks_without_content_are_left_out():
     empty = (
-        Rows([Column("field")], []),
+        Rows(["field"], []),
         Chart("", "x", "y", [Series("", [])]),
         Gates([], "0 values"),
         Figures([]),
@@ -71,8 +70,8 @@ def test_blocks_without_content_are_left_out():
 
 
 def test_a_table_leaves_out_what_it_can_spare_and_then_cuts_texts():
-    columns = [Column("field"), Column("n"), Column("why", text=True), Column("spare", spare=1)]
-    table = Rows(columns, [["a" * 12, "1", "because of " + "x" * 30, "0.123"]])
+    row = ["a" * 12, "1", "because of " + "x" * 30, "0.123"]
+    table = Rows(["field", "n", "why", "spare"], [row], text={"why"}, spare={"spare": 1})
     assert text(table, width=80)[2:] == [
         "field         n  why                                        spare",
         "aaaaaaaaaaaa  1  because of xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx  0.123",
@@ -85,7 +84,7 @@ def test_a_table_leaves_out_what_it_can_spare_and_then_cuts_texts():
 
 
 def test_a_terminal_shows_some_rows_and_a_page_all():
-    table = Rows([Column("field"), Column("n")], [[f"f{at}", str(at)] for at in range(30)], noun="field")
+    table = Rows(["field", "n"], [[f"f{at}", str(at)] for at in range(30)], noun="field")
     assert text(table)[-1] == "  … 10 more fields (-v)"
     assert len(text(table, mode="all")) == 33
     assert page(table).count('<th scope="row"') == 30
@@ -123,7 +122,7 @@ def test_names_of_the_data_are_harmless(hostile):
     blocks = (
         Said(hostile),
         Figures([Figure("f", hostile, hostile)]),
-        Rows([Column("field"), Column("n", text=True)], [[hostile, Cell(hostile, "bad")]], title=hostile),
+        Rows(["field", "n"], [[hostile, Cell(hostile, "bad")]], hostile, text={"n"}),
         Chart(hostile, "x", "y", [Series(hostile, [(0, 1)])], marks=[(0, hostile)]),
         Gates([Check(hostile, "f1", 1.0, 0.5, True, hostile)], hostile),
     )
@@ -132,7 +131,7 @@ def test_names_of_the_data_are_harmless(hostile):
 
 
 def test_a_page_needs_nothing_else():
-    found = page(Rows([Column("field"), Column("trend", text=True)], [["a", Spark([1, None, 2], [2])]]))
+    found = page(Rows(["field", "trend"], [["a", Spark([1, None, 2], [2])]], text={"trend"}))
     assert "<script" not in found
     assert not re.search(r"https?://", found)
     assert "default-src &#39;none&#39;" in found

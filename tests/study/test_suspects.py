@@ -10,9 +10,9 @@ from math import log2
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, GoldValidationError
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, Verdict
+from pytest_jsonmatch.engine.value.convert import value_at, with_value
 from pytest_jsonmatch.study import suspects
-from pytest_jsonmatch.study.places import value_at, with_value
 from pytest_jsonmatch.study.suspects import audit_gold
 
 GOLD = [
@@ -221,6 +221,33 @@ def test_files_of_json_lines(tmp_path):
 def test_scalar_records():
     (one,) = audit_gold([1, 2, 3], {"a": [1, 2, 4], "b": [1, 2, 4]}).found
     assert (one.path, one.gold, one.said) == ("$", 3, 4)
+
+
+def test_a_judge_is_asked_about_many_records_at_once_and_decides_who_agrees():
+    asked = []
+
+    class Judge:
+        def judge(self, items):
+            asked.append(len(items))
+            return {item.id: Verdict(item.expected.lower() == item.actual.lower()) for item in items}
+
+    answers = {
+        "a": [{**each, "vendor": f"Shop {at}"} for at, each in enumerate(GOLD)],
+        "b": [{**each, "vendor": f"SHOP {at}"} for at, each in enumerate(GOLD)],
+    }
+    rules = {"vendor": {"compare": "semantic"}}
+    audited = audit_gold(GOLD, answers, id_field="id", judge=Judge(), fields=rules)
+    assert {(each.path, each.systems) for each in audited.found} <= {("vendor", ("a", "b"))}
+    # First all answers against the gold, then who agrees with whom.
+    assert asked == [16, 8]
+
+
+def test_what_was_tolerated_in_answers_is_told():
+    texts = [json.dumps(each)[:-1] for each in GOLD]
+    audited = audit_gold(GOLD, {"a": texts, "b": GOLD}, id_field="id", repair=True)
+    told = [f"a: record 'r{at}': repaired" for at in range(3)]
+    assert [note[: len(start)] for note, start in zip(audited.notes, told)] == told
+    assert audited.notes[3:] == ("5 more warnings about answers",)
 
 
 def test_no_records():

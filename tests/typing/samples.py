@@ -548,8 +548,8 @@ def sample_confidence() -> None:
     assert_type(found.total.ece, study.Estimate | None)
     assert_type(found.total.reliability, tuple[study.Bin, ...])
     assert_type(found.total.risks, tuple[study.Risk, ...])
-    assert_type(found.total.at_error, study.Promise | None)
-    assert_type(found.total.cheapest, study.Cheapest | None)
+    assert_type(found.total.at_error, study.Threshold | None)
+    assert_type(found.total.cheapest, study.Threshold | None)
     assert_type(found.figures["auroc"], float | None)
 
 

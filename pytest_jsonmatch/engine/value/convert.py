@@ -60,6 +60,42 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
+def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
+    """Return what stands at keys and indices in a value; MISSING if nothing does.
+
+    >>> value_at({"a": [1, 2]}, ("a", 1)), value_at({"a": "x"}, ("a", 0)) is MISSING
+    (2, True)
+    """
+    for step in trail:
+        if type(value) is dict:
+            value = value.get(step, MISSING)
+        else:
+            is_there = type(value) is list and type(step) is int and step < len(value)
+            value = value[step] if is_there else MISSING
+    return value
+
+
+def with_value(value: JsonValue, trail: Sequence[Any], new: JsonValue) -> JsonValue:
+    """Return a value with another at keys and indices, or with MISSING nothing; the old one is left as it is.
+
+    >>> with_value({"a": [1, 2]}, ("a", 2), 3), with_value({"a": [1, 2]}, ("a", 0), MISSING)
+    ({'a': [1, 2, 3]}, {'a': [2]})
+    """
+    if not trail:
+        return new
+    step, *inner = trail
+    copy = value.copy()
+    if inner:
+        new = with_value(value_at(value, (step,)), inner, new)
+    if new is MISSING:
+        del copy[step]
+    elif type(copy) is list and step == len(copy):
+        copy.append(new)
+    else:
+        copy[step] = new
+    return copy
+
+
 def json_type(value: JsonValue) -> str:
     """Return the JSON type name of a JSON value: null, boolean, number, string, array or object.
 

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.golden.datafiles import value_at
+from pytest_jsonmatch.engine.value.convert import value_at, with_value
 from pytest_jsonmatch.golden.edit.changes import identical
 from pytest_jsonmatch.golden.edit.planner import Planner, RefusedError
 from pytest_jsonmatch.golden.edit.source import Source
@@ -146,7 +146,7 @@ def _made(
     """Return the file with some changes; None unless exactly these values have changed."""
     wanted: JsonValue = source.before
     for trail in trails:
-        wanted = _with_value(wanted, trail, changes[trail])
+        wanted = with_value(wanted, trail, changes[trail])
     try:
         text = _applied(source.text, [each for trail in trails for each in planned[trail]])
         data = source.encode(text)
@@ -165,16 +165,6 @@ def _applied(text: str, edits: Iterable[Edit]) -> str:
         parts += (text[position:start], new)
         position = end
     return "".join([*parts, text[position:]])
-
-
-def _with_value(value: Any, trail: Trail, new: JsonValue) -> JsonValue:
-    """Return a value with another at a trail; containers on the way are copied, as aliases share them."""
-    if not trail:
-        return new
-    step: Any = trail[0]
-    copy = value.copy()
-    copy[step] = _with_value(value.get(step) if type(value) is dict else value[step], trail[1:], new)
-    return copy
 
 
 def _check_value(value: JsonValue, *, is_json: bool) -> None:
