@@ -252,7 +252,7 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
     blocks = [
-        *corpus_blocks(view.results, _corpus(run), look, verbose=options.verbose, also=also),
+        *corpus_blocks(view.results, look, verbose=options.verbose, also=also),
         *(block for name in view.by for block in tag_blocks(view.results, name, look, option="--by")),
     ]
     notes = list(note_lines(_notes(run, sides), look, _SHOWN))

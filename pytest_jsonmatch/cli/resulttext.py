@@ -39,7 +39,7 @@ def result_lines(
     results = view.results
     blocks = [list(_origin(view, look))]
     if results.corpus is not None:
-        blocks += corpus_blocks(results, results.corpus, look, verbose=verbose)
+        blocks += corpus_blocks(results, look, verbose=verbose)
         if errors := results.corpus.errors:
             blocks.append([[(f"{count(errors, 'error')}, which `jsonmatch evaluate` has named", YELLOW)]])
     else:

@@ -74,12 +74,15 @@ def _table(corpus: Corpus, look: Look) -> list[StyledLine]:
 
 
 def corpus_blocks(
-    results: ResultSet, corpus: Corpus, look: Look, *, verbose: int, also: Sequence[str] = ()
+    results: ResultSet, look: Look, *, verbose: int, also: Sequence[str] = ()
 ) -> Iterator[list[StyledLine]]:
     """Yield the figures of a corpus, its fields and its worst records, with their pairs if `verbose`.
 
     `also` is what is counted beside the records.
     """
+    corpus = results.corpus
+    if corpus is None:
+        return
     yield _head(corpus, look, also)
     yield _table(corpus, look)
     worst = sorted(results.scored, key=lambda case: case.figure("score"))
