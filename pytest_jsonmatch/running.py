@@ -50,20 +50,16 @@ class Turn(NamedTuple):
     """The share of the runs that must pass; None if all must."""
 
 
-class CaseFiles(Protocol):
+@final
+class CaseFiles(NamedTuple):
     """The configuration of golden files."""
 
-    @property
-    def yaml_limit(self) -> int:
-        """The size limit of a golden file in bytes; 0 for the default."""
-
-    @property
-    def folders(self) -> tuple[str, ...] | None:
-        """Real paths of the folders in which cases may name files; None for anywhere."""
-
-    @property
-    def repeat(self) -> int | None:
-        """How often each case without a recorded answer runs, whatever its file says."""
+    yaml_limit: int
+    """The size limit of a golden file in bytes; 0 for the default."""
+    folders: tuple[str, ...] | None
+    """Real paths of the folders in which cases may name files; None for anywhere."""
+    repeat: int | None
+    """How often each case without a recorded answer runs, whatever its file says."""
 
 
 class RuleSource(Protocol):

@@ -71,7 +71,7 @@ def _made(session: Session) -> CaseRules:
     return CaseRules(
         check_case,
         check_configuration,
-        Bounds.of(settings),
+        Bounds.of(session.case_files),
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
         None if settings.record is None and settings.html is None else keep,

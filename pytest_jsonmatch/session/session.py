@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 import pytest
 
 from pytest_jsonmatch.defaults import METRIC
+from pytest_jsonmatch.running import CaseFiles
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 from pytest_jsonmatch.session.rules import MarkedRules, SharedRules
@@ -45,7 +46,7 @@ class Session:
     def __init__(self, config: pytest.Config, settings: Settings, *, encoding: str) -> None:
         self.config = config
         self.settings = settings
-        self.case_files = settings
+        self.case_files = CaseFiles(settings.yaml_limit, settings.folders, settings.repeat)
         self.suggests = settings.suggest
         self.outcomes = Outcomes()
         self.recorders = Recorders()
