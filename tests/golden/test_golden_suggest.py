@@ -102,6 +102,14 @@ def test_a_rule_that_is_there_stays():
     assert options["fields"] == {"v": {"weight": 3, "compare": "exact"}}
 
 
+def test_what_is_not_valid_would_not_pass(pytester, write):
+    case = "actual: { v: ' Acme' }\nexpected: { v: Acme }\nschema: { properties: { v: { maxLength: 4 } } }\n"
+    write("a.golden.yaml", case)
+    assert said(pytester.runpytest()) == ["fields: {v: {transform: [strip]}}"]
+    write("a.golden.yaml", f"validate: require\n{case}")
+    assert said(pytester.runpytest()) == []
+
+
 def test_it_can_be_turned_off(pytester, write):
     write("a.golden.yaml", "actual: { v: ACME }\nexpected: { v: Acme }\n")
     pytester.makeini("[pytest]\njsonmatch_suggest = false\n")
