@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.gates import check_gates
+from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
+from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.gate.verdict import DropGate
+from pytest_jsonmatch.report.pages import check_installed
+from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.session import ci
 from pytest_jsonmatch.session.finished import Baseline, FinishedRun
 from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
@@ -19,9 +30,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import RunChange
-    from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session.session import Session
 
 _LAST_FAILED: Final = "cache/lastfailed"
@@ -50,9 +58,6 @@ def prepare(session: Session) -> None:
         session.stopper = Stopper(session.outcomes, settings, gates, before)
         session.config.pluginmanager.register(session.stopper, "jsonmatch-stopper")
     if settings.html is not None:
-        from pytest_jsonmatch.engine.value.errors import ConfigurationError
-        from pytest_jsonmatch.report.pages import check_installed
-
         try:
             check_installed()
         except ConfigurationError as error:
@@ -61,9 +66,6 @@ def prepare(session: Session) -> None:
 
 def _read_baseline(session: Session, name: str) -> Baseline:
     """Return the baseline with a name, or at a path."""
-    from pytest_jsonmatch.engine.value.errors import ConfigurationError
-    from pytest_jsonmatch.results.file import read_results
-
     config, settings = session.config, session.settings
     path = config.invocation_params.dir / name
     is_path = "/" in name or os.sep in name or (name.endswith(".json") and path.exists())
@@ -126,8 +128,6 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     wanted = settings.asks_of_run or session.outcomes.has_runs or (session.outcomes and settings.reports)
     only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
-        from pytest_jsonmatch.session import ci
-
         stopper = session.stopper
         is_decided = stopper is not None and stopper.reason is not None
         run = _finished(session, _narrowed(pytest_session, is_decided=is_decided))
@@ -171,12 +171,6 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
 
 def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
     """Return the run with everything that follows from all of its tests."""
-    from pytest_jsonmatch.gate.gates import check_gates
-    from pytest_jsonmatch.gate.headlines import headlines
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.session import ci
-
     settings, outcomes = session.settings, session.outcomes
     cases = outcomes.cases()
     collected = outcomes.collected - outcomes.cases_left_out
@@ -209,10 +203,6 @@ def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None
     """Return how the run differs from its baseline, and what that proves, if they can be compared."""
     if session.baseline is None or session.baseline.results is None:
         return None, None
-    from pytest_jsonmatch.gate.baseline import compare_runs
-    from pytest_jsonmatch.gate.headlines import change_of_runs
-    from pytest_jsonmatch.gate.verdict import DropGate
-
     before, settings = session.baseline.results, session.settings
     diff = compare_runs(before, results)
     if not diff.is_comparable or session.stopper is not None:
@@ -226,8 +216,6 @@ def _baseline_checks(
     session: Session, diff: BaselineDiff | None, change: RunChange | None
 ) -> Iterator[Check]:
     """Yield the checks of a run against its baseline."""
-    from pytest_jsonmatch.gate.session import Check
-
     settings, limit = session.settings, session.settings.max_drop
     subject = f"--jsonmatch-baseline={settings.baseline}"
     if limit is not None:
