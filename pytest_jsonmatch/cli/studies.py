@@ -146,4 +146,4 @@ def check_study_gate(
 
 def _check(gate: Gate, value: float | None, note: str) -> Check:
     passed = value is not None and gate.holds(value)
-    return Check(gate.name, gate.figure, value, gate.limit, passed, note, gate.operator)
+    return Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator)

@@ -48,7 +48,7 @@ def test_json_and_gates(answers, command, folder):
         answers, "--json", "found.json", "--gate", "suspects <= 1", "--gate", "suspect_records < 0.5"
     )
     assert ran.code == 1
-    assert "FAILED   suspects         2  slack -1" in ran.out
+    assert "FAILED   suspects <= 1          2  slack -1" in ran.out
     found = json.loads((folder / "found.json").read_text())
     assert found["study"] == "audit"
     assert found["figures"] == {"suspects": 2, "suspect_records": 2 / 6}

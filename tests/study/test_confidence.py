@@ -219,7 +219,7 @@ def test_a_gate_that_fails(corpus, command):
         "confidence answers.jsonl gold.jsonl --id-field id", "--gate", 'fields["total"].ece <= 0.01'
     )
     assert ran.code == 1
-    assert ran.out.splitlines()[-1].startswith('  FAILED   fields["total"].ece  0.')
+    assert ran.out.splitlines()[-1].startswith('  FAILED   fields["total"].ece <= 0.01  0.')
 
 
 def test_confidences_beside_values_and_by_a_function(write, command):

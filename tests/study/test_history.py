@@ -301,7 +301,7 @@ def test_the_command(save, command, folder):
         next(line for line in lines if line.startswith("score  ") and "fell" not in line).split()[1]
         == "████▁▁▁▁▁"
     )
-    assert "FAILED   drops  3" in lines[-1]
+    assert "FAILED   drops == 0  3" in lines[-1]
     assert (folder / "h.html").read_text().count("<svg") >= 4
     assert json.loads((folder / "h.json").read_text())["changes"][0]["figure"] == "score"
 

@@ -272,7 +272,7 @@ def test_the_command(sides, command, folder):
         "p-values are corrected for 3 tests: if nothing has moved, anything is shown in at most 5 % of runs.",
         "",
         "gates, on 200 new records:",
-        "  FAILED   effect  1.00  slack -0.80",
+        "  FAILED   effect <= 0.2  1.00  slack -0.80",
     ]
     assert (folder / "s.html").read_text().count("<h2>") == 4
     found = json.loads((folder / "s.json").read_text())
