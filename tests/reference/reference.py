@@ -647,7 +647,8 @@ class Place:
 
     `written` is the schema's node as it stands in the schema, `node` the one that holds for the values here.
     `outer` has the weight and the transforms that come from above.
-    `alone` is set while two elements are compared only to see how similar they are.
+    `alone` is set while two elements are compared only to see how similar they are; `is_unit` at a key whose
+    own weight does not matter.
     """
 
     schema: tuple
@@ -659,6 +660,7 @@ class Place:
     weight: float = 1.0
     transforms: list = field(default_factory=list)
     alone: bool = False
+    is_unit: bool = False
 
     @classmethod
     def top(cls, plan: Plan, expected: object, actual: object) -> Place:
@@ -686,9 +688,9 @@ class Place:
         )
 
     def entered_for(self, plan: Plan, expected: object, actual: object) -> Place:
-        """The place with the rules that hold for another expected value; its weight stays if it stands alone."""
+        """The place with the rules that hold for another expected value; its weight may stay as it is."""
         there = self.entered(plan, expected, actual)
-        return replace(there, weight=self.weight) if self.alone else there
+        return replace(there, weight=self.weight) if self.alone or self.is_unit else there
 
     def refused(self, plan: Plan) -> bool:
         return self.written is UNLISTED and not plan.rule(self, "skip")
@@ -1350,7 +1352,7 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     # Below the key nothing may be missing or extra, so extra leaves count there whatever the option says.
     # Weights below the key matter only by being 0, and the key's own not at all.
     below = replace(plan, granularity="leaves", extra="count")
-    inner = walk(below, replace(place, weight=1.0), expected, actual)
+    inner = walk(below, replace(place, weight=1.0, is_unit=True), expected, actual)
     if is_container(expected) or is_container(actual) or len(inner) != 1:
         whole = all(row.status in {"match", "skipped"} or row.weight == 0 for row in inner)
         score = float(whole)
