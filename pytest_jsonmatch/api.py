@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.answer import value_of
@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
@@ -118,53 +118,45 @@ def compare_values(
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
 
 
-def compare_all(
-    pairs: Iterable[tuple[JsonValue, JsonValue]], metric: str, options: Mapping[str, Any]
-) -> list[MatchResult | JsonMatchError]:
-    """Score several answers as `compare_values` does; a judge is asked about all of them at once.
+@final
+class Comparing:
+    """A metric with its options, checked and compiled once for many comparisons.
 
-    Args:
-        pairs: answers, each with what is expected: JSON values; an answer may be MISSING.
-        metric: a metric's name.
-        options: of the metric, and `judge`.
-
-    Returns:
-        Of each pair its result, or the error that scoring it raises.
+    Raises:
+        ConfigurationError: an unknown metric or option, or one with a value that it cannot have.
     """
-    judge, _, options = _take_judge(take_validate(take_repair(options)[1])[1])
-    plan = prepare(metric, options)
-    documents = [(expected, actual) for actual, expected in pairs]
-    if plan.reads_texts:
-        from pytest_jsonmatch.reading.nested import with_texts_read
 
-        documents = [(with_texts_read(plan, one), with_texts_read(plan, other)) for one, other in documents]
-    outcomes = answered_all(plan, [(None, *each) for each in documents], _bench(plan, judge))
-    return [
-        found if isinstance(found, JsonMatchError) else MatchResult(plan, each, found)
-        for each, found in zip(documents, outcomes, strict=True)
-    ]
+    def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
+        self.repair, options = take_repair(options)
+        judge, _, options = _take_judge(take_validate(options)[1])
+        self.plan = prepare(metric, options)
+        self._judge = _bench(self.plan, judge)
 
+    def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
+        """Return the JSON value that `compare_values` would compare and what was tolerated to read it.
 
-def check_options(metric: str, options: Mapping[str, Any]) -> None:
-    """Raise what `compare_values` would raise whatever the two values are: what is wrong with its options."""
-    _, options = take_repair(options)
-    _, options = take_validate(options)
-    _, _, options = _take_judge(options)
-    prepare(metric, options)
+        It raises what that would raise.
+        """
+        if not isinstance(actual, (str, bytes, bytearray)):
+            return to_json_value(actual, side="actual"), ()
+        return _extract_actual(actual, expected, self.plan, repair=self.repair)
 
+    def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:
+        """Yield the results of several answers, each given with what is expected; a judge is asked about all.
 
-def read_actual(
-    actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]
-) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return the JSON value that `compare_values` would compare and what was tolerated to read it.
+        Of what can't be scored it is the error that scoring raises; an answer may be MISSING.
+        """
+        documents = [(expected, actual) for actual, expected in pairs]
+        plan = self.plan
+        if plan.reads_texts:
+            from pytest_jsonmatch.reading.nested import with_texts_read
 
-    It raises what that would raise.
-    """
-    if not isinstance(actual, (str, bytes, bytearray)):
-        return to_json_value(actual, side="actual"), ()
-    repair, options = take_repair(options)
-    options = {name: value for name, value in options.items() if name not in {*JUDGING, "validate"}}
-    return _extract_actual(actual, expected, prepare(metric, options), repair=repair)
+            documents = [
+                (with_texts_read(plan, one), with_texts_read(plan, other)) for one, other in documents
+            ]
+        outcomes = answered_all(plan, [(None, *each) for each in documents], self._judge)
+        for each, found in zip(documents, outcomes, strict=True):
+            yield found if isinstance(found, JsonMatchError) else MatchResult(plan, each, found)
 
 
 JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})

@@ -159,10 +159,10 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
 
 def check_configuration(case: GoldenCase) -> None:
     """Raise JsonMatchError for what is wrong with how a golden case is compared, whatever its answer is."""
-    from pytest_jsonmatch.api import check_options
+    from pytest_jsonmatch.api import Comparing
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    check_options(asked.metric, asked.options)
+    Comparing(asked.metric, asked.options)
 
 
 def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
@@ -174,11 +174,11 @@ def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
 
     Raises the JsonMatchError that comparing would raise: text without JSON, or a value without a JSON form.
     """
-    from pytest_jsonmatch.api import read_actual
+    from pytest_jsonmatch.api import Comparing
 
     asked = _asked(case.metric, case.threshold, case.options, None)
     expected = case.expected if case.has_expected else None
-    return read_actual(value_of(actual), expected, asked.metric, asked.options)[0]
+    return Comparing(asked.metric, asked.options).read(value_of(actual), expected)[0]
 
 
 def _asked(

@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.gate.intervals import lower_end, plain_end
-from pytest_jsonmatch.study.answers import Comparing, chunks_of
+from pytest_jsonmatch.study.answers import Comparer, chunks_of
 from pytest_jsonmatch.study.calibration import SURE, Estimate
 from pytest_jsonmatch.study.records import joined
 
@@ -169,7 +169,7 @@ def measure_agreement(
     """
     if len(annotators) < 2:
         raise ConfigurationError("agreement is between two annotators or more; there is one")
-    counted, compare = _Counted(tuple(annotators)), Comparing(metric, options)
+    counted, compare = _Counted(tuple(annotators)), Comparer(metric, options)
     for chunk in chunks_of(joined(annotators, id_field), len(counted.pairs)):
         counted.add(chunk, compare)
     compare.warn()
@@ -254,7 +254,7 @@ class _Counted:
         self.fields: dict[str, _Field] = {}
         self._worst: list[tuple[float, int, DisputedDocument]] = []
 
-    def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparing) -> None:
+    def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparer) -> None:
         """Add documents, of which a judge is asked together."""
         shared = []
         for name, records in documents:

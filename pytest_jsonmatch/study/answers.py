@@ -8,9 +8,8 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
-from pytest_jsonmatch.api import check_options, compare_all, read_actual
+from pytest_jsonmatch.api import Comparing
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
-from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -20,8 +19,6 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchWarning,
 )
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.running import current_run
-from pytest_jsonmatch.semantic.bench import Bench
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair
@@ -47,34 +44,22 @@ def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
 
 
 @final
-class Comparing:
-    """A metric with its options, checked and read once for all records.
+class Comparer:
+    """Compares answers with gold records, and takes note of rules that fit none of them.
 
     Raises:
         ConfigurationError: an unknown metric or option.
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
-        check_options(metric, options)
-        self.metric = metric
-        self.options = dict(options)
-        if options.get("schema") is not None:
-            from pytest_jsonmatch.schema.parsing import load_schema
-
-            self.options["schema"] = load_schema(options["schema"])
-        if current_run() is None and not isinstance(options.get("judge"), Bench):
-            # It remembers what was asked, as a run of pytest does.
-            self.options["judge"] = Bench(options.get("judge"))
-        self._unmatched = list(patterns_of(options))
-        """Rules that have fitted nothing so far."""
+        self.how = Comparing(metric, options)
+        self._rules = patterns_of(options)
+        self._unmatched = list(self._rules)
         self._last: MatchResult | None = None
 
     def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[Compared]:
         """Yield what comparing each answer with what is expected gives, or the error that it raises."""
-        found = compare_all(pairs, self.metric, self.options)[::-1]
-        while found:
-            # (Results grow when they are looked at: none is held any longer.)
-            result = found.pop()
+        for result in self.how.compare(pairs):
             if not isinstance(result, JsonMatchError):
                 self._unmatched, self._last = result.unmatched(self._unmatched), result
             yield result
@@ -84,7 +69,7 @@ class Comparing:
         if self._last is None:
             return
         for rule in self._unmatched:
-            text = unmatched_text(patterns_of(self.options)[rule], rule, self._last.nearest_path(rule))
+            text = unmatched_text(self._rules[rule], rule, self._last.nearest_path(rule))
             warnings.warn(text, JsonMatchWarning, stacklevel=3)
 
 
@@ -115,7 +100,7 @@ def answered(
     gold: Side,
     answers: Mapping[str, Side],
     id_field: str | None,
-    compare: Comparing,
+    compare: Comparer,
     notes: list[str],
 ) -> Iterator[Answered]:
     """Yield gold records with the answers to them; an id by which they find each other is left out.
@@ -135,7 +120,7 @@ def answered(
     names: Sequence[str] = ()
     if isinstance(gold, Mapping):
         names, gold = list(gold), gold.values()
-    reading = Reading(id_field, repair=take_repair(compare.options)[0])
+    reading = Reading(id_field, repair=compare.how.repair)
     told_of = 0
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
@@ -165,12 +150,12 @@ def answered(
     )
 
 
-def _read(pair: Pair, gold: JsonValue, compare: Comparing) -> tuple[JsonValue, tuple[str, ...]]:
+def _read(pair: Pair, gold: JsonValue, compare: Comparer) -> tuple[JsonValue, tuple[str, ...]]:
     """Return the JSON value of an answer, MISSING if there is none, and what was tolerated to read it."""
     if pair.actual is MISSING:
         return MISSING, ()
     try:
-        answer, told = read_actual(pair.actual, gold, compare.metric, compare.options)
+        answer, told = compare.how.read(pair.actual, gold)
     except JsonMatchError:
         return MISSING, pair.warnings
     return answer, (*pair.warnings, *told)

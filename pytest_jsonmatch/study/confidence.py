@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study import calibration
-from pytest_jsonmatch.study.answers import Comparing, answered, chunks_of
+from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
 from pytest_jsonmatch.study.calibration import GROUPS, Bin, Estimate, Risk, Tally, Threshold
 from pytest_jsonmatch.study.confidences import INLINE, ConfidenceSource, split_by
 
@@ -164,7 +164,7 @@ def measure_confidence(
     (1.0, 0.15, 80)
     """
     _check(max_error, cost, correct)
-    compare, split, notes = Comparing(metric, options), split_by(confidence), list[str]()
+    compare, split, notes = Comparer(metric, options), split_by(confidence), list[str]()
     counting = _Counting(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}

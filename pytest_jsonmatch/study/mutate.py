@@ -218,13 +218,12 @@ class SuiteAudit:
         return {"noticed": self.noticed}
 
 
-def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = MOST) -> SuiteAudit:
+def find_holes(cases: Iterable[tuple[str, JsonValue, Try]]) -> SuiteAudit:
     """Break what cases expect, and find what they do not notice.
 
     Args:
         cases: of each its name, its right answer, and what compares an answer as it does: a function that
             returns the result, whether the case passes, and the limits that it has to reach.
-        most: so many mutations of each case are tried.
 
     Returns:
         The share that is noticed, and by field and kind what passes.
@@ -239,7 +238,7 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]], most: int = MOST) ->
     """
     tried = Tried()
     for name, expected, compare in cases:
-        tried.add(name, expected, compare, most)
+        tried.add(name, expected, compare)
     return tried.summed_up()
 
 
@@ -266,14 +265,13 @@ class Tried:
         self.examples = {**other.examples, **self.examples}
         self.notes |= other.notes
 
-    def add(self, name: str, expected: JsonValue, compare: Try, most: int = MOST) -> None:
+    def add(self, name: str, expected: JsonValue, compare: Try) -> None:
         """Break what a case expects, and see what the case says of it.
 
         Args:
             name: of the case.
             expected: the right answer.
             compare: compares an answer as the case does.
-            most: so many mutations are tried.
         """
         self.cases += 1
         try:
@@ -287,7 +285,7 @@ class Tried:
         skipped = [each for each in results_of(right) if each.status == SKIPPED]
         self.notes |= {f"{each.path}: a rule skips it": None for each in skipped}
         trails = [instance_trail(each.place, "expected") for each in skipped]
-        for each in mutations(expected, most):
+        for each in mutations(expected):
             if any(each.trail[: len(trail)] == trail for trail in trails):
                 continue
             rule = ""

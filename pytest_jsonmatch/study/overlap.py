@@ -19,7 +19,7 @@ import numpy as np
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import gold_error
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
-from pytest_jsonmatch.study.answers import Comparing
+from pytest_jsonmatch.study.answers import Comparer
 from pytest_jsonmatch.study.records import Kept, read_records, temporary_database
 from pytest_jsonmatch.study.sample import Sample
 from pytest_jsonmatch.study.twins import Duplicate, Twins
@@ -161,7 +161,7 @@ def measure_overlap(
     """
     if not 0 < near <= 1:
         raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
-    compare = Comparing(metric, options)
+    compare = Comparer(metric, options)
     with temporary_database() as database:
         kept, search, twins = Kept(database), _Search(database), Twins(database)
         search.read(kept.keep(read_records(gold, id_field)), twins)

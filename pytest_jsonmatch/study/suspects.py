@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.results.model import segments_of
-from pytest_jsonmatch.study.answers import Comparing, answered, chunks_of
+from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
 from pytest_jsonmatch.study.places import (
     disagreements,
     field_of,
@@ -136,7 +136,7 @@ def audit_gold(
     >>> [(each.record, each.path, each.gold, each.said, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
-    auditor, compare, notes = Auditor(tuple(answers)), Comparing(metric, options), list[str]()
+    auditor, compare, notes = Auditor(tuple(answers)), Comparer(metric, options), list[str]()
     for chunk in chunks_of(answered(gold, answers, id_field, compare, notes), len(answers)):
         auditor.add(chunk, compare)
     compare.warn()
@@ -190,7 +190,7 @@ class Auditor:
         self._suspects: list[Suspect] = []
         self._dropped = 0
 
-    def add(self, records: Sequence[Answered], compare: Comparing) -> None:
+    def add(self, records: Sequence[Answered], compare: Comparer) -> None:
         """Take gold records and the answers to them, of which a judge is asked together.
 
         Raises:
@@ -328,7 +328,7 @@ class Auditor:
         )
 
 
-def _run(looks: Iterable[_Look], compare: Comparing) -> None:
+def _run(looks: Iterable[_Look], compare: Comparer) -> None:
     """Look at several places; what is asked of them at a time is compared together."""
     answers: list[tuple[_Look, Compared | None]] = [(look, None) for look in looks]
     while answers:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import MISSING
-from pytest_jsonmatch.study.answers import Answered, Comparing
+from pytest_jsonmatch.study.answers import Answered, Comparer
 from pytest_jsonmatch.study.suspects import Auditor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +34,7 @@ def test_docubench():
     for at, label in enumerate(LABELS):
         gold = json.loads(label.read_text(encoding="utf-8"))
         schema = DATA / "schemas" / label.name
-        compare = Comparing("leaf_f1", {"arrays": "unordered", "nulls": "absent", "schema": schema})
+        compare = Comparer("leaf_f1", {"arrays": "unordered", "nulls": "absent", "schema": schema})
         answers = [answer(system, label) for system in SYSTEMS]
         auditor.add([Answered(label.stem, at, gold, answers, None)], compare)
     audit = auditor.result()
