@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, json_type, to_json_value, value_at
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import render
@@ -100,7 +100,7 @@ class Tagger:
                 "{'source': 'meta.source'}"
             )
         for path in read_tags(self.source).values():
-            parse_path(str(path))
+            parse_path(path)
 
     def __call__(self, record: Any) -> dict[str, Any]:
         """Return the tags of a record.
@@ -110,15 +110,5 @@ class Tagger:
         """
         if callable(self.source):
             return read_tags(self.source(record))
-        at = {name: _found(record, path) for name, path in self.source.items()}
-        return read_tags({name: value for name, values in at.items() for value in values})
-
-
-def _found(record: Any, path: str) -> list[Any]:
-    """Return what stands at a path of a record, as a list; an empty one if nothing does."""
-    for segment in parse_path(path):
-        try:
-            record = record[segment]
-        except (KeyError, IndexError, TypeError):
-            return []
-    return [record]
+        at = {name: value_at(record, parse_path(path)) for name, path in self.source.items()}
+        return read_tags({name: value for name, value in at.items() if value is not MISSING})

@@ -75,11 +75,18 @@ def test_a_record_without_the_tag_has_none():
     assert {tag: part.total_records for tag, part in run.by_tag.items()} == {"source=x": 1}
 
 
+def test_letters_of_a_text_are_no_elements():
+    gold = [{"from": ["x", "y"]}, {"from": "xy"}]
+    run = compare_corpus(gold, gold, tags={"source": "from[0]"})
+    assert {tag: part.total_records for tag, part in run.by_tag.items()} == {"source=x": 1}
+
+
 @pytest.mark.parametrize(
     ("tags", "reason"),
     [
         ("source", "tags is 'source'; it is a function of a gold record, or maps names to paths: "),
         ({"source": "["}, "'[' is not a path"),
+        ({"source": 5}, "a path is a string such as "),
         ({"source": "meta"}, "record 0: the tag 'source' is an object; it has to be a string, "),
         (lambda _: None, "record 0: tags are None; they map names to values"),
         (lambda _: {"a=b": 1}, "record 0: 'a=b' can't name a tag"),
