@@ -381,7 +381,10 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
     if options.get("judge_triage") is not True:
         return options
     run = current_run()
-    return {**options, "threshold": limits, "judge_triage": run is None or not run.needs_figures}
+    if run is None or not run.needs_figures:
+        return {**options, "threshold": limits}
+    run.set_triage_aside()
+    return {**options, "judge_triage": False}
 
 
 # -- thresholds --------------------------------------------------------------------------------------------

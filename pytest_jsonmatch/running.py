@@ -136,6 +136,9 @@ class Run(Protocol):
     def note_saved(self, questions: int) -> None:
         """Count the questions that triage has left out of a comparison."""
 
+    def set_triage_aside(self) -> None:
+        """Take note that a comparison is made without triage, since figures of the run need every verdict."""
+
 
 # A stack, because pytest may run inside a test of pytest: the inner run records its own comparisons.
 _RUNS: Final[list[Run]] = []

@@ -29,6 +29,8 @@ class Judging:
 
     def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
         self.memory = Memory()
+        self.is_triage_aside = False
+        """Whether a comparison was made without the triage that it asked for."""
         self._settings = settings
         self._root = root
         self._find = find
@@ -85,20 +87,21 @@ class Judging:
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty for nothing.
 
-        They are the fields of a `JudgeUsage`, and the number of questions that triage has left out.
+        They are the fields of a `JudgeUsage`, the number of questions that triage has left out, and 1 if it
+        was set aside.
         """
         now = [*astuple(self.memory.usage), self.memory.saved]
         found = [one - other for one, other in zip(now, self._told or [0] * len(now))]
         self._told = now
-        return found if any(found) else []
+        return [*found, float(self.is_triage_aside)] if any(found) else []
 
 
-def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int]:
-    """Return the sum of all parts of `usage_since`.
+def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, bool]:
+    """Return the sum of all parts of `usage_since`, and whether triage was set aside.
 
-    >>> usage, saved = total_usage([[1, 2, 0, 0, 10, 5, 3], [1, 1, 0, 0, 0, 0, 0]])
-    >>> usage.calls, usage.items, saved
-    (2, 3, 3)
+    >>> usage, saved, is_aside = total_usage([[1, 2, 0, 0, 10, 5, 3, 0], [1, 1, 0, 0, 0, 0, 0, 1]])
+    >>> usage.calls, usage.items, saved, is_aside
+    (2, 3, 3, True)
     """
-    *used, saved = (sum(column) for column in zip(*parts))
-    return JudgeUsage(*map(int, used)), int(saved)
+    *used, saved, aside = (sum(column) for column in zip(*parts))
+    return JudgeUsage(*map(int, used)), int(saved), bool(aside)

@@ -232,6 +232,10 @@ class Session:
         """Count the questions that triage has left out of a comparison."""
         self.judging.memory.note(saved=questions)
 
+    def set_triage_aside(self) -> None:
+        """Take note that a comparison is made without triage, since figures of the run need every verdict."""
+        self.judging.is_triage_aside = True
+
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty for nothing."""
         return [] if self._judging is None else self._judging.usage_since()

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.session import Session
 
+_NO_TRIAGE: Final = (
+    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
+    "for their figures"
+)
 _MOST_SHOWN: Final = 5
 
 
@@ -114,15 +118,17 @@ def _look(session: Session) -> Look:
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:
-    """Yield what judges did in all processes."""
+    """Yield what judges did in all processes, and that triage was off if it was."""
     parts = session.outcomes.judged
     if not parts:
         return
     from pytest_jsonmatch.semantic.bench import usage_text
     from pytest_jsonmatch.session.judge import total_usage
 
-    usage, saved = total_usage(parts)
+    usage, saved, is_aside = total_usage(parts)
     yield from _look(session).folded(usage_text(usage, saved), 2, YELLOW if usage.errors else PLAIN)
+    if is_aside:
+        yield from _look(session).folded(_NO_TRIAGE, 2, YELLOW)
 
 
 def _intervals(session: Session, run: FinishedRun) -> Iterator[Sequence[StyledLine]]:
