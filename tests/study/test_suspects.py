@@ -301,7 +301,8 @@ def test_memory_does_not_grow_with_records():
         return most
 
     peak(1_000)  # what is loaded once does not count
-    assert peak(6_000) < 1.5 * peak(1_500)
+    # (When garbage is collected makes some 250 kB; 9,000 records that are kept would be several MB.)
+    assert peak(10_500) < peak(1_500) + 1_000_000
 
 
 def test_places():
