@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import random
 from collections import Counter
 from typing import Any, NamedTuple
@@ -36,6 +37,8 @@ BODIES = {"lists": ListGrid, "arrays": ArrayGrid}
 
 
 def laws(max_examples):
+    if "TESTS_FEW_CASES" in os.environ:
+        max_examples = max(2, max_examples // 4)
     return settings(deadline=None, max_examples=max_examples, suppress_health_check=list(HealthCheck))
 
 
