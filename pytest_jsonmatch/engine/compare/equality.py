@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
+from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
@@ -143,7 +144,7 @@ def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
 
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:
     form, lists = _oneof_lists(params)
-    mapped = [[function(value) for value in values] for values in lists]
+    mapped = [[map_scalars(value, function) for value in values] for values in lists]
     return {form: mapped[0] if form == "values" else mapped}
 
 

@@ -98,7 +98,7 @@ class PlanNode:
         self.reads_text: bool = said.get("reads_text", False)
         """Texts here are JSON: they are read before the walk."""
         explicit: Bound | None = said.get("compare")
-        self.explicit = None if explicit is None else explicit.behind(self.transforms)
+        self.explicit = explicit.behind(self._transform) if explicit and self.transforms else explicit
         self.by_type = self.types.by_type
         self.skip: bool = said.get("skip", False)
         self.align: Alignment = said.get("align", plan.options.arrays)
