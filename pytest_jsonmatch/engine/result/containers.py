@@ -216,17 +216,16 @@ def _ident(place: Trail | None) -> Hashable:
     return None if place is None else (id(place.parent), place.expected_key, place.actual_key)
 
 
-def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Iterator[ArrayAlignment]:
-    """Yield how arrays were aligned, with the F1 of each pair; each is made when it is asked for."""
+def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> list[ArrayAlignment]:
+    """Return how arrays were aligned, with the F1 of each pair."""
     if not arrays:
-        return
+        return []
     aligned = {id(each.trail) for each in arrays}
     elements = {_ident(each.place): each.sums for each in findings if id(each.trail) in aligned}
     for container in containers_of(findings):
         if container.place is not None and id(container.place.parent) in aligned:
             elements[_ident(container.place)] = container.sums
-    for each in arrays:
-        yield _alignment(each, elements)
+    return [_alignment(each, elements) for each in arrays]
 
 
 def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignment:
