@@ -126,12 +126,20 @@ def test_importing_and_listing_comparators_imports_nothing_heavy():
                 "'groups' (lists of synonyms that expected and actual must share), and not both"
             ),
         ),
-        ("oneof", {"values": []}, "comparator 'oneof': 'values' must be a list with at least one value"),
-        ("oneof", {"values": "abc"}, "comparator 'oneof': 'values' must be a list with at least one value"),
+        (
+            "oneof",
+            {"values": []},
+            "comparator 'oneof': 'values' must be a list with at least one value, not []",
+        ),
+        (
+            "oneof",
+            {"values": "abc"},
+            "comparator 'oneof': 'values' must be a list with at least one value, not 'abc'",
+        ),
         (
             "oneof",
             {"groups": ["ab"]},
-            "comparator 'oneof': each of 'groups' must be a list with at least one value",
+            "comparator 'oneof': each of 'groups' must be a list with at least one value, not 'ab'",
         ),
         ("oneof", {"groups": {}}, "comparator 'oneof': 'groups' must be a list of lists of synonyms"),
         (

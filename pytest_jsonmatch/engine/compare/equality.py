@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.parameters import read_json_list
 from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
-from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -92,20 +91,11 @@ def _oneof_lists(params: Params) -> tuple[str, list[list[JsonValue]]]:
             "'groups' (lists of synonyms that expected and actual must share), and not both"
         )
     if "values" in params:
-        return "values", [_json_list(params["values"], f"{owner}: 'values'")]
+        return "values", [read_json_list(f"{owner}: 'values'", params["values"])]
     groups = params["groups"]
     if not isinstance(groups, (list, tuple)) or not groups:
         raise ConfigurationError(f"{owner}: 'groups' must be a list of lists of synonyms")
-    return "groups", [_json_list(group, f"{owner}: each of 'groups'") for group in groups]
-
-
-def _json_list(values: object, what: str) -> list[JsonValue]:
-    if not isinstance(values, (list, tuple, AbstractSet)) or not values:
-        raise ConfigurationError(f"{what} must be a list with at least one value")
-    try:
-        return [to_json_value(value, side="expected") for value in values]
-    except JsonMatchError as error:
-        raise ConfigurationError(f"{what} must hold JSON values: {error}") from error
+    return "groups", [read_json_list(f"{owner}: each of 'groups'", group) for group in groups]
 
 
 def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from inspect import Signature
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
@@ -72,6 +76,20 @@ def choice_parameter(owner: str, name: str, value: object, known: Iterable[str])
         f"{owner}: {name!r} must be one of {', '.join(names)}, not {shown(value)}"
         + (did_you_mean(value, names) if isinstance(value, str) else "")
     )
+
+
+def read_json_list(owner: str, values: object) -> list[JsonValue]:
+    """Return a list of at least one JSON value, or raise ConfigurationError.
+
+    >>> read_json_list("comparator 'oneof': 'values'", ("a", 1))
+    ['a', 1]
+    """
+    if not isinstance(values, (list, tuple, AbstractSet)) or not values:
+        raise ConfigurationError(f"{owner} must be a list with at least one value, not {shown(values)}")
+    try:
+        return [to_json_value(value, side="expected") for value in values]
+    except JsonMatchError as error:
+        raise ConfigurationError(f"{owner} must hold JSON values: {error}") from error
 
 
 def shown(value: object) -> str:

@@ -200,29 +200,35 @@ element of an expected array; the members of an object. Other values: JSON equal
 def _make_regex(params: Params) -> Scoring:
     given = params.get("timeout", 1.0)
     timeout = number_parameter("comparator 'regex'", "timeout", given, above_zero=True)
-    compiled = lru_cache(maxsize=1024)(_compile)
+    compiled = lru_cache(maxsize=1024)(compile_pattern)
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
             return equality_score(expected, actual)
-        try:
-            return 1.0 if compiled(expected).fullmatch(actual, timeout=timeout) else 0.0
-        except TimeoutError:
-            raise TimeoutError(
-                f"the pattern {shown(expected)} took more than {timeout:g} s on a text of {len(actual)} "
-                "characters; make it simpler, or give the comparator a longer 'timeout'"
-            ) from None
+        return float(matches_whole(compiled(expected), actual, timeout))
 
     return Scoring(match)
 
 
-def _compile(pattern: str) -> regex.Pattern[str]:
+def compile_pattern(pattern: str) -> regex.Pattern[str]:
+    """Return a regular expression of the `regex` package; ValueError says what is wrong with it."""
     import regex
 
     try:
         return regex.compile(pattern)
     except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
         raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
+
+
+def matches_whole(pattern: regex.Pattern[str], text: str, timeout: float) -> bool:
+    """Tell whether the whole of a text matches; TimeoutError says which pattern took longer than that."""
+    try:
+        return pattern.fullmatch(text, timeout=timeout) is not None
+    except TimeoutError:
+        raise TimeoutError(
+            f"the pattern {shown(pattern.pattern)} took more than {timeout:g} s on a text of {len(text)} "
+            "characters; make it simpler (the comparator regex can be given a longer 'timeout')"
+        ) from None
 
 
 REGEX: Final = Comparator("regex", _make_regex, ("timeout",), reflexive=False)
