@@ -8,7 +8,6 @@ about.
 from __future__ import annotations
 
 import inspect
-import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
@@ -224,15 +223,7 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
 def values_key(asked: Asked) -> Hashable:
     """Return what two open places share that differ in nothing but where they stand."""
     values = asked.finding.expected, asked.finding.actual, asked.expected, asked.actual
-    return (_text(asked.question.params), *(json_key(value, strict=True) for value in values))
-
-
-def _text(params: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(params, sort_keys=True, default=repr)
-    except (RecursionError, TypeError):
-        # Nested too deep, or with keys of several types: of this place alone, whose plan keeps them.
-        return f"{id(params)}"
+    return (repr(asked.question.params), *(json_key(value, strict=True) for value in values))
 
 
 _MORE: Final = "one answer for each item, in their order"

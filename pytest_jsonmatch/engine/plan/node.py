@@ -72,6 +72,7 @@ class PlanNode:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.shown: PlanNode = self if parent is None or self.depth <= _SHORT else parent.shown
         """The node that a short path leads to."""
+        self._path: str | None = None
         self.unlisted = unlisted
         """The schema says nothing of a member here, and the metric does not take that."""
         self.is_bare = bare
@@ -184,18 +185,15 @@ class PlanNode:
                 return said
         return None
 
-    if TYPE_CHECKING:
-        path: str
+    @property
+    def path(self) -> str:
         """The schema path as text."""
-
-    def __getattr__(self, name: str) -> str:
-        # Called where there is no such attribute yet: most paths are never asked for.
-        if name != "path":
-            raise AttributeError(name)
-        text = format_path(self.segments())
-        if self.depth <= _SHORT:
-            self.path = text
-        return text
+        if self._path is None:
+            text = format_path(self.segments())
+            if self.depth > _SHORT:
+                return text
+            self._path = text
+        return self._path
 
     @property
     def short_path(self) -> str:
