@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds, CostlyValues, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
-from pytest_jsonmatch.engine.compare.tables import product
+from pytest_jsonmatch.engine.compare.tables import product, row_blocks
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
 if TYPE_CHECKING:
@@ -117,15 +117,18 @@ class ArrayGrid(Grid):
             table *= weight
         if costly is not None:
             self._leave_open(CostlyValues(costly, (left, right), (weight, limit, accepted)), table)
-        if left.codes is not None:
-            rows = np.array(left.codes, dtype=np.intp)
-            table = table.take(rows, axis=0)
-            table[rows < 0] = 0.0
         if right.codes is not None:
             columns = np.array(right.codes, dtype=np.intp)
-            table = table.take(columns, axis=1)
+            table = table.take(columns, axis=1, mode="clip")
             table[:, columns < 0] = 0.0
-        self.score += table
+        if left.codes is None:
+            self.score += table
+            return
+        # (The code of an element without a value, -1, is the last line.)
+        table = np.vstack([table, np.zeros_like(table[:1])])
+        rows = np.array(left.codes, dtype=np.intp)
+        for some in row_blocks(*self.score.shape):
+            self.score[some] += table[rows[some]]
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Let the scores of a column be bounds until a pair is chosen."""
@@ -244,13 +247,14 @@ class ArrayGrid(Grid):
     def finish(self) -> None:
         """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
         self._set_share(float(self.score.max(initial=0.0)))
-        worth = self.similarities()
-        admissible = worth > self.aligner.threshold
-        worth += self._share * self.score
-        worth += ROUNDING
-        worth -= ROUNDING
-        worth *= admissible
-        self._worth = worth
+        self._worth = self.similarities()
+        for some in row_blocks(*self._worth.shape):
+            worth = self._worth[some]
+            admissible = worth > self.aligner.threshold
+            worth += self._share * self.score[some]
+            worth += ROUNDING
+            worth -= ROUNDING
+            worth *= admissible
 
     def _wholes(self) -> Matrix:
         """Return what the Σ of all pairs are divided by; one number for all if it is the same."""
@@ -328,7 +332,7 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
         beyond = columns - prices
         best = np.maximum.reduceat(beyond, starts, axis=1)
         wanted = (beyond >= np.repeat(best, sizes, axis=1)) & (beyond > 0.0)
-        excess = product(average[None], wanted)[0] - 1.0
+        excess = np.einsum("i,ij->j", average, wanted) - 1.0
         prices = np.maximum(prices + _FIRST_STEP / (1.0 + 0.5 * step) * float(score.max()) * excess, 0.0)
     priced = np.zeros((len(score), len(right.sizes)))
     priced[:, having] = np.maximum(np.maximum.reduceat(columns - prices, starts, axis=1), 0.0)
