@@ -92,6 +92,15 @@ def read_json_list(owner: str, values: object) -> list[JsonValue]:
         raise ConfigurationError(f"{owner} must hold JSON values: {error}") from error
 
 
+def missing_extra(name: str, extra: str) -> ConfigurationError:
+    """Return the error of a comparator whose library is not installed.
+
+    >>> missing_extra("comparator 'phone'", "phone")
+    ConfigurationError("comparator 'phone' needs the extra 'phone': pip install 'pytest-jsonmatch[phone]'")
+    """
+    return ConfigurationError(f"{name} needs the extra {extra!r}: pip install 'pytest-jsonmatch[{extra}]'")
+
+
 def shown(value: object) -> str:
     """Return a value's repr, short, and safe for integers over Python's limit of digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
