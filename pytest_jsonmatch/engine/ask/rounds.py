@@ -17,12 +17,11 @@ from pytest_jsonmatch.engine.compare.base import ComparatorResult
 from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
-from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
@@ -141,13 +140,11 @@ Wanted: TypeAlias = "list[tuple[_Scored, Asked]]"
 class _Desk:
     """Asks batch comparators and numbers their items."""
 
-    __slots__ = ("_judge", "_numbers", "_said")
+    __slots__ = ("_judge", "_numbers")
 
     def __init__(self, judge: object) -> None:
         self._judge = judge
         self._numbers: dict[str | int | None, int] = {}
-        # Answers by values, of comparators to which equal values are one question.
-        self._said: dict[Batch, dict[Hashable, Answer]] = {}
 
     def ask(self, records: Sequence[_Scored]) -> None:
         """Answer all open questions: one call for each comparator and record, or chunk."""
@@ -158,25 +155,11 @@ class _Desk:
                 key = batch, -1 if batch.scope == "chunk" else at
                 calls.setdefault(key, []).append((record, asked))
         for (batch, _), wanted in calls.items():
-            answers = self._by_value(batch, wanted) if batch.by_value else self._answers(batch, wanted)
-            for (record, asked), answer in zip(wanted, answers):
+            for (record, asked), answer in zip(wanted, self._answers(batch, wanted)):
                 record.answers[asked.place] = answer
-
-    def _by_value(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Ask about equal values once; return an answer for each place."""
-        said = self._said.setdefault(batch, {})
-        keys = [values_key(asked) for _, asked in wanted]
-        fresh: dict[Hashable, tuple[_Scored, Asked]] = {}
-        for key, one in zip(keys, wanted):
-            if key not in said:
-                fresh.setdefault(key, one)
-        said.update(zip(fresh, self._answers(batch, list(fresh.values()))))
-        return [said[key] for key in keys]
 
     def _answers(self, batch: Batch, wanted: Wanted) -> list[Answer]:
         """Ask about places in one call."""
-        if not wanted:
-            return []
         items = []
         for record, asked in wanted:
             number = self._numbers[record.id] = self._numbers.get(record.id, 0) + 1
@@ -218,12 +201,6 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
         params=dict(asked.question.params),
         description=finding.node.description,
     )
-
-
-def values_key(asked: Asked) -> Hashable:
-    """Return what two open places share that differ in nothing but where they stand."""
-    values = asked.finding.expected, asked.finding.actual, asked.expected, asked.actual
-    return (repr(asked.question.params), *(json_key(value, strict=True) for value in values))
 
 
 _MORE: Final = "one answer for each item, in their order"

@@ -57,7 +57,6 @@ class Batch:
     scope: str = "record"
     null_aware: bool = False
     short_circuit: bool = False
-    by_value: bool = False
     judged: bool = False
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SCOPES: Final = ("record", "chunk")
-_FLAGS: Final = ("null_aware", "short_circuit", "by_value", "judged")
+_FLAGS: Final = ("null_aware", "short_circuit", "judged")
 
 
 @final
@@ -112,7 +112,6 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
                 items of all records of a chunk, answered by id.
             null_aware: True: it is asked about nulls too.
             short_circuit: True: equal values score 1, it is not asked.
-            by_value: True: items with equal values and parameters are asked about once.
             judged: True: it is called with (items, judge), `judge` being what the comparison was given as
                 such, or None; what it raises ends the run.
             check_params: a function of the parameters of a field that raises ConfigurationError (or any
