@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 
 from pytest_jsonmatch.engine.ask.preload import preload
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
+from pytest_jsonmatch.engine.compare.batched import BatchItem
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
@@ -243,8 +243,8 @@ def _by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[Ans
 
 def _checked(answer: object) -> Answer:
     """Return one item's answer, or what is wrong with it."""
-    if isinstance(answer, NoAnswer):
-        return answer.reason
+    if isinstance(answer, JsonMatchError):
+        return str(answer)
     if isinstance(answer, BaseException):
         return f"could not score this item: {error_text(answer)}"
     score = answer.score if isinstance(answer, ComparatorResult) else answer

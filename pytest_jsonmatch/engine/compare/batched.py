@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pytest_jsonmatch.engine.compare.base import Batch, Comparator, Question, Scoring
 from pytest_jsonmatch.engine.compare.parameters import takes
@@ -72,17 +72,6 @@ class BatchItem:
     """What the schema says of the field, in words; an element's may be its array's. None: nothing."""
 
 
-@final
-class NoAnswer(NamedTuple):
-    """Why an item has no score, as an answer: the words stand as they are in reports.
-
-    >>> NoAnswer("budget: max_calls=10 is used up").reason
-    'budget: max_calls=10 is used up'
-    """
-
-    reason: str
-
-
 def is_batch(fn: object) -> bool:
     """Tell whether something to register takes items: it has a `scope`, or takes one argument and not three.
 
@@ -104,9 +93,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     Args:
         name: the name to register it under.
         fn: returns a list of answers in the items' order, or a mapping of item id to answer. An answer is a
-            number in [0, 1], a bool, a ComparatorResult, or an exception (or a `NoAnswer`) for an item
-            without a score.
-            What it may have beside:
+            number in [0, 1], a bool, a ComparatorResult, or an exception for an item without a score (a
+            JsonMatchError is shown by its message alone). What it may have beside:
 
             scope: "record" (the default), one call for the items of one record, or "chunk", one call for the
                 items of all records of a chunk, answered by id.
