@@ -341,7 +341,7 @@ class _Scorer:
             outcome = self._refused(read, outcome)
         if read.error is not None:
             self._note(pair, read.error)
-        read.warnings = (*read.warnings, *keyless(self._plan.key_rules, read.expected))
+        read.warnings = (*read.warnings, *keyless(self._plan.standing, read.expected))
         if outcome.gap is not None:
             self._made.sums.approximate += 1
             read.warnings = (*read.warnings, approximate_warning(outcome.gap))

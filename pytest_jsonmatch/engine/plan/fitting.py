@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import ByKey
@@ -112,37 +112,16 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
     return nearest(pattern.text, map(format_path, places))
 
 
-@final
-class KeyRule(NamedTuple):
-    """A field rule that pairs the elements of arrays by a member."""
-
-    pattern: Pattern
-    """Of the arrays."""
-    key: str
-    elements: Pattern
-    members: Pattern
-    """Of the members of that name."""
-
-
-def key_rules(standing: Standing) -> tuple[KeyRule, ...]:
-    """Return the field rules that pair elements by a member."""
-    found = []
-    for pattern, words, _ in standing:
-        align = words.get("align")
-        if isinstance(align, ByKey):
-            elements = *pattern.segments, ELEMENT
-            members = Pattern("", (*elements, align.key))
-            found.append(KeyRule(pattern, align.key, Pattern("", elements), members))
-    return tuple(found)
-
-
-def keyless(rules: Iterable[KeyRule], expected: JsonValue) -> tuple[str, ...]:
-    """Return a sentence for each of the rules whose key no element in expected has."""
+def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
+    """Return a sentence for each rule that pairs elements by a member which no element in expected has."""
+    keyed = [(pattern, words["align"]) for pattern, words, _ in standing if "align" in words]
     return tuple(
-        f"{rule.pattern.text}: elements pair by their member {rule.key!r}, which none in expected has: "
+        f"{pattern.text}: elements pair by their member {align.key!r}, which none in expected has: "
         "all of them count as missing"
-        for rule in rules
-        if fits(rule.elements, [expected]) and not fits(rule.members, [expected])
+        for pattern, align in keyed
+        if isinstance(align, ByKey)
+        and fits(Pattern("", (*pattern.segments, ELEMENT)), [expected])
+        and not fits(Pattern("", (*pattern.segments, ELEMENT, align.key)), [expected])
     )
 
 
