@@ -160,19 +160,17 @@ class Bound(Scoring):
         return self if map_params is None else self.comparator.bind(map_params(self.params, transform))
 
 
-def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
+def user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
     """Make a Comparator of a function `fn(expected, actual, params)`.
 
     Args:
         name: the name to register it under.
-        fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. What it raises,
-            and a score outside [0, 1], is for the caller to report.
-
-    Its `score` raises TypeError for a result of any other type.
+        fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. What it raises, and
+            whatever else it returns, is for the caller to report.
 
     >>> same_start = user_comparator("same_start", lambda expected, actual, params: expected[0] == actual[0])
     >>> same_start.bind({}).score("Berlin", "Bern")
-    1.0
+    True
     """
     if not callable(fn):
         raise ConfigurationError(
@@ -181,19 +179,6 @@ def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
 
     def make(params: Params) -> Scoring:
         given = dict(params)
-
-        def score(expected: JsonValue, actual: JsonValue) -> float | ComparatorResult:
-            result = fn(expected, actual, given)
-            if type(result) is float or isinstance(result, ComparatorResult):
-                return result
-            # bool, int, Decimal, numpy scalars; a str has no __float__.
-            if hasattr(type(result), "__float__"):
-                return float(result)  # type: ignore[arg-type]
-            raise TypeError(
-                f"comparator {name!r} returned {type(result).__name__}; "
-                "return a number in [0, 1], a bool or a ComparatorResult"
-            )
-
-        return Scoring(score)
+        return Scoring(lambda expected, actual: fn(expected, actual, given))
 
     return Comparator(name, make, null_aware=True, reflexive=False)

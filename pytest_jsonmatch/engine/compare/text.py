@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
 from pytest_jsonmatch.engine.compare.scorings import equality_of, equality_score, scoring_of_sets
-from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
+from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -135,8 +135,13 @@ JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
 # normalized_text
 
 
+def _normalized(value: JsonValue) -> JsonValue:
+    return normalize_text(value) if type(value) is str else value
+
+
 def _normalized_key(value: JsonValue) -> Hashable:
-    return normalize_text(value) if type(value) is str else json_key(map_strings(value, normalize_text))
+    key: Hashable = normalize_text(value) if type(value) is str else json_key(map_scalars(value, _normalized))
+    return key
 
 
 NORMALIZED_TEXT: Final = Comparator("normalized_text", lambda _: equality_of(_normalized_key), ())

@@ -155,15 +155,6 @@ def map_scalars(value: JsonValue, fn: Change, *, drop_nulls: bool = False) -> Js
     return root[0]
 
 
-def map_strings(value: JsonValue, fn: Callable[[str], str]) -> JsonValue:
-    """Return a copy of a JSON value with `fn` applied to every string value in it.
-
-    >>> map_strings({"A": ["B", 1]}, str.lower)
-    {'A': ['b', 1]}
-    """
-    return map_scalars(value, lambda item: fn(item) if type(item) is str else item)
-
-
 def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
     """Make a transform without parameters of a function of a string."""
 
