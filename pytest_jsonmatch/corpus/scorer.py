@@ -147,14 +147,10 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
     # Thousands of findings are made and kept, none of which is cyclic garbage.
-    pause = CollectorPause()
-    pause.begin()
-    try:
+    with CollectorPause():
         if task.tagger is None:
             return _Scorer(task, plan, {}).score(pairs)
         return _by_tags(task, plan, task.tagger, pairs)
-    finally:
-        pause.end()
 
 
 def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:

@@ -95,23 +95,19 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
 
 def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
     walk.seen.meet(spot.node)
-    try:
-        if own.units:
-            # If actual lacks the target, it lacks every key of it.
-            one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
-            if own.plan.nulls_absent:
-                one, other = without_nulls(one), without_nulls(other)
-            node = spot.node.chosen(spot.expected, spot.actual)
-            trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
-            whole = spot._replace(node=node, expected=one, actual=other)
-            run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
-        elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
-            walk.walk_objects(spot)
-        else:
-            run(walk.walk(spot))
-    finally:
-        if own.pause is not None:
-            own.pause.end()
+    if own.units:
+        # If actual lacks the target, it lacks every key of it.
+        one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
+        if own.plan.nulls_absent:
+            one, other = without_nulls(one), without_nulls(other)
+        node = spot.node.chosen(spot.expected, spot.actual)
+        trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
+        whole = spot._replace(node=node, expected=one, actual=other)
+        run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
+    elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
+        walk.walk_objects(spot)
+    else:
+        run(walk.walk(spot))
 
 
 def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
