@@ -11,8 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon, key_of, pair_by_key, twins
-from pytest_jsonmatch.engine.score.documents import member_of
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class _Gatherer:
         plan, node = self._plan, self._plan.root
         for segment in plan.target:
             node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
-            expected, actual = member_of(expected, segment), member_of(actual, segment)
+            expected, actual = value_at(expected, (segment,)), value_at(actual, (segment,))
         waiting: list[Group] = []
         if expected is not MISSING and actual is not MISSING:
             waiting.append((node, [expected], [actual]))

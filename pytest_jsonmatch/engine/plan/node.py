@@ -216,20 +216,20 @@ class PlanNode:
         if value is MISSING or (self.explicit is None if container else not self.transforms):
             return value
         try:
-            return self.whole(value, nulls_absent=self.plan.nulls_absent)
+            return self.whole(value)
         except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
             return value
 
-    def whole(self, value: JsonValue, *, nulls_absent: bool) -> JsonValue:
+    def whole(self, value: JsonValue) -> JsonValue:
         """Return a value as a comparator takes it whole: every scalar transformed, absent nulls left out.
 
         Raises whatever a transform of the user's raises.
         """
         if type(value) is not dict and type(value) is not list:
             return self._transform(value)
-        if not self.transforms and not nulls_absent:
+        if not self.transforms and not self.plan.nulls_absent:
             return value
-        return map_scalars(value, self._transform, drop_nulls=nulls_absent)
+        return map_scalars(value, self._transform, drop_nulls=self.plan.nulls_absent)
 
     def _transform(self, value: JsonValue) -> JsonValue:
         if value is not None:
