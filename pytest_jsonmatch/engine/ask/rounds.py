@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 
@@ -88,12 +89,12 @@ def answered_all(
     if plan.preloads:
         preload(plan, ((expected, actual) for _, expected, actual in records))
     scored = [_Scored(plan, record) for record in records]
-    desk = _Desk(judge)
+    numbers: Counter[str | int | None] = Counter()
     while waiting := [each for each in scored if each.open]:
         if chooser is not None:
             for each in waiting:
                 each.leave_out(chooser)
-        desk.ask(waiting)
+        _ask(waiting, judge, numbers)
         for each in waiting:
             each.score()
     return [each.outcome for each in scored]
@@ -136,44 +137,41 @@ class _Scored:
 Wanted: TypeAlias = "list[tuple[_Scored, Asked]]"
 
 
-@final
-class _Desk:
-    """Asks batch comparators and numbers their items."""
+def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int | None]) -> None:
+    """Answer all open questions: one call for each comparator and record, or chunk.
 
-    __slots__ = ("_judge", "_numbers")
-
-    def __init__(self, judge: object) -> None:
-        self._judge = judge
-        self._numbers: dict[str | int | None, int] = {}
-
-    def ask(self, records: Sequence[_Scored]) -> None:
-        """Answer all open questions: one call for each comparator and record, or chunk."""
-        calls: dict[tuple[Batch, int], Wanted] = {}
-        for at, record in enumerate(records):
-            for asked in record.open.values():
-                batch = asked.question.batch
-                key = batch, -1 if batch.scope == "chunk" else at
-                calls.setdefault(key, []).append((record, asked))
-        for (batch, _), wanted in calls.items():
-            for (record, asked), answer in zip(wanted, self._answers(batch, wanted)):
-                record.answers[asked.place] = answer
-
-    def _answers(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Ask about places in one call."""
+    Args:
+        records: those that have open questions.
+        judge: what comparators that are `judged` are called with.
+        numbers: how many items there have been, by the ids of records.
+    """
+    calls: dict[tuple[Batch, int], Wanted] = {}
+    for at, record in enumerate(records):
+        for asked in record.open.values():
+            batch = asked.question.batch
+            key = batch, -1 if batch.scope == "chunk" else at
+            calls.setdefault(key, []).append((record, asked))
+    for (batch, _), wanted in calls.items():
         items = []
         for record, asked in wanted:
-            number = self._numbers[record.id] = self._numbers.get(record.id, 0) + 1
-            items.append(_item_of(asked, record.id, number))
-        try:
-            given = list(items)
-            said = batch.ask(given, self._judge) if batch.judged else batch.ask(given)
-            return _read_answers(batch, items, said)
-        except Exception as error:
-            if batch.judged:
-                # Failures of the judge's are answers already: this says that it can't be asked at all.
-                raise
-            # A user's comparator: its failure is a result.
-            return [f"raised {error_text(error)}"] * len(items)
+            numbers[record.id] += 1
+            items.append(_item_of(asked, record.id, numbers[record.id]))
+        for (record, asked), answer in zip(wanted, _answers(batch, items, judge)):
+            record.answers[asked.place] = answer
+
+
+def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[Answer]:
+    """Ask about items in one call."""
+    try:
+        given = list(items)
+        said = batch.ask(given, judge) if batch.judged else batch.ask(given)
+        return _read_answers(batch, items, said)
+    except Exception as error:
+        if batch.judged:
+            # Failures of the judge's are answers already: this says that it can't be asked at all.
+            raise
+        # A user's comparator: its failure is a result.
+        return [f"raised {error_text(error)}"] * len(items)
 
 
 def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
