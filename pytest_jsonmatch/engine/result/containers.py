@@ -64,29 +64,16 @@ class ContainerResult(_Placed):
     """2 Σ score / leaves of both sides, 0/0 being 1."""
 
     @property
-    def is_only_in_actual(self) -> bool:
-        """Whether expected has no such container."""
-        return self.place is not None and self.place.expected_key is MISSING
-
-    @property
     def expected_path(self) -> str | None:
         """The instance path in expected; None where expected has no such container."""
-        return None if self.is_only_in_actual else instance_path(self.place, "expected")
+        gone = self.place is not None and self.place.expected_key is MISSING
+        return None if gone else instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None where actual has no such container."""
         gone = self.place is not None and self.place.actual_key is MISSING
         return None if gone else instance_path(self.place, "actual")
-
-    @property
-    def is_root(self) -> bool:
-        """Whether this is the whole value."""
-        return self.place is None
-
-    def short_path(self, limit: int = 200) -> str:
-        """Return the instance path in expected, else in actual, cut after `limit` levels."""
-        return instance_path(self.place, "actual" if self.is_only_in_actual else "expected", limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
