@@ -75,7 +75,7 @@ class Accept(NamedTuple):
         )
 
     def predicate_of(self, actual: JsonValue) -> str | None:
-        """Return what a reason says of a predicate that holds, or None; those that never fail are tried first.
+        """Return what a reason says of a predicate that holds, or None; patterns are tried last.
 
         Raises:
             TimeoutError: a pattern took too long.
