@@ -6,6 +6,7 @@ import math
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
@@ -13,8 +14,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.text import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from inspect import Signature
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -108,11 +108,11 @@ def shown(value: object) -> str:
     return shortened(repr(value), 60)
 
 
-def takes(signature: Signature, number: int) -> bool:
-    """Tell whether a function of this signature can be called with so many arguments."""
+def takes(fn: Callable[..., object], number: int) -> bool:
+    """Tell whether a function can be called with so many arguments."""
     try:
-        signature.bind(*[None] * number)
-    except TypeError:
+        signature(fn).bind(*[None] * number)
+    except (TypeError, ValueError):  # (some C functions, `str` for one, have no signature)
         return False
     return True
 
