@@ -42,7 +42,7 @@ def fits(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | 
         place, positions = waiting.pop()
         if pattern.accepts(positions):
             return True
-        for step, child in _below(place, pattern.keys_at(positions)):
+        for step, child in _below(place):
             reached = positions if step is None else pattern.step(positions, step)
             # (A schema may hold itself.)
             known = id(child), reached
@@ -68,27 +68,19 @@ def _roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[An
     return [*documents] if schema is None else [*documents, schema]
 
 
-def _below(place: Any, named: frozenset[str] | None) -> Iterator[tuple[Segment | None, Any]]:
+def _below(place: Any) -> Iterator[tuple[Segment | None, Any]]:
     """Yield what is one step below a place of a document or schema, with that step.
 
-    Args:
-        place: a value, or what a schema says of one. Its alternatives are no step (None) below it; members
-            that it leaves open are one by any key.
-        named: the keys wanted of an object; None: all.
+    Alternatives of a schema are no step (None) below it; members that it leaves open have any key.
     """
-    if type(place) is list:
+    if type(place) is dict:
+        yield from place.items()
+    elif type(place) is list:
         yield from ((ELEMENT, each) for each in place)
-        return
-    listed = place
-    if isinstance(place, SchemaNode):
-        listed = place.properties or {}
+    elif isinstance(place, SchemaNode):
         yield from ((None, branch) for _, branch in place.branches)
-        if place.items is not None:
-            yield ELEMENT, place.items
-        if place.rest is not None:
-            yield from ((key, place.rest) for key in ({ANY_KEY} if named is None else named))
-    if type(listed) is dict:
-        yield from ((key, listed[key]) for key in (listed if named is None else named & listed.keys()))
+        yield from (place.properties or {}).items()
+        yield from ((step, each) for step, each in ((ELEMENT, place.items), (ANY_KEY, place.rest)) if each)
 
 
 def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> str | None:
@@ -152,5 +144,5 @@ def places_in(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iter
         left -= 1
         path, place = waiting.popleft()
         yield path
-        below = islice(_below(place, None), left) if len(path) < _DEEPEST else ()
+        below = islice(_below(place), left) if len(path) < _DEEPEST else ()
         waiting.extend((path if step is None else (*path, step), child) for step, child in below)

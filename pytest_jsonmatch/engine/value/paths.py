@@ -181,27 +181,18 @@ class Pattern:
         return self._closure({0})
 
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
-        """Return the positions that can follow `states` after one more segment of a schema path."""
+        """Return the positions that can follow `states` after one more segment of a schema path.
+
+        `ANY_KEY` as that segment is a key that may be any.
+        """
         reached: set[int] = set()
         for state in states:
             wanted = self.segments[state] if state < len(self.segments) else None
             if wanted is ANY_DEPTH:
                 reached.add(state)
-            elif wanted == segment or (wanted is ANY_KEY and type(segment) is str):
+            elif wanted == segment or _is_any(wanted, segment) or _is_any(segment, wanted):
                 reached.add(state + 1)
         return self._closure(reached)
-
-    def keys_at(self, states: frozenset[int]) -> frozenset[str] | None:
-        """Return the keys that can be stepped to from `states`; None where it can be any key.
-
-        >>> pattern = parse_pattern("items[].*")
-        >>> pattern.keys_at(frozenset({0})), pattern.keys_at(frozenset({1})), pattern.keys_at(frozenset({2}))
-        (frozenset({'items'}), frozenset(), None)
-        """
-        wanted = [self.segments[state] for state in states if state < len(self.segments)]
-        if ANY_KEY in wanted or ANY_DEPTH in wanted:
-            return None
-        return frozenset(segment for segment in wanted if isinstance(segment, str))
 
     def accepts(self, states: frozenset[int]) -> bool:
         """Tell whether a path that led to `states` matches the pattern."""
@@ -224,3 +215,7 @@ class Pattern:
                 after += 1
                 states.add(after)
         return frozenset(states)
+
+
+def _is_any(segment: Segment | None, key: Segment | None) -> bool:
+    return segment is ANY_KEY and type(key) is str
