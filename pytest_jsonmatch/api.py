@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -26,7 +27,7 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import Executor
     from os import PathLike
 
@@ -218,7 +219,6 @@ def compare_corpus(
     progress: bool | Report = False,
     keep: Keep | None = None,
     chunk_size: int = 256,
-    matches: bool = False,
     cluster: str | None = None,
     tags: TagSource | None = None,
     validate: str = "off",
@@ -240,12 +240,10 @@ def compare_corpus(
         executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. What
             is sent to another process has to be picklable, and what is registered to be registered there.
         progress: True for a line on the terminal, or a function of (records done, records in all or None).
-        keep: which records stay in the result with their field results. "all"; "imperfect": all records, but
-            field results only of those not perfect; "worst": the ten worst records; "none". By default "all"
-            for a list and "worst" for anything else. Figures do not depend on it.
+        keep: which records stay in the result with their field results and whole comparison (`match`). "all";
+            "imperfect": all records, but these only of those not perfect; "worst": the ten worst records;
+            "none". By default "all" for a list and "worst" for anything else. Figures do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
-        matches: whether a record that keeps its field results keeps its comparison too, as `match`: both
-            documents, how arrays were aligned, what else their pairs could have been. Not with an executor.
         cluster: the member, at the top of each gold record, that says what the record belongs to, such as its
             document: records of one cluster are not independent, and intervals and tests go by clusters. It
             is not scored, unless the schema lists it.
@@ -274,30 +272,33 @@ def compare_corpus(
     (0.5, 0.5, 1, 1)
     """
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
+    from pytest_jsonmatch.corpus.records import Reading
+    from pytest_jsonmatch.corpus.scorer import Task, processors_of
+    from pytest_jsonmatch.corpus.tags import Tagger
 
     if options.get("judge_triage"):
         raise ConfigurationError(
             "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
-    judge, _, options = _take_judge(options)  # type: ignore[assignment]
-    run = evaluate_corpus(
-        actual,
-        expected,
-        plan_for=prepare,
-        judge_of=lambda plan: _sendable(_bench(plan, judge), executor),
+    judge, _, known = _take_judge(options if schema is None else {**options, "schema": schema})
+    repair, known = take_repair(known)
+    plan = prepare(metric, known)
+    is_list = isinstance(expected, Sequence) and not isinstance(expected, str)
+    task = Task(
+        compile=prepare,
         metric=metric,
-        options=options if schema is None else {**options, "schema": schema},
-        id_field=id_field,
-        post_process=post_process,
-        executor=executor,
-        progress=progress,
-        keep=keep,
+        options=known,
+        signature=plan.signature,
+        judge=_sendable(_bench(plan, judge), executor),
+        keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
-        matches=matches,
-        cluster=cluster,
-        tags=tags,
+        reading=Reading(id_field, repair=repair),
+        post_process=processors_of(post_process),
+        tagger=None if tags is None else Tagger(tags),
         validate=take_validate({"validate": validate, "schema": schema})[0],
+        cluster=cluster,
     )
+    run = evaluate_corpus(actual, expected, task, plan, executor=executor, progress=progress)
     for pattern in run.unmatched_rules:
         text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)

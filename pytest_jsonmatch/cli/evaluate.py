@@ -21,7 +21,7 @@ from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 from pytest_jsonmatch.corpus.progress import Progress, is_watched
-from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
+from pytest_jsonmatch.engine.result.figures import is_approximate
 from pytest_jsonmatch.engine.value.errors import GoldValidationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
@@ -122,7 +122,6 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
                 keep=keep,
                 progress=progress,
                 judge=judge,
-                matches=_is_close_look(options),
                 cluster=options.cluster,
                 tags=tags_by(options.by) or None,
                 validate=validate,
@@ -150,11 +149,6 @@ def _count_lines(path: Path) -> int:
 # -- the result file ---------------------------------------------------------------------------------------
 
 
-def _is_close_look(options: Namespace) -> bool:
-    """Tell whether any output shows more of a record than figures."""
-    return _is_kept(options) or (options.report == "text" and options.verbose > 0)
-
-
 def _is_kept(options: Namespace) -> bool:
     """Tell whether the result is kept, to be read later or elsewhere."""
     return options.json is not None or options.report in {"json", "html"}
@@ -169,7 +163,7 @@ def _closely(run: RunResult) -> set[int]:
 
 def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(run.records, key=attrgetter("index"))
-    audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst}
+    audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst if options.verbose}
     cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
     results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
@@ -209,7 +203,7 @@ def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
         f1=record.f1 or 0.0,
         passed=passed,
         has_figures=has_figures,
-        fields=FieldTable(aggregates({}, record.field_results)).short(),
+        fields={} if record.match is None else record.match.per_field.short(),
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,

@@ -91,8 +91,8 @@ class RecordResult:
     tags: Mapping[str, Any] = field(default_factory=dict)
     """What it is like, by the argument `tags`."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
-    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits; only with
-    `matches=True`, and if the field results are kept."""
+    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits, if `keep`
+    keeps its field results."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON types."""
