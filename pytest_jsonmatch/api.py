@@ -209,7 +209,7 @@ def _bench(plan: Plan, judge: object) -> object:
 
 def compare_corpus(
     actual: Iterable[object] | str | PathLike[str],
-    expected: Iterable[object] | str | PathLike[str],
+    expected: Iterable[object] | Mapping[str, object] | str | PathLike[str],
     *,
     schema: SchemaSource | SchemaNode | None = None,
     metric: str = defaults.METRIC,
@@ -230,7 +230,8 @@ def compare_corpus(
         actual: the answers: a list or an iterator of Python values with a JSON form or of text, or the path
             of a JSON Lines file, which is read line by line. Text is a model's output, from which JSON is
             extracted.
-        expected: the gold records, given in the same ways; text is strict JSON.
+        expected: the gold records, given in the same ways, or as a mapping of ids to records; text is strict
+            JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         metric: a metric's name; "leaf_f1" unless another is named.
         id_field: the member, at the top of each record, by which a gold record and its answer find each

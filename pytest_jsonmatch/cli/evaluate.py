@@ -20,9 +20,7 @@ from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, loo
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
-from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.engine.result.figures import is_approximate
-from pytest_jsonmatch.engine.value.errors import GoldValidationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
@@ -107,43 +105,24 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
     rules = rules_of(options)
     # A gate on it asks for it.
     validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
-    total = sides.number
-    if total is None and sides.path is not None and is_watched():
-        total = _count_lines(sides.path)
     if options.repair:
         rules["repair"] = True
-    with Progress(total=total) as progress:
-        try:
-            run = compare_corpus(
-                sides.actual,
-                sides.expected,
-                metric=options.metric,
-                id_field=options.id_field,
-                keep=keep,
-                progress=progress,
-                judge=judge,
-                cluster=options.cluster,
-                tags=tags_by(options.by) or None,
-                validate=validate,
-                **rules,
-            )
-        except GoldValidationError as error:
-            if type(error.record_id) is not int or not sides.names:
-                raise
-            told = str(error).removeprefix(f"record {error.record_id}: ")
-            raise CommandError(f"{Path(options.expected) / sides.names[error.record_id]}: {told}") from None
-    if options.id_field is not None and sides.path is not None:
-        refuse_twins(sides.path, options.id_field, run.unmatched_expected)
-    if sides.names:
-        for part in ("records", "worst", "errors", "warnings"):
-            found = (replace(each, record_id=sides.names[each.record_id]) for each in getattr(run, part))
-            setattr(run, part, tuple(found))
+    run = compare_corpus(
+        sides.actual,
+        sides.expected,
+        metric=options.metric,
+        id_field=options.id_field,
+        keep=keep,
+        progress=True,
+        judge=judge,
+        cluster=options.cluster,
+        tags=tags_by(options.by) or None,
+        validate=validate,
+        **rules,
+    )
+    if options.id_field is not None and isinstance(sides.expected, str):
+        refuse_twins(sides.expected, options.id_field, run.unmatched_expected)
     return run
-
-
-def _count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
 # -- the result file ---------------------------------------------------------------------------------------

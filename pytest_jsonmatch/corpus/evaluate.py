@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import attrgetter
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, final
 from uuid import uuid4
 
-from pytest_jsonmatch.corpus.progress import Progress
+from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.corpus.ranges import cut_ranges
 from pytest_jsonmatch.corpus.records import in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
@@ -44,7 +46,7 @@ def evaluate_corpus(
     """Score a corpus as `api.compare_corpus` says, by a task and the plan that it compiles."""
     total = ChunkResult()
     is_remote = executor is not None and not isinstance(executor, ThreadPoolExecutor)
-    in_all = len(expected) if isinstance(expected, Sized) and not isinstance(expected, str) else None
+    in_all = _number_of(expected)
     with (
         open_pairing(actual, expected, task.reading, as_text=is_remote) as pairing,
         Progress(total=in_all) if progress is True else nullcontext(progress) as report,
@@ -73,6 +75,17 @@ def evaluate_corpus(
         unmatched_rules=tuple(_unmatched(task, total)),
         _by_tag=total.by_tag,
     )
+
+
+def _number_of(expected: Any) -> int | None:
+    """Return how many gold records there are; None if nobody knows, or if a file is counted for nobody."""
+    if not isinstance(expected, (str, PathLike)):
+        return len(expected) if isinstance(expected, Sized) else None
+    path = Path(expected)
+    if not is_watched() or not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Task, plan: Plan) -> None:

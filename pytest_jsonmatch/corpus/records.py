@@ -146,10 +146,12 @@ class Place(NamedTuple):
 
 @final
 class Source:
-    """The records of one side: a list, an iterator, or the lines of a file."""
+    """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids."""
 
     def __init__(self, records: Any, side: str) -> None:
         self.is_held = isinstance(records, Sequence)
+        self.names: Sequence[str | int] | None = None
+        """The ids of the records, where these are given by id."""
         self.path: Path | None = None
         self.file: Any = None
         self.place = Place()
@@ -159,6 +161,8 @@ class Source:
         if isinstance(records, (str, os.PathLike)):
             self.path = Path(records)
             self.is_held = False
+        elif isinstance(records, Mapping) and side != "actual":
+            self.names, self._records = tuple(records), records.values()
         elif isinstance(records, (bytes, bytearray, Mapping)) or not isinstance(records, Iterable):
             message = (
                 f"{side} is a {type(records).__name__}; it is a list or an iterator of records, "
@@ -184,6 +188,10 @@ class Source:
             message = f"{self._side} {str(self.path)!r} can't be read: {why}"
             raise ConfigurationError(message) from None
         return file
+
+    def id_at(self, position: int) -> str | int:
+        """Return the id of the record at a position; without ids it is the position."""
+        return position if self.names is None else self.names[position]
 
     def move_to(self, place: Place) -> None:
         """Let iteration over the file begin at a place."""
@@ -303,10 +311,10 @@ class Pairing:
         answers = iter(self.actual)
         nothing = (None, MISSING, None)
         for index, (where, record, _) in enumerate(self.expected, self.expected.place.records):
-            answer = next(answers, nothing)[1]
+            answer, record_id = next(answers, nothing)[1], self.expected.id_at(index)
             if answer is MISSING:
-                self.unmatched_expected.append(index)
-            yield Pair(index, index, answer, record, where, is_text=isinstance(answer, TEXT))
+                self.unmatched_expected.append(record_id)
+            yield Pair(index, record_id, answer, record, where, is_text=isinstance(answer, TEXT))
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; "

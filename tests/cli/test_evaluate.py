@@ -344,7 +344,7 @@ def bad(folder, write):
         ("nowhere some", "nowhere: no such file or directory"),
         ("some some --id-field a", "files in folders find each other by their names"),
         ("bad some", "bad/a.json:2:5: not valid JSON: "),
-        ("some some --schema shop.json", "some/a.json: 'a' is not in the schema; known: shop"),
+        ("some some --schema shop.json", "record 'a.json': 'a' is not in the schema; known: shop"),
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
         ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),

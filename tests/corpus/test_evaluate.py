@@ -327,10 +327,6 @@ def test_bad_lines(tmp_path):
     ("gold", "message"),
     [
         (
-            {"a": 1},
-            "expected is a dict; it is a list or an iterator of records, or the path of a JSON Lines file",
-        ),
-        (
             b"[]",
             "expected is a bytes; it is a list or an iterator of records, or the path of a JSON Lines file",
         ),
@@ -429,6 +425,16 @@ def test_a_record_has_the_figures_of_compare_json():
             result.score,
             result.counts,
         )
+
+
+def test_gold_records_may_have_ids_of_their_own():
+    run = compare_corpus([{"n": 1}, {"n": 3}], {"one.json": {"n": 1}, "two.json": {"n": 2}}, keep="all")
+    assert [(each.record_id, each.score) for each in run.records] == [("one.json", 1.0), ("two.json", 0.0)]
+
+
+def test_answers_have_no_ids_beside_them():
+    with pytest.raises(ConfigurationError, match="actual is a dict; it is a list or an iterator"):
+        compare_corpus({"a": 1}, {"a": 1})
 
 
 def test_a_run_is_json():
