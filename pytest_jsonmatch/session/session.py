@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
 import pytest
 
@@ -16,12 +16,12 @@ from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 from pytest_jsonmatch.session.rules import MarkedRules, SharedRules
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
+    from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.running import RuleSource
-    from pytest_jsonmatch.session.finished import Baseline, FinishedRun
     from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.stopping import Stopper
@@ -31,6 +31,25 @@ _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_ac
 _OF_VERDICTS: Final = frozenset(
     {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
 )
+
+
+@final
+class Baseline(NamedTuple):
+    """The baseline of a run: its name as asked for, its file, and its results; None without a file."""
+
+    name: str
+    path: Path
+    results: ResultSet | None
+
+
+@final
+class FinishedRun(NamedTuple):
+    """A run that has ended, with everything that is reported of it."""
+
+    view: RunView
+    """The cases with their figures, what they were judged by, and what reports say of them."""
+    notes: list[tuple[str, str]]
+    """Lines about the files that were written, each with its colour or an empty text."""
 
 
 @final
@@ -184,33 +203,13 @@ class Session:
                 return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
         return None
 
-    # -- gates ---------------------------------------------------------------------------------------------
-
-    @cached_property
-    def gates(self) -> list[tuple[Gate, bool]]:
-        """The gates, and of each if the command line asks for it; `pytest.UsageError` for a bad one."""
-        settings = self.settings
-        if not settings.gates and not settings.asked_gates:
-            return []
-        from pytest_jsonmatch.gate.expressions import GateError, parse_gate
-
-        found = []
-        asked = [(text, True) for text in settings.asked_gates]
-        for text, is_asked in [*((text, False) for text in settings.gates), *asked]:
-            try:
-                found.append((parse_gate(text), is_asked))
-            except GateError as error:
-                where = "--jsonmatch-gate" if is_asked else "jsonmatch_gates"
-                raise pytest.UsageError(f"{where}: {error}") from None
-        return found
-
     @cached_property
     def needs_figures(self) -> bool:
         """Whether the figures of all cases are used: by a gate, a baseline or a file of results."""
         settings = self.settings
         if settings.baseline or settings.json or settings.save:
             return True
-        return any(gate.figure not in _OF_VERDICTS for gate, _ in self.gates)
+        return any(gate.figure not in _OF_VERDICTS for gate, _ in settings.gates)
 
     # -- judges --------------------------------------------------------------------------------------------
 
