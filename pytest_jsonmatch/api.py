@@ -353,7 +353,7 @@ def _sendable(bench: object, executor: Executor | None) -> object:
 
 
 def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
-    """Return the plan of a metric with options, `schema` among them in any form that `load_schema` takes.
+    """Return the plan of a metric with options, `schema` among them in any form that a schema can have.
 
     Raises:
         ConfigurationError: an unknown metric, option, comparator, transform or pattern; no schema.
@@ -369,9 +369,9 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
         # Without a schema it is the one inferred from expected: every place has the default of its type.
         schema = {} if changed_defaults() else None
     if schema is not None:
-        from pytest_jsonmatch.schema.parsing import load_schema
+        from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
-        plan = plan_for(metric, {**options, "schema": load_schema(schema)})
+        plan = plan_for(metric, {**options, "schema": parse_eval_schema(schema)})
     else:
         plan = plan_for(metric, options)
     if plan.recipe is None:

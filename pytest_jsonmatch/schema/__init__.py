@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.defaults import annotate_xeval, reset_type_defaults, set_type_default
     from pytest_jsonmatch.schema.gold import GoldWarning, validate_gold
     from pytest_jsonmatch.schema.inference import infer_schema
-    from pytest_jsonmatch.schema.parsing import load_schema, parse_eval_schema, schema_hash
+    from pytest_jsonmatch.schema.parsing import parse_eval_schema
     from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "annotate_xeval",
     "evaluate",
     "infer_schema",
-    "load_schema",
     "parse_eval_schema",
     "propagate_batch_errors",
     "reclassify_nulls",
@@ -51,7 +50,6 @@ __all__ = [
     "register_comparator",
     "reset_type_defaults",
     "resolve_schema_references",
-    "schema_hash",
     "set_type_default",
     "validate_gold",
 ]
@@ -71,7 +69,7 @@ _HOMES = {
     "schema.defaults": ("annotate_xeval", "reset_type_defaults", "set_type_default"),
     "schema.gold": ("GoldWarning", "validate_gold"),
     "schema.inference": ("infer_schema",),
-    "schema.parsing": ("load_schema", "parse_eval_schema", "schema_hash"),
+    "schema.parsing": ("parse_eval_schema",),
     "schema.resolving": ("resolve_schema_references",),
 }
 if not TYPE_CHECKING:

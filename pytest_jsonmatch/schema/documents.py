@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.paths import trail_segments
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.paths import Trail
 
@@ -247,34 +247,49 @@ def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
         ConfigurationError: the schema contains itself as an object (a recursive one uses `$ref`), or has a
             key that is no string.
     """
-    if isinstance(schema, bool):
-        return schema
-    root: dict[str, Any] = {}
-    open_ids = {id(schema)}
-    stack: list[tuple[Iterator[tuple[Any, Any]], Any, int]] = [(iter(schema.items()), root, id(schema))]
+    copied: Schema = _copy(schema, lambda value: value, iter)
+    return copied
+
+
+def json_copy(document: Schema) -> Any:
+    """Return a document as JSON with sorted keys; functions are replaced by their names."""
+    return _copy(document, _named, sorted)
+
+
+def _named(value: Any) -> Any:
+    if value is None or type(value) in {str, bool, int, float}:
+        return value
+    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+
+
+def _copy(value: Any, leaf: Callable[[Any], Any], order: Callable[[Iterable[Any]], Iterable[Any]]) -> Any:
+    """Copy arrays, and objects with their members in order; `leaf` returns what stands for other values."""
+    root: list[Any] = []
+    open_ids: set[int] = set()
+    stack: list[tuple[Iterator[tuple[Any, Any]], Any, int]] = [(iter([(0, value)]), root, 0)]
     while stack:
         members, target, ident = stack[-1]
-        for key, value in members:
+        for key, item in members:
             fresh: Any
-            if isinstance(value, Mapping):
-                fresh, below = {}, iter(value.items())
-            elif isinstance(value, (list, tuple)):
-                fresh, below = [], iter(enumerate(value))
+            if isinstance(item, Mapping):
+                fresh, below = {}, iter(order(item.items()))
+            elif isinstance(item, (list, tuple)):
+                fresh, below = [], iter(enumerate(item))
             else:
-                _put(target, key, value)
+                _put(target, key, leaf(item))
                 continue
-            if id(value) in open_ids:
+            if id(item) in open_ids:
                 raise ConfigurationError(
                     f"the schema contains itself (at key {key!r}); write a recursive schema with $ref"
                 )
-            open_ids.add(id(value))
+            open_ids.add(id(item))
             _put(target, key, fresh)
-            stack.append((below, fresh, id(value)))
+            stack.append((below, fresh, id(item)))
             break
         else:
             stack.pop()
             open_ids.discard(ident)
-    return root
+    return root[0]
 
 
 def _put(target: Any, key: Any, value: Any) -> None:
@@ -286,24 +301,3 @@ def _put(target: Any, key: Any, value: Any) -> None:
         raise ConfigurationError(
             f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
         )
-
-
-def json_copy(document: Schema) -> Any:
-    """Return a document as JSON with sorted keys; functions are replaced by their names."""
-    holder: list[Any] = [None]
-    waiting: list[tuple[Any, Any, Any]] = [(holder, 0, document)]
-    while waiting:
-        target, key, value = waiting.pop()
-        fresh: Any
-        if type(value) is dict:
-            fresh = dict.fromkeys(sorted(value))
-            waiting.extend((fresh, name, item) for name, item in value.items())
-        elif type(value) is list:
-            fresh = [None] * len(value)
-            waiting.extend((fresh, index, item) for index, item in enumerate(value))
-        elif value is None or type(value) in {str, bool, int, float}:
-            fresh = value
-        else:
-            fresh = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
-        target[key] = fresh
-    return holder[0]

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, trail_segments, trail_text
 from pytest_jsonmatch.reading.nested import with_texts_read
-from pytest_jsonmatch.schema.parsing import load_schema
+from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,7 +66,7 @@ def validate_gold(
     pytest_jsonmatch.GoldValidationError: record 0: 'born' is not in the schema; known: name; \
 list it, or add it with "x-eval-skip": true
     """
-    node = load_schema(schema)
+    node = parse_eval_schema(schema)
     plan = plan_for("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}

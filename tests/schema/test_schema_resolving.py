@@ -28,7 +28,6 @@ STRING = {"type": "string"}
             {"type": "object", "properties": {"a": STRING, "b": STRING}, "required": ["a"]},
         ),
         ({"anyOf": [STRING, {"type": "null"}]}, {"type": ["string", "null"]}),
-        ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
         (
             {"anyOf": [{"enum": ["a"]}, {"type": "null"}]},
             {"type": ["string", "null"], "enum": ["a", None]},
