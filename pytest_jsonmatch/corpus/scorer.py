@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -24,7 +23,7 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
-from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.score.outcome import Seen
 from pytest_jsonmatch.engine.value.collector import CollectorPause
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Figure, Figures, Sums
+    from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
@@ -241,17 +240,6 @@ class _Read:
 
 
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
-_NO_FIGURES: Final = (None, None, None, None)
-
-
-@final
-class _Candidate(NamedTuple):
-    """A record that may be kept; its chunk is still being scored."""
-
-    read: _Read
-    figures: Figures | None
-    """None where batch errors have left nothing to count."""
-    outcome: Outcome
 
 
 @final
@@ -260,7 +248,7 @@ class _Scorer:
 
     __slots__ = (
         *("_figures", "_findings", "_known", "_made", "_plan", "_rules", "_seen", "_sums", "_task"),
-        *("_tags", "_unscored", "_unscored_members", "_worst"),
+        *("_tags", "_unscored", "_unscored_members"),
     )
 
     def __init__(self, task: Task, plan: Plan, tags: Tags) -> None:
@@ -277,19 +265,12 @@ class _Scorer:
         self._unscored = 0
         self._seen = Seen()
         self._findings: list[Finding] = []
-        self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
-        plan = self._plan
-        if plan.has_batch or plan.preloads:
-            asked = [self._taken(pair) for pair in pairs]
-            records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
-            for read, outcome in zip(asked, answered_all(plan, records, self._task.judge)):
-                self._add(read, outcome)
-        else:
-            for pair in pairs:
-                read = self._taken(pair)
-                self._add(read, _score(plan, read))
+        asked = [self._taken(pair) for pair in pairs]
+        records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
+        for read, outcome in zip(asked, answered_all(self._plan, records, self._task.judge)):
+            self._add(read, outcome)
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
         made.sums.extend(self._figures, self._sums, self._unscored)
@@ -297,9 +278,7 @@ class _Scorer:
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
         merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))
-        if self._task.keep == "worst":
-            made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
-        else:
+        if self._task.keep != "worst":
             made.worst = worst_of(made.records)
         return made
 
@@ -376,14 +355,14 @@ class _Scorer:
                 self._note(pair, error.reason, error.path, error.comparator)
         if not outcome.has_figures:
             self._unscored += 1
-            self._keep(_Candidate(read, None, outcome))
+            self._keep(read, outcome, None)
             return
         figures = self._known.get(outcome.sums)
         if figures is None:
             figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)
-        self._keep(_Candidate(read, figures, outcome))
+        self._keep(read, outcome, figures)
 
     def _validate(self, read: _Read) -> None:
         """Find out whether an answer is valid; one that is missing is no answer."""
@@ -403,37 +382,33 @@ class _Scorer:
         pair = read.pair
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
             read.error = str(error)
-            outcome = _score(self._plan, _Read(pair, read.expected, MISSING))
+            (outcome,) = answered_all(
+                self._plan, [(pair.record_id, read.expected, MISSING)], self._task.judge
+            )
             if not isinstance(outcome, JsonMatchError):
                 return outcome
             error = outcome
         raise gold_error(pair.record_id, pair.where, error)
 
-    def _keep(self, candidate: _Candidate) -> None:
-        """Keep what is to be kept of a record."""
-        keep, worst = self._task.keep, self._worst
-        if keep == "worst":
-            figures = candidate.figures
-            if figures is None:
-                return
-            rank = figures.score, figures.f1, candidate.read.pair.position
-            if len(worst) < MOST_WORST or rank < worst[-1][0]:
-                insort(worst, (rank, candidate))
-                del worst[MOST_WORST:]
-        elif keep != "none":
-            is_perfect = candidate.figures is not None and candidate.outcome.sums.perfect
-            fields = keep == "all" or not is_perfect
-            self._made.records.append(self._record(candidate, fields=fields))
+    def _keep(self, read: _Read, outcome: Outcome, figures: Figures | None) -> None:
+        """Keep what is to be kept of a record; one without figures is never among the worst."""
+        keep, made = self._task.keep, self._made
+        if keep == "worst" and figures is not None:
+            # (Of equals the first is kept, and records come in their order.)
+            last = made.worst[-1] if len(made.worst) == MOST_WORST else None
+            if last is None or (figures.score, figures.f1) < (last.score, last.f1):
+                made.worst = worst_of((*made.worst, self._record(read, outcome, fields=True)))
+        elif keep in {"all", "imperfect"}:
+            fields = keep == "all" or figures is None or not outcome.sums.perfect
+            made.records.append(self._record(read, outcome, fields=fields))
 
-    def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
+    def _record(self, read: _Read, outcome: Outcome, *, fields: bool) -> RecordResult:
         """Return the record to keep, with its comparison if asked for."""
-        read, figures, outcome = candidate
-        shown: tuple[Figure, Figure, Figure, Figure] = _NO_FIGURES if figures is None else figures
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
-            *shown,
+            *(match.precision, match.recall, match.f1, match.score),
             counts=match.counts,
             field_results=FieldResults(match.findings) if fields else (),
             error=read.error,
@@ -481,10 +456,3 @@ class _Scorer:
             made.warnings += [
                 Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
             ]
-
-
-def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:
-    try:
-        return score(plan, read.expected, read.actual)
-    except JsonMatchError as error:
-        return error
