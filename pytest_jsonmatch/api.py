@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.schema.documents import SchemaSource
+    from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.triage import Triage
 
 
@@ -111,9 +112,10 @@ def compare_values(
         from pytest_jsonmatch.reading.nested import with_texts_read
 
         expected, actual = with_texts_read(plan, expected), with_texts_read(plan, actual)
-    outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
-    if triage is not None and triage.saved and (run := current_run()) is not None:
-        run.note_saved(triage.saved)
+    bench = _bench(plan, judge)
+    outcome = answered(plan, expected, actual, bench, triage)
+    if bench is not None and triage is not None:
+        bench.memory.note(saved=triage.saved)
     validity = validity_of(plan.schema, actual, validate)
     notes += keyless(plan.key_rules, expected)
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
@@ -195,7 +197,7 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
     return judge, Triage(read_limits(threshold)), others
 
 
-def _bench(plan: Plan, judge: object) -> object:
+def _bench(plan: Plan, judge: object) -> Bench | None:
     """Return the judges that the plan's comparators ask; None if no comparator asks one."""
     if not plan.has_batch:
         return None
@@ -335,7 +337,7 @@ def evaluate(
     return compare_corpus(extracted, gold, schema=schema, **options)
 
 
-def _sendable(bench: object, executor: Executor | None) -> object:
+def _sendable(bench: Bench | None, executor: Executor | None) -> Bench | None:
     """Return the judges, after a check that they can be sent to the executor's processes."""
     from concurrent.futures import ThreadPoolExecutor
 

@@ -381,9 +381,8 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
     if options.get("judge_triage") is not True:
         return options
     run = current_run()
-    if run is None or not run.needs_figures:
+    if run is None or run.allows_triage():
         return {**options, "threshold": limits}
-    run.set_triage_aside()
     return {**options, "judge_triage": False}
 
 

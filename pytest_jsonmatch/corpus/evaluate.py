@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sized
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -45,10 +45,9 @@ def evaluate_corpus(
 ) -> RunResult:
     """Score a corpus as `api.compare_corpus` says, by a task and the plan that it compiles."""
     total = ChunkResult()
-    is_remote = executor is not None and not isinstance(executor, ThreadPoolExecutor)
     in_all = _number_of(expected)
     with (
-        open_pairing(actual, expected, task.reading, as_text=is_remote) as pairing,
+        open_pairing(actual, expected, task.reading) as pairing,
         Progress(total=in_all) if progress is True else nullcontext(progress) as report,
     ):
         if executor is None:

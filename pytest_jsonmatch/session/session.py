@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.running import RuleSource
+    from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.stopping import Stopper
@@ -203,14 +204,6 @@ class Session:
                 return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
         return None
 
-    @cached_property
-    def needs_figures(self) -> bool:
-        """Whether the figures of all cases are used: by a gate, a baseline or a file of results."""
-        settings = self.settings
-        if settings.baseline or settings.json or settings.save:
-            return True
-        return any(gate.figure not in _OF_VERDICTS for gate, _ in settings.gates)
-
     # -- judges --------------------------------------------------------------------------------------------
 
     @property
@@ -223,17 +216,20 @@ class Session:
             self._closing.callback(self._judging.close)
         return self._judging
 
-    def bench(self, judge: object) -> object:
+    def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
         return self.judging.bench(judge)
 
-    def note_saved(self, questions: int) -> None:
-        """Count the questions that triage has left out of a comparison."""
-        self.judging.memory.note(saved=questions)
+    def allows_triage(self) -> bool:
+        """Tell whether a judge need not be asked everything; take note if figures need every verdict.
 
-    def set_triage_aside(self) -> None:
-        """Take note that a comparison is made without triage, since figures of the run need every verdict."""
-        self.judging.is_triage_aside = True
+        They do where gates, a baseline or a file of results use the figures of all cases.
+        """
+        settings = self.settings
+        are_kept = settings.baseline or settings.json or settings.save
+        if are_kept or any(gate.figure not in _OF_VERDICTS for gate, _ in settings.gates):
+            self.judging.is_triage_aside = True
+        return not self.judging.is_triage_aside
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty for nothing."""
