@@ -161,7 +161,7 @@ def _corpus(run: RunResult) -> Corpus:
         fields=dict(run.all_fields),
         by_tag={tag: _corpus(each) for tag, each in run.by_tag.items()},
         unscored=run.total_unscored,
-        answers=Answers(*run.answer_counts),
+        answers=Answers(**run.answer_counts),
         errors=run.total_errors,
         approximate=run.total_approximate,
     )

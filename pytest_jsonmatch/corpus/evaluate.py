@@ -57,7 +57,7 @@ def evaluate_corpus(
         for chunk in chunks:
             total.add(chunk)
             if report:
-                report(total.sums.records, in_all)
+                report(total.sums.counts["records"], in_all)
     _add_unreadable(total, pairing.unreadable, task, plan)
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
@@ -89,12 +89,12 @@ def _number_of(expected: Any) -> int | None:
 
 def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Task, plan: Plan) -> None:
     """Count the answers that belong to no record, since they can't be read or have no id."""
-    sums = total.sums
-    sums.errors += len(answers)
-    sums.texts += sum(each.parsed is not None for each in answers)
-    sums.parsed += sum(each.parsed is True for each in answers)
+    counts = total.sums.counts
+    counts["errors"] += len(answers)
+    counts["texts"] += sum(each.parsed is not None for each in answers)
+    counts["parsed"] += sum(each.parsed is True for each in answers)
     if task.validate != "off" and plan.schema is not None:
-        sums.validated += sum(each.parsed is False for each in answers)
+        counts["validated"] += sum(each.parsed is False for each in answers)
 
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
@@ -209,4 +209,4 @@ def _score_range(task: Task, ranges: RangePair) -> ChunkResult | None:
     total = ChunkResult()
     for pairs in in_chunks(pairing.in_step(), task.chunk_size):
         total.add(score_chunk(task, plan, pairs))
-    return total if total.sums.records == ranges.records else None
+    return total if total.sums.counts["records"] == ranges.records else None

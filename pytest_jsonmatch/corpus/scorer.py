@@ -329,10 +329,12 @@ class _Scorer:
     def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
         pair = read.pair
-        self._made.sums.unanswered += pair.actual is MISSING
+        counts = self._made.sums.counts
+        if pair.actual is MISSING:
+            counts["unanswered"] += 1
         if pair.is_text:
-            self._made.sums.texts += 1
-            self._made.sums.parsed += read.actual is not MISSING
+            counts["texts"] += 1
+            counts["parsed"] += read.actual is not MISSING
         if self._task.validate != "off":
             self._validate(read)
         if isinstance(outcome, JsonMatchError):
@@ -340,7 +342,7 @@ class _Scorer:
         if read.error is not None:
             self._note(pair, read.error)
         read.warnings = (*read.warnings, *keyless(self._plan.key_rules, read.expected))
-        self._made.sums.approximate += outcome.gap is not None
+        counts["approximate"] += outcome.gap is not None
         if warnings := read.all_warnings(outcome):
             self._warn(pair, warnings)
         if self._rules:
@@ -370,10 +372,10 @@ class _Scorer:
             return
         read.validity = validity_of(self._plan.schema, read.actual, self._task.validate)
         if read.validity is not None:
-            sums = self._made.sums
-            sums.valid += read.validity.valid is True
-            sums.validated += read.validity.valid is not None
-            sums.not_validated += read.validity.valid is None
+            counts = self._made.sums.counts
+            counts["valid"] += read.validity.valid is True
+            counts["validated"] += read.validity.valid is not None
+            counts["not_validated"] += read.validity.valid is None
             if read.validity.violations:
                 self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
 
@@ -445,13 +447,13 @@ class _Scorer:
 
     def _note(self, pair: Pair, reason: str, path: str | None = None, comparator: str | None = None) -> None:
         made = self._made
-        made.sums.errors += 1
+        made.sums.counts["errors"] += 1
         if len(made.errors) < MAX_ERRORS:
             made.errors.append(Note(pair.position, RunError(pair.record_id, path, comparator, reason)))
 
     def _warn(self, pair: Pair, warnings: Sequence[str]) -> None:
         made = self._made
-        made.sums.warnings += len(warnings)
+        made.sums.counts["warnings"] += len(warnings)
         if len(made.warnings) < MAX_ERRORS:
             made.warnings += [
                 Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
