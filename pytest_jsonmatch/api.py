@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
-from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
+from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -80,7 +79,8 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    return compare_values(value_of(actual), read_expected(expected), metric, options)
+    value = read_expected(expected)
+    return Comparing(metric, options).result(value_of(actual), value)
 
 
 def read_expected(expected: object) -> JsonValue:
@@ -92,101 +92,96 @@ def read_expected(expected: object) -> JsonValue:
     return parse_json(bytes(expected) if isinstance(expected, bytearray) else expected)
 
 
-def compare_values(
-    actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]
-) -> MatchResult:
-    """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
-
-    `actual` may be MISSING: an answer that can't be read, in which everything is missing.
-    """
-    repair, options = take_repair(options)
-    validate, options = take_validate(options)
-    judge, triage, options = _take_judge(options)
-    plan = prepare(metric, options)
-    notes: tuple[str, ...] = ()
-    if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
-        actual, notes = _extract_actual(actual, expected, plan, repair=repair)
-    elif actual is not MISSING:
-        actual = to_json_value(actual, side="actual")
-    if plan.reads_texts:
-        from pytest_jsonmatch.reading.nested import with_texts_read
-
-        expected, actual = with_texts_read(plan, expected), with_texts_read(plan, actual)
-    bench = _bench(plan, judge)
-    outcome = answered(plan, expected, actual, bench, triage)
-    if bench is not None and triage is not None:
-        bench.memory.note(saved=triage.saved)
-    validity = validity_of(plan.schema, actual, validate)
-    notes += keyless(plan.key_rules, expected)
-    return MatchResult(plan, (expected, actual), outcome, notes, validity)
-
-
 @final
 class Comparing:
-    """A metric with its options, checked and compiled once for many comparisons.
+    """A metric with its options, checked and compiled: for one comparison, or for many without triage.
+
+    Args:
+        metric: its name.
+        options: its options, and those of a comparison: `repair`, `validate`, `judge`, `judge_triage` with a
+            `threshold`.
 
     Raises:
         ConfigurationError: an unknown metric or option, or one with a value that it cannot have.
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
-        self.repair, options = take_repair(options)
-        judge, _, options = _take_judge(take_validate(options)[1])
-        self.plan = prepare(metric, options)
-        self._judge = _bench(self.plan, judge)
+        self.options = dict(options)
+        """Those that the plan knows."""
+        self.repair = self.options.pop("repair", False)
+        if not isinstance(self.repair, bool):
+            raise ConfigurationError(f"repair is {self.repair!r}; it is True or False")
+        self.validate = self.options.pop("validate", "off")
+        check_validate(self.validate, self.options.get("schema"))
+        judge = self.options.pop("judge", None)
+        if judge is not None and not isinstance(judge, str):
+            from pytest_jsonmatch.semantic.bench import Bench, as_judge
+
+            if not isinstance(judge, Bench):
+                as_judge(judge)  # raises now, and not at the first question, if it is none
+        self._triage = _take_triage(self.options) if "judge_triage" in self.options else None
+        self.plan = prepare(metric, self.options)
+        self.bench = _bench(self.plan, judge)
 
     def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
-        """Return the JSON value that `compare_values` would compare and what was tolerated to read it.
+        """Return the JSON value of an answer, and what was tolerated to read it; MISSING is none.
 
-        It raises what that would raise.
+        It raises what `compare_json` raises.
         """
-        if not isinstance(actual, (str, bytes, bytearray)):
-            return to_json_value(actual, side="actual"), ()
-        return _extract_actual(actual, expected, self.plan, repair=self.repair)
+        if actual is MISSING or not isinstance(actual, (str, bytes, bytearray)):
+            return (MISSING if actual is MISSING else to_json_value(actual, side="actual")), ()
+        from pytest_jsonmatch.reading.extract import extract_json, kind_of
+
+        found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
+        return found.value, tuple(found.warnings)
+
+    def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
+        """Return both sides as they are compared: with JSON text inside them read, where a rule says so."""
+        if not self.plan.reads_texts:
+            return expected, actual
+        from pytest_jsonmatch.reading.nested import with_texts_read
+
+        return with_texts_read(self.plan, expected), with_texts_read(self.plan, actual)
+
+    def result(self, actual: object, expected: JsonValue) -> MatchResult:
+        """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
+
+        `actual` may be MISSING: an answer that can't be read, in which everything is missing.
+        """
+        plan, bench, triage = self.plan, self.bench, self._triage
+        value, notes = self.read(actual, expected)
+        documents = expected, value = self._documents(expected, value)
+        outcome = answered(plan, expected, value, bench, triage)
+        if bench is not None and triage is not None:
+            bench.memory.note(saved=triage.saved)
+        validity = validity_of(plan.schema, value, self.validate)
+        return MatchResult(plan, documents, outcome, notes + keyless(plan.key_rules, expected), validity)
 
     def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:
         """Yield the results of several answers, each given with what is expected; a judge is asked about all.
 
         Of what can't be scored it is the error that scoring raises; an answer may be MISSING.
         """
-        documents = [(expected, actual) for actual, expected in pairs]
-        plan = self.plan
-        if plan.reads_texts:
-            from pytest_jsonmatch.reading.nested import with_texts_read
-
-            documents = [
-                (with_texts_read(plan, one), with_texts_read(plan, other)) for one, other in documents
-            ]
-        outcomes = answered_all(plan, [(None, *each) for each in documents], self._judge)
+        documents = [self._documents(expected, actual) for actual, expected in pairs]
+        outcomes = answered_all(self.plan, [(None, *each) for each in documents], self.bench)
         for each, found in zip(documents, outcomes, strict=True):
-            yield found if isinstance(found, JsonMatchError) else MatchResult(plan, each, found)
+            yield found if isinstance(found, JsonMatchError) else MatchResult(self.plan, each, found)
 
 
 JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
 """Options about the judge and its questions; plans do not know them."""
 
 
-def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
-    """Return the judge, the choice of questions, and the other options, which plans know."""
-    if not options or ("judge" not in options and "judge_triage" not in options):
-        return None, None, options
-    others = dict(options)
-    judge = others.pop("judge", None)
-    if judge is not None and not isinstance(judge, str):
-        from pytest_jsonmatch.semantic.bench import Bench, as_judge
-
-        if not isinstance(judge, Bench):
-            as_judge(judge)  # raises now, and not at the first question, if it is none
-    if "judge_triage" not in others:
-        return judge, None, others
-    triage, threshold = others.pop("judge_triage"), others.pop("threshold", None)
+def _take_triage(options: dict[str, Any]) -> Triage | None:
+    """Take the choice of questions for a judge out of options."""
+    triage, threshold = options.pop("judge_triage"), options.pop("threshold", None)
     if triage is False:
-        return judge, None, others
+        return None
     from pytest_jsonmatch.limits import read_limits
     from pytest_jsonmatch.triage import Triage
 
     if isinstance(triage, Triage):
-        return judge, triage, others
+        return triage
     if triage is not True:
         raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")
     if threshold is None:
@@ -194,7 +189,7 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
             "judge_triage=True needs a threshold to stop at, such as threshold=0.9, or "
             "assert_json_match(..., threshold=...)"
         )
-    return judge, Triage(read_limits(threshold)), others
+    return Triage(read_limits(threshold))
 
 
 def _bench(plan: Plan, judge: object) -> Bench | None:
@@ -283,25 +278,25 @@ def compare_corpus(
         raise ConfigurationError(
             "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
-    judge, _, known = _take_judge(options if schema is None else {**options, "schema": schema})
-    repair, known = take_repair(known)
-    plan = prepare(metric, known)
+    if schema is not None:
+        options["schema"] = schema
+    how = Comparing(metric, {"validate": validate, **options})
     is_list = isinstance(expected, Sequence) and not isinstance(expected, str)
     task = Task(
         compile=prepare,
         metric=metric,
-        options=known,
-        signature=plan.signature,
-        judge=_sendable(_bench(plan, judge), executor),
+        options=how.options,
+        signature=how.plan.signature,
+        judge=_sendable(how.bench, executor),
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
-        reading=Reading(id_field, repair=repair),
+        reading=Reading(id_field, repair=how.repair),
         post_process=processors_of(post_process),
         tagger=None if tags is None else Tagger(tags),
-        validate=take_validate({"validate": validate, "schema": schema})[0],
+        validate=how.validate,
         cluster=cluster,
     )
-    run = evaluate_corpus(actual, expected, task, plan, executor=executor, progress=progress)
+    run = evaluate_corpus(actual, expected, task, how.plan, executor=executor, progress=progress)
     for pattern in run.unmatched_rules:
         text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
@@ -379,14 +374,3 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
     if plan.recipe is None:
         plan.recipe = partial(prepare, metric, options)
     return plan
-
-
-def _extract_actual(
-    text: str | bytes | bytearray, expected: JsonValue, plan: Plan, *, repair: bool
-) -> tuple[JsonValue, tuple[str, ...]]:
-    from pytest_jsonmatch.reading.extract import extract_json, kind_of
-
-    if isinstance(text, bytearray):
-        text = bytes(text)
-    extraction = extract_json(text, want=kind_of(expected, plan.target), repair=repair)
-    return extraction.value, tuple(extraction.warnings)

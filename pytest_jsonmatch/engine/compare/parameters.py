@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import shortened
@@ -88,18 +88,3 @@ def takes(signature: Signature, number: int) -> bool:
     except TypeError:
         return False
     return True
-
-
-def take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
-    """Return whether broken JSON is to be repaired, and the other options: those that a plan knows.
-
-    >>> take_repair({"repair": True, "transform": ["trim"]})
-    (True, {'transform': ['trim']})
-    """
-    if not options or "repair" not in options:
-        return False, options
-    others = dict(options)
-    repair = others.pop("repair")
-    if not isinstance(repair, bool):
-        raise ConfigurationError(f"repair is {repair!r}; it is True or False")
-    return repair, others
