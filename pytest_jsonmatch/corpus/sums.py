@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.absence import merge_presence
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, together, with_fabrications
 from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
@@ -202,11 +202,9 @@ class RunSums:
         for (path, weight), sums in self.fields.items():
             if any(sums.counts):
                 weights.setdefault(path, []).append(weight)
-        found: dict[str, FieldAggregation] = {}
-        for path, several in weights.items():
-            # Always the least weight first: a sum of floats must not depend on which came first.
-            first, *others = (self.fields[path, weight].aggregation(weight) for weight in sorted(several))
-            for other in others:
-                first = first.merge(other)
-            found[path] = first
+        # (Always the least weight first: a sum of floats must not depend on which came first.)
+        found = {
+            path: together(self.fields[path, weight].aggregation(weight) for weight in sorted(several))
+            for path, several in weights.items()
+        }
         return with_fabrications(found, self.presence)
