@@ -35,15 +35,15 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], *, grad
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
 
-        from pytest_jsonmatch.engine.compare.tables import shared_members
+        from pytest_jsonmatch.engine.compare.tables import row_blocks, shared_members
 
         left, right = list(map(members, expected)), list(map(members, actual))
         shared = shared_members(left, right)
         if not graded:
             return shared.clip(max=1.0)
-        union = np.array(list(map(len, left)), dtype=np.float64)[:, None] + list(map(len, right))
-        union -= shared
-        shared /= union
+        sizes, others = (np.array(list(map(len, sets)), dtype=np.float64) for sets in (left, right))
+        for some in row_blocks(*shared.shape):
+            shared[some] /= sizes[some, None] + others - shared[some]
         return shared
 
     def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:

@@ -28,14 +28,18 @@ _EXACT_INTEGER: Final = 2**52
 _COMMON_SHARE: Final = 0.02
 # Letters are counted modulo this many: all of ASCII are told apart.
 _LETTERS: Final = 128
-# Products of matrices of fewer multiplications are made without BLAS.
-_FOR_BLAS: Final = 2**24
+# Products of so many sets by so many members are made at once, whatever they have in common.
+_FEW_PRODUCTS: Final = 2**20
+# BLAS makes products of up to so many multiplications in one thread.
+_ONE_THREAD: Final = 2**18
+# From so many on, its threads pay.
+_MANY_THREADS: Final = 2**24
 
 
-def row_blocks(rows: int, columns: int, cells: int = 32_768) -> list[slice]:
-    """Cut `rows` into slices of about `cells` cells each; 256 KiB of doubles stay in the cache.
+def row_blocks(rows: int, columns: int, cells: int = 65_536) -> list[slice]:
+    """Cut `rows` into slices of about `cells` cells each; 512 KiB of doubles stay in the cache.
 
-    >>> row_blocks(3, 16_384)
+    >>> row_blocks(3, 32_768)
     [slice(0, 2, None), slice(2, 3, None)]
     >>> row_blocks(2, 100_000), row_blocks(2, 0)
     ([slice(0, 1, None), slice(1, 2, None)], [slice(0, 2, None)])
@@ -150,13 +154,15 @@ def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """Multiply two matrices, (k, l) by (l, m).
 
     BLAS starts threads. Where other programs keep the cores busy, as workers of pytest-xdist do, they wait
-    milliseconds for each other, and a small product takes a hundred times as long.
+    milliseconds for each other, and a small product takes a hundred times as long: it is made in parts.
 
     >>> product(np.eye(2), np.ones((2, 1))).tolist()
     [[1.0], [1.0]]
     """
-    by_blas = len(left) * right.size > _FOR_BLAS
-    found: NDArray[Any] = left @ right if by_blas else np.einsum("ij,jk->ik", left, right)
+    found: NDArray[Any] = np.empty((len(left), right.shape[1]), dtype=np.result_type(left, right))
+    part = len(left) * right.size if len(left) * right.size > _MANY_THREADS else _ONE_THREAD
+    for rows in row_blocks(len(left), right.size, part):
+        np.matmul(left[rows], right, out=found[rows])
     return found
 
 
@@ -177,7 +183,7 @@ def shared_members(
     columns, right = columns[right >= 0], right[right >= 0]
     holders = np.bincount(right, minlength=len(codes))
     pairs = np.bincount(left, minlength=len(codes)) * holders
-    is_common = pairs > _COMMON_SHARE * n * m
+    is_common = pairs > (_COMMON_SHARE * n * m if n * m * len(codes) > _FEW_PRODUCTS else 0)
     shared = np.zeros((n, m))
     if is_common.any():
         # A product of 0/1 matrices, whose last column and row stand for all other members.
@@ -199,8 +205,7 @@ def shared_members(
             ends = np.cumsum(counts)
             places = np.arange(counts.sum()) + np.repeat(starts[left[own]] - ends + counts, counts)
             cells = np.repeat((rows[own] - block.start) * m, counts) + columns[places]
-            size = block.stop - block.start
-            shared[block] += np.bincount(cells, minlength=size * m).reshape(size, m)
+            np.add.at(shared[block].reshape(-1), cells, 1.0)
     return shared
 
 
