@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, final
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
@@ -39,6 +40,8 @@ _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
 """The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
 """Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
+_DEEPEST: Final = 200
+"""Values and schemas with more levels don't reach the validator: its recursion would end the process."""
 
 
 class _Position(NamedTuple):
@@ -145,6 +148,35 @@ class Documents:
         copies = [json_copy(self.by_address[address]) for address in (first, *sorted(others))]
         text = "\n".join(map(render, copies))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    def validator(self, address: str) -> Any:
+        """Return the validator of the schema at an address, so that references are resolved as they stand.
+
+        Raises:
+            ConfigurationError: the schema is not valid, or has too many levels.
+        """
+        import jsonschema_rs
+
+        dialect = self.root.get("$schema") if isinstance(self.root, dict) else None
+        reference = {"$ref": address, **({"$schema": dialect} if _is_known(dialect) else {})}
+        try:
+            return jsonschema_rs.validator_for(reference, registry=self._registry)
+        except jsonschema_rs.ValidationError as error:
+            at = "".join(f"/{key}" for key in error.instance_path)
+            message = f"not a valid JSON Schema: {error.message} (at {at})"
+            raise ConfigurationError(message) from None
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
+
+    @cached_property
+    def _registry(self) -> Any:
+        """The documents as the validator has them; it reads other files."""
+        import jsonschema_rs
+
+        return jsonschema_rs.Registry(
+            [(address, _prepared(document)) for address, document in self.by_address.items()],
+            retriever=lambda address: _prepared(self.read(address)),
+        )
 
     def _add(self, address: str, document: Schema) -> None:
         """Add a document: the places of its objects, and the targets of its ids and anchors."""
@@ -301,3 +333,55 @@ def _put(target: Any, key: Any, value: Any) -> None:
         raise ConfigurationError(
             f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
         )
+
+
+def _prepared(document: Schema) -> Any:
+    """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
+    copy = json_copy(document)
+    if not is_validatable(copy):
+        message = f"the validator takes schemas of up to {_DEEPEST} levels, without halves of characters"
+        raise ConfigurationError(message)
+    if isinstance(copy, dict) and not _is_known(copy.get("$schema")):
+        copy.pop("$schema", None)
+    waiting = [copy]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is dict:
+            waiting.extend(value.values())
+            if isinstance(reference := value.get("$ref"), str):
+                # The validator takes addresses in ASCII only.
+                value["$ref"] = quote(reference, safe=_ADDRESS)
+        elif type(value) is list:
+            waiting.extend(value)
+    return copy
+
+
+def _is_known(dialect: object) -> bool:
+    return "json-schema.org/" in str(dialect)
+
+
+def is_validatable(value: Any) -> bool:
+    r"""Tell whether a JSON value may reach the validator: 200 levels at most, and no lone surrogates.
+
+    >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
+    (True, False)
+    """
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        below: list[Any] = []
+        for item in level:
+            if type(item) is dict:
+                below.extend(item)
+                below.extend(item.values())
+            elif type(item) is list:
+                below.extend(item)
+            elif type(item) is str and not item.isascii() and _SURROGATE.search(item):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+_ADDRESS: Final = "".join(map(chr, range(0x21, 0x7F)))
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.paths import trail_text
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, model_schema
 from pytest_jsonmatch.schema.places import Reader
-from pytest_jsonmatch.schema.validation import Validators, Violations, branch_test
+from pytest_jsonmatch.schema.validation import Violations, branch_test
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Trail
@@ -140,7 +140,6 @@ def _node_tree(reader: Reader) -> SchemaNode:
     registry = active_registry()
     for json_type, comparator in changed_defaults().items():
         bind_comparator(comparator, registry, f"default of type {json_type!r}")
-    validators = Validators(reader.documents)
     nodes = {place: _node(flat) for place, flat, _ in places}
     for place, flat, trail in places:
         node = nodes[place]
@@ -152,7 +151,7 @@ def _node_tree(reader: Reader) -> SchemaNode:
         try:
             _check_alignment(reader, flat)
             node.branches = tuple(
-                (branch_test(one, reader.flat(one.node).kinds, validators), nodes[one.node])
+                (branch_test(one, reader.flat(one.node).kinds, reader.documents), nodes[one.node])
                 for one in flat.alternatives
             )
         except ConfigurationError as error:
