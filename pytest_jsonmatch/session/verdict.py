@@ -98,7 +98,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     option, settings = session.config.option, session.settings
     status = pytest_session.exitstatus
     failed = False
-    wanted = settings.asks_of_run or session.outcomes.has_runs or (session.outcomes and settings.reports)
+    wanted = settings.asks_of_run or session.outcomes.runs or (session.outcomes and settings.reports)
     only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
         from pytest_jsonmatch.session import ci
@@ -149,9 +149,8 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
 def _remember(session: Session, run: RunView) -> None:
     """Add the runs of failed cases to the tests that `--lf` runs again, since pytest saw them pass."""
     cache = getattr(session.config, "cache", None)
-    runs = session.outcomes.run_ids
     failed = [check.subject for check in run.repeated if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
-        remembered.update((nodeid, True) for case in failed for nodeid in runs[case])
+        remembered.update((nodeid, True) for case in failed for nodeid in session.outcomes.runs[case])
         cache.set(_LAST_FAILED, remembered)
