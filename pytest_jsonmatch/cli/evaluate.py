@@ -27,7 +27,7 @@ from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.corpus import corpus_blocks
-from pytest_jsonmatch.report.details import details_of, details_of_leaves
+from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 3
 """How many errors are named."""
 _DETAILED: Final = 1_000
-"""How many of the worst records get details: their documents, and alternative pairs."""
+"""How many of the worst records get their documents, and alternative pairs."""
 
 
 def run(options: Namespace) -> int:
@@ -203,11 +203,10 @@ def _view(
     if options.report == "html":
         closely = _closely(run)
         for record in run.records:
+            found = "" if record.match is None else details_of(record.match)
             name = str(record.record_id)
-            if record.match is not None and record.index in closely:
-                details[name, name] = details_of(record.match)
-            else:
-                details[name, name] = details_of_leaves(record.field_results)
+            # The page has no room for the documents of all records.
+            details[name, name] = found if record.index in closely else found.partition("\n")[0]
     return RunView(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
