@@ -68,6 +68,7 @@ class Places:
         self._pass = own
         self._plan = own.plan
         self._base = base
+        self._limit = own.plan.options.leaf_threshold
         # Plain matches that weigh differently can't be counted in one number.
         self._complete = complete or record is not None or own.plan.weighted
         self._recorded = None if record is None else (iter(record.findings), iter(record.alignments))
@@ -268,8 +269,7 @@ class Places:
         if value == 1.0:
             self.add(spot, MATCH, 1.0, detail)
             return
-        limit = self._plan.options.leaf_threshold
-        self.add(spot, MISMATCH, 0.0 if limit is not None and value <= limit else value, detail)
+        self.add(spot, MISMATCH, 0.0 if self._limit is not None and value <= self._limit else value, detail)
 
     def _answer(self, question: Question, spot: Spot, compared: tuple[JsonValue, JsonValue]) -> Any:
         """Return a batch comparator's answer; without a score, add its finding and return None."""
