@@ -469,10 +469,10 @@ def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
 
 def _is_of_schema(schema: Path | dict[str, Any], message: str) -> bool:
     """Tell whether a message is about the schema itself."""
-    from pytest_jsonmatch.schema.parsing import load_schema
+    from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
     try:
-        load_schema(schema)
+        parse_eval_schema(schema)
     except ConfigurationError as error:
         return str(error) == message
     return False

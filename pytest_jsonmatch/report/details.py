@@ -65,19 +65,6 @@ def details_of(result: MatchResult) -> str:
     return f"{wrong}\n{_documents(result, extras, is_perfect=is_perfect)}"
 
 
-def details_of_leaves(results: Iterable[FieldResult]) -> str:
-    """Return as JSON, in ASCII, what differs in a record of a corpus; "" if nothing does.
-
-    It is what `details_of` says of it, without the pairs of its arrays and without its documents.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> json.loads(details_of_leaves(compare_json({"a": 1}, {"a": 2}).field_results))["leaves"][0]["p"]
-    'a'
-    """
-    found = _leaves(results)
-    return json.dumps(found) if found["leaves"] else ""
-
-
 def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
     """Yield path and value of what only actual has, where the metric does not count it."""
     if counts_extra(str(result.signature)):

@@ -21,7 +21,6 @@ from pytest_jsonmatch.schema import (
     infer_schema,
     parse_eval_schema,
     resolve_schema_references,
-    schema_hash,
     validate_gold,
 )
 
@@ -86,7 +85,7 @@ def with_type(schema: dict[str, Any]) -> dict[str, Any]:
 
 LEAVES: st.SearchStrategy[Any] = (
     st.builds(lambda name: {"type": name}, st.sampled_from(TYPE_NAMES))
-    | st.sampled_from([{}, {"enum": ["a", 1]}, {"const": None}, {"type": "string", "nullable": True}])
+    | st.sampled_from([{}, {"enum": ["a", 1]}, {"const": None}, {"type": ["string", "null"]}])
     | st.builds(lambda reference: {"$ref": reference}, REFERENCES)
     | st.builds(lambda reference, rules: {"$ref": reference, **rules}, REFERENCES, RULES)
 )
@@ -253,11 +252,11 @@ def test_a_value_that_is_valid_is_of_the_types_that_the_tree_tells(
 @THOROUGH
 def test_the_hash_does_not_depend_on_the_order_of_keys(schema: dict[str, Any]) -> None:
     try:
-        here = schema_hash(schema)
+        here = parse_eval_schema(schema).digest
     except ConfigurationError:
         assume(False)
         raise
-    assert schema_hash(reordered(schema)) == here
+    assert parse_eval_schema(reordered(schema)).digest == here
 
 
 def reordered(value: Any) -> Any:
