@@ -226,7 +226,7 @@ def test_filter(browser: Browser) -> None:
     browser.type("#cases-filter [name=status]", "failed")
     assert browser.texts(CASE_NAMES) == ["wrong", "array"]
     browser.type("#cases-filter [name=text]", "no such case")
-    assert browser.texts("#cases .list-rows") == ["nothing fits the filter"]
+    assert browser.texts("#cases .list-rows") == ["nothing matches the filter"]
     browser.type("#fields-filter [name=status]", "with inv")
     assert browser.texts("#fields .list-rows bdi") == ["phone", "items[].p", "items[].n"]
     browser.type("#fields-filter [name=text]", "phone")
@@ -378,7 +378,7 @@ def test_documents_of_what_is_right_stand_there_once(browser: Browser) -> None:
     browser.type("#cases-filter [name=text]", "right")
     browser.click("#cases .toggle")
     browser.click("#cases .documents summary")
-    assert browser.texts("#cases .documents summary") == ["Whole documents, both alike"]
+    assert browser.texts("#cases .documents summary") == ["Whole documents, both the same"]
     assert browser.texts("#cases .documents code") == ['{\n  "shop": "Bakery",\n  "total": 1\n}'] * 2
 
 
