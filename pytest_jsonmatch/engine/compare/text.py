@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     import regex
 
@@ -113,13 +113,15 @@ def _make_jaccard(params: Params) -> Scoring:
             "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, "
             f"not {type(tokenizer).__name__}"
         )
-    split: Callable[[str], Iterable[Hashable]] = tokens if tokenizer is None else tokenizer
+    split: Callable[[str], frozenset[Hashable]] = tokens
+    if tokenizer is not None:
+        split = lambda text: frozenset(tokenizer(text))  # noqa: E731 - as short as its name
 
     def members(value: JsonValue) -> frozenset[Hashable]:
         # What is no string is one member, which equal values share, and which is no token; so is a string
         # without tokens.
         if type(value) is str:
-            return frozenset(split(value)) or _NO_TOKEN
+            return split(value) or _NO_TOKEN
         return frozenset({(_NO_TOKEN, json_key(value))})
 
     return scoring_of_sets(members, graded=True)

@@ -132,6 +132,8 @@ def key_rules(standing: Standing) -> tuple[KeyRule, ...]:
 
 def keyless(rules: Iterable[KeyRule], expected: JsonValue) -> tuple[str, ...]:
     """Return a sentence for each of the rules whose key no element in expected has."""
+    if not rules:
+        return ()
     return tuple(
         f"{rule.pattern.text}: elements pair by their member {rule.key!r}, which none in expected has: "
         "all of them count as missing"
