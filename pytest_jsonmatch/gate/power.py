@@ -218,7 +218,7 @@ def reach(sample: Sample, clusters: int, confidence: float = 0.95) -> float:
 
 
 def _least(holds: Callable[[int], bool]) -> int | None:
-    """Return the least number, to about 2 %, for which a condition holds that holds for all larger ones."""
+    """Return the least number, to about 2 %, that meets a condition which all larger numbers also meet."""
     high = 4
     while not holds(high):
         high *= 2

@@ -284,7 +284,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
         if len(values) < gate.least_to_prove:
             kind = "too few"
-        # The interval must agree with the kind: nothing is proven, so it contains 0.
+        # The interval must agree with the kind: no drop or gain is proven, so it contains 0.
         low, high = min(low, 0.0), max(high, 0.0)
     if not is_ruled_out and gate.mode == "non-inferiority":
         low = min(low, -max_drop)

@@ -23,7 +23,7 @@ _MOST_REFUSED: Final = 3
 def baseline_lines(
     diff: BaselineDiff, look: Look, *, name: str, verdict: RunChange | None = None
 ) -> list[StyledLine]:
-    """Return the lines about a baseline, with the cases and fields that changed most; in mode "all" with all.
+    """Return the lines about a baseline, with the cases and fields that changed most, or all in mode "all".
 
     Args:
         diff: the two runs.

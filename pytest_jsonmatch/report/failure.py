@@ -84,7 +84,7 @@ def failure_message(
 
     Args:
         result: what was scored.
-        look: how the lines may look; 8 columns of them are left to pytest's own margin.
+        look: how the lines may look; 8 columns are reserved for pytest's own margin.
         threshold: all limits that were set, by figure; shown if no figure is too low (a comparator failed).
         failures: the figures below their limits, the most important first.
         verbosity: 0 shows the worst fields in at most 25 lines, 1 shows more of them, 2 all, uncut.

@@ -207,7 +207,7 @@ def _by_fields(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
         files, paths = [file], {path for each in comparisons_of(of_file) for path in each.fields}
         apart = []
         for group in groups:
-            # Files without any field can't be distinguished: they join every group.
+            # A file without any field can't be distinguished: it is merged with all others.
             if paths and group[1] and paths.isdisjoint(group[1]):
                 apart.append(group)
             else:

@@ -1,7 +1,7 @@
 """A run as one self-contained HTML file: no network, no other file.
 
-The main figures are in the page itself. A script draws the long lists from the data in the file, and only the
-rows that are in view.
+The main figures are in the page itself. A script draws the long lists from the data in the file, but only the
+rows in view.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _WORDS: Final = {True: ("passed", "passed"), False: ("failed", "failed"), None: 
 
 
 def check_installed() -> None:
-    """Raise `ConfigurationError` unless jinja2, with which pages are made, is installed."""
+    """Raise `ConfigurationError` unless jinja2, which renders pages, is installed."""
     try:
         import jinja2  # noqa: F401 - is it there?
     except ImportError:

@@ -17,7 +17,7 @@ _MAX_FIELDS: Final = 10
 
 
 def repeat_blocks(repeats: Repeats, look: Look) -> list[list[StyledLine]]:
-    """Return the lines about repeated cases, in blocks: unless in mode "all", what differs between runs."""
+    """Return the lines about repeated cases, in blocks: what differs between runs, or all in mode "all"."""
     if not repeats:
         return []
     return [[*repeat_head(repeats, look), *_cases(repeats, look)], list(_fields(repeats, look))]

@@ -30,7 +30,7 @@ class SpentTable(NamedTuple):
 
 
 def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> SpentTable | None:
-    """Return what answers took, by model; None if none of them says. Answers that do not say are in no row.
+    """Return what answers took, by model; None if no answer says. Answers that do not say are in no row.
 
     Columns without any known value are left out. If only some answers have a value, the cell says how many.
     """

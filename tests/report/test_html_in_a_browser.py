@@ -474,7 +474,7 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         "Figures mean of cases, with 95 % confidence intervals",
         "Gates on 4 cases",
         "Scores of cases choose a bar to see its cases",
-        "Fields × cases in the order of the lists below, and as they are filtered",
+        "Fields × cases sorted and filtered like the lists below",
         "Fields over all leaves ·",
         "Cases",
     ]
