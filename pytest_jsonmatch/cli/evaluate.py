@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.bench import Bench
 
 _SHOWN: Final = 3
-"""How many errors are named."""
+"""At most this many errors are named."""
 _DETAILED: Final = 1_000
-"""How many of the worst records get details: their documents, and alternative pairs."""
+"""At most this many of the worst records get details: their documents, and alternative pairs."""
 
 
 def run(options: Namespace) -> int:
@@ -105,7 +105,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
     from pytest_jsonmatch.api import compare_corpus
 
     rules = rules_of(options)
-    # A gate on it asks for it.
+    # A gate on `valid_rate` needs it.
     validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
     total = sides.number
     if total is None and sides.path is not None and is_watched():
@@ -151,7 +151,7 @@ def _count_lines(path: Path) -> int:
 
 
 def _is_close_look(options: Namespace) -> bool:
-    """Tell whether any output shows more of a record than figures."""
+    """Tell whether any output shows more of a record than its figures."""
     return _is_kept(options) or (options.report == "text" and options.verbose > 0)
 
 

@@ -233,7 +233,7 @@ def test_confidences_beside_values_and_by_a_function(write, command):
     one = command("confidence a.jsonl gold.jsonl --confidence sure.{path}").out
     other = command("confidence b.jsonl gold.jsonl --confidence sure:of").out
     assert one.replace("a.jsonl", "b.jsonl") == other
-    assert "No auroc: it takes values that are right and values that are wrong." in one
+    assert "No auroc: it needs values that are right and values that are wrong." in one
 
 
 @pytest.mark.parametrize(
@@ -241,12 +241,12 @@ def test_confidences_beside_values_and_by_a_function(write, command):
     [
         (
             "--cost wrong",
-            "--cost 'wrong': it is what a wrong value and a review cost, as in wrong=100,review=1",
+            "--cost 'wrong': give what a wrong value and a review cost, as in wrong=100,review=1",
         ),
         ("--cost wrong=1", "cost is {'wrong': 1.0}; it says"),
         ("--gate coverage_at_error>0.5", "a gate on coverage_at_error needs --max-error"),
         ("--gate f1>0.5", "--gate 'f1>0.5': unknown figure 'f1'; known: accuracy, auroc,"),
-        ("--max-error 5", "argument --max-error: '5' is no number from 0 to 1"),
+        ("--max-error 5", "argument --max-error: '5' is not a number from 0 to 1"),
         ("--confidence x", "confidence is 'x'; it is 'inline', a function, or a path with {path} in it once"),
         ("--confidence no_module:x", "no_module:x"),
         ("--json -", "--json - and the report both go to standard output"),

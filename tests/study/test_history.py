@@ -265,7 +265,7 @@ def test_a_large_run_says_how_many_cases_are_tested(save, command, monkeypatch):
     monkeypatch.setattr(history, "_MOST_CASES", 30)
     save(*(run_of(answers(1, number=60), day) for day in (1, 2)))
     assert (
-        "Changes are looked for in 50 % of the cases, the same in all runs"
+        "Changes are tested on 50 % of the cases, the same in all runs"
         in command("history run1.json run2.json").out
     )
 
@@ -310,7 +310,7 @@ def test_no_change(save, command):
     save(run_of(answers(1), 1), run_of(answers(2), 2))
     ran = command("history run1.json run2.json")
     assert ran.code == 0
-    assert "No change is shown. (If nothing changes, one is in 5 % of histories.)" in ran.out
+    assert "No change is shown. (If nothing changes, one is still shown in 5 % of histories.)" in ran.out
 
 
 def test_many_runs_fit_a_terminal(save, command, monkeypatch):

@@ -282,7 +282,7 @@ def test_the_command(corpus, command, folder):
     assert {line[1] for line in found} == {"r5", "r9"}
     assert "shots.jsonl:1" in ran.out
     assert lines[-1].split()[:2] == ["PASSED", "contaminated<=2"]
-    assert "Records that stand in the texts" in (folder / "o.html").read_text()
+    assert "Records that occur in the texts" in (folder / "o.html").read_text()
     found = json.loads((folder / "o.json").read_text())
     assert (found["study"], found["contaminated"], found["worst"][0]["split"]) == ("overlap", 2, "test")
 
