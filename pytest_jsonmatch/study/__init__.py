@@ -71,7 +71,7 @@ _HOMES = {
     "twins": ("Duplicate",),
 }
 if not TYPE_CHECKING:
-    # A type checker that sees it takes any misspelt name for an object.
+    # A type checker that saw it would accept any misspelt name.
     __getattr__ = lazy_names(__name__, _HOMES, __name__)
 
 

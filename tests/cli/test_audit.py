@@ -121,7 +121,8 @@ def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, fol
         ("audit gold.jsonl", "--answers: give the answers of at least two systems to compare with GOLD"),
         (
             "audit gold.jsonl --answers a.jsonl",
-            "1 of at least 2 systems: gold is suspicious where systems agree with each other against it",
+            "an audit needs at least 2 systems, not 1: gold is suspicious where systems agree with each other "
+            "against it",
         ),
         (
             "audit gold.jsonl --answers a.jsonl a.jsonl",
@@ -403,4 +404,4 @@ def test_judged_fields_are_left_out(folder, suite, command):
         "cases:\n- {id: a, expected: {a: x, b: 1}, fields: {a: {compare: semantic}}}\n"
     )
     out = command("audit --mutate golden").out
-    assert "a: a judge compares it, and none is asked" in out
+    assert "a: a judge compares it, but none is asked" in out

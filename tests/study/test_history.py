@@ -182,9 +182,9 @@ def test_a_drop_of_a_tenth_is_seen_in_few_runs():
 @pytest.mark.parametrize(
     ("paths", "told"),
     [
-        ([], "a history is of two runs or more; there is 0"),
-        (["run1.json"], "a history is of two runs or more; there is 1"),
-        (["run1.json", "."], ". is no file; a history reads each file more than once"),
+        ([], "a history needs two runs or more; there is 0"),
+        (["run1.json"], "a history needs two runs or more; there is 1"),
+        (["run1.json", "."], ". is not a file; a history reads each file more than once"),
         (["run1.json", "no.json"], "no.json can't be read: no such file or directory"),
         (
             ["run1.json", "other.json"],

@@ -227,7 +227,7 @@ def test_memory_does_not_grow_with_records(monkeypatch):
     ("gold", "options", "told"),
     [
         ({"g": []}, {}, "there is no gold record"),
-        ({"g": [{}]}, {"near": 0}, "near is 0; it is a score, above 0 and up to 1"),
+        ({"g": [{}]}, {"near": 0}, "near is 0; it must be a score above 0 and up to 1"),
         ({"g": [{}]}, {"id_field": "id"}, "g: record 0 has no id that is a string or an integer"),
         ({"g": "no.jsonl"}, {}, "gold 'no.jsonl' can't be read: no such file or directory"),
     ],
