@@ -181,7 +181,7 @@ class Auditor:
         if len(systems) < _AGREE:
             raise ConfigurationError(
                 f"an audit needs at least {_AGREE} systems, not {len(systems)}: gold is suspicious where "
-                "systems agree with each other against it"
+                "systems agree against it"
             )
         self._systems = systems
         self._records = 0

@@ -121,8 +121,7 @@ def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, fol
         ("audit gold.jsonl", "--answers: give the answers of at least two systems to compare with GOLD"),
         (
             "audit gold.jsonl --answers a.jsonl",
-            "an audit needs at least 2 systems, not 1: gold is suspicious where systems agree with each other "
-            "against it",
+            "an audit needs at least 2 systems, not 1: gold is suspicious where systems agree against it",
         ),
         (
             "audit gold.jsonl --answers a.jsonl a.jsonl",
