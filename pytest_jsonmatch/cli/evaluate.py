@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.bench import Bench
 
 _SHOWN: Final = 3
-"""How many errors are named."""
+"""At most this many errors are named."""
 _DETAILED: Final = 1_000
-"""How many of the worst records get their documents, and alternative pairs."""
+"""At most this many of the worst records get their documents, and alternative pairs."""
 
 
 def run(options: Namespace) -> int:
@@ -103,7 +103,7 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
     from pytest_jsonmatch.api import compare_corpus
 
     rules = rules_of(options)
-    # A gate on it asks for it.
+    # A gate on `valid_rate` needs it.
     validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
     if options.repair:
         rules["repair"] = True

@@ -70,5 +70,5 @@ _HOMES = {
     "study.twins": ("Duplicate",),
 }
 if not TYPE_CHECKING:
-    # A type checker that sees it takes any misspelt name for an object.
+    # A type checker that saw it would accept any misspelt name.
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)
