@@ -287,7 +287,7 @@ def test_pairs_that_nobody_has_looked_at_say_why() -> None:
     )
     html = html_page(RunView(page.results, details={("a", "a#1"): details_of(result)}))
     (array,) = data_in(html)["cases"][0]["u"][0]["c"][0]["d"]["arrays"][:1]
-    assert array["note"].endswith("second-best partners not computed: the comparator 'regex' may be dear")
+    assert array["note"].endswith("second-best partners not computed: the comparator 'regex' may be slow")
 
 
 def test_whole_documents() -> None:
