@@ -155,7 +155,7 @@ class Comparing:
         if bench is not None and triage is not None:
             bench.memory.note(saved=triage.saved)
         validity = validity_of(plan.schema, value, self.validate)
-        return MatchResult(plan, documents, outcome, notes + keyless(plan.key_rules, expected), validity)
+        return MatchResult(plan, documents, outcome, notes + keyless(plan.standing, expected), validity)
 
     def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:
         """Yield the results of several answers, each given with what is expected; a judge is asked about all.

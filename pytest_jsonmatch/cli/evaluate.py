@@ -182,7 +182,7 @@ def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
         f1=record.f1 or 0.0,
         passed=passed,
         has_figures=has_figures,
-        fields={} if record.match is None else record.match.per_field.short(),
+        fields={} if record.match is None else record.match.short_fields(),
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,
