@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.answer import Spent
+    from pytest_jsonmatch.api import Comparing
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -147,28 +148,12 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
     return compare
 
 
-def check_configuration(case: GoldenCase) -> None:
-    """Raise JsonMatchError for what is wrong with how a golden case is compared, whatever its answer is."""
+def comparing_of(case: GoldenCase) -> Comparing:
+    """Return how a golden case is compared; raises JsonMatchError for what is wrong with that."""
     from pytest_jsonmatch.api import Comparing
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    Comparing(asked.metric, asked.options)
-
-
-def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
-    """Return the answer for a golden case as the JSON value that would be compared.
-
-    Args:
-        case: its settings take precedence over marks and ini options.
-        actual: the answer; text is a model's output.
-
-    Raises the JsonMatchError that comparing would raise: text without JSON, or a value without a JSON form.
-    """
-    from pytest_jsonmatch.api import Comparing
-
-    asked = _asked(case.metric, case.threshold, case.options, None)
-    expected = case.expected if case.has_expected else None
-    return Comparing(asked.metric, asked.options).read(value_of(actual), expected)[0]
+    return Comparing(asked.metric, asked.options)
 
 
 def _asked(

@@ -45,7 +45,7 @@ def evaluate_corpus(
 ) -> RunResult:
     """Score a corpus as `api.compare_corpus` says, by a task and the plan that it compiles."""
     total = ChunkResult()
-    in_all = _number_of(expected)
+    in_all = _number_of(expected) if progress else None
     with (
         open_pairing(actual, expected, task.reading) as pairing,
         Progress(total=in_all) if progress is True else nullcontext(progress) as report,

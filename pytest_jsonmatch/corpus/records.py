@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -125,12 +125,8 @@ def open_pairing(actual: Any, expected: Any, reading: Reading) -> Iterator[Pairi
     Raises:
         ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
-    with ExitStack() as files:
-        sides = Source(actual, "actual"), Source(expected, "expected")
-        for side in sides:
-            if side.path is not None:
-                files.enter_context(side.open())
-        yield Pairing(*sides, reading)
+    with Source(actual, "actual") as answers, Source(expected, "expected") as golds:
+        yield Pairing(answers, golds, reading)
 
 
 @final
@@ -146,7 +142,10 @@ class Place(NamedTuple):
 
 @final
 class Source:
-    """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids."""
+    """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids.
+
+    It is a context in which the file is open.
+    """
 
     def __init__(self, records: Any, side: str) -> None:
         self.is_held = isinstance(records, Sequence)
@@ -178,16 +177,19 @@ class Source:
         source.place = place
         return source
 
-    def open(self) -> BinaryIO:
-        """Open the file, and return it to be closed."""
-        assert self.path is not None  # noqa: S101 - for the type checker: the callers have looked
-        try:
-            self.file = file = self.path.open("rb")
-        except (OSError, ValueError) as error:
-            why = (getattr(error, "strerror", None) or str(error)).lower()
-            message = f"{self._side} {str(self.path)!r} can't be read: {why}"
-            raise ConfigurationError(message) from None
-        return file
+    def __enter__(self) -> Source:
+        if self.path is not None:
+            try:
+                self.file = self.path.open("rb")
+            except (OSError, ValueError) as error:
+                why = (getattr(error, "strerror", None) or str(error)).lower()
+                message = f"{self._side} {str(self.path)!r} can't be read: {why}"
+                raise ConfigurationError(message) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            self.file.close()
 
     def id_at(self, position: int) -> str | int:
         """Return the id of the record at a position; without ids it is the position."""

@@ -80,7 +80,7 @@ class CaseRules:
         [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
         tuple[MatchResult, Exception | None],
     ]
-    check_configuration: Callable[[GoldenCase], None]
+    check_configuration: Callable[[GoldenCase], object]
     bounds: Bounds
     repeat: int | None = None
     updater: Updater | None = None

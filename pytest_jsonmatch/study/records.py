@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import Source, read_gold
@@ -45,8 +45,7 @@ def read_records(sides: Mapping[str, Side], id_field: str | None) -> Iterator[Re
         GoldValidationError: a record is not JSON.
     """
     for gold, side in sides.items():
-        source = Source(side, "gold")
-        with nullcontext() if source.path is None else source.open():
+        with Source(side, "gold") as source:
             for number, (where, given, _) in enumerate(source):
                 name = source.id_at(number)
                 yield _named(Record(gold, name, read_gold(given, name, where)), id_field, where)
