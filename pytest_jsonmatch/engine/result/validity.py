@@ -31,7 +31,7 @@ class Validity(NamedTuple):
     """What the schema does not allow, each with its path."""
 
 
-def take_validate(options: Mapping[str, Any], default: str = "off") -> tuple[str, Mapping[str, Any]]:
+def take_validate(options: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Return how an answer is validated, and the other options: those that a plan knows.
 
     Raises:
@@ -41,7 +41,7 @@ def take_validate(options: Mapping[str, Any], default: str = "off") -> tuple[str
     ('report', {'schema': {}})
     """
     if "validate" not in options:
-        return default, options
+        return "off", options
     others = dict(options)
     wanted = others.pop("validate")
     if wanted not in VALIDATE:
