@@ -1,3 +1,3 @@
-"""Comparators that answer later, many questions at a time."""
+"""Comparators that answer many questions at a time, after the first walk."""
 
 from __future__ import annotations

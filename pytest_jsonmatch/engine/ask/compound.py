@@ -22,26 +22,26 @@ CompoundFunction: TypeAlias = Callable[[Parts, Parts, Mapping[str, Any]], "float
 @final
 @dataclass(frozen=True, slots=True)
 class CompoundComparator:
-    """A batch comparator that scores sibling fields of one object as one: the primary one bears the score.
+    """A batch comparator that scores sibling fields of one object as one; the primary field gets the score.
 
-    Each field says which part it is: `"x-eval-compare": {"full_name": {"role": "surname"}}`. The fields of
-    one object make a group. Its primary field gets the score, and the others become `skipped`, so that the
-    group counts once.
+    Each field names its part: `"x-eval-compare": {"full_name": {"role": "surname"}}`. The fields of one
+    object form a group. Its primary field gets the score, and the others become `skipped`, so that the group
+    counts once.
 
     A group in which a role is missing (on either side, or because its field is not compared by this
     comparator) scores 0 on the primary. If the primary itself is missing on one side, that is an omission or
-    a hallucination as always, and the others are skipped; if it is missing on both, nothing of the group is
-    scored: as the primary take a field that is always there.
+    a hallucination as usual, and the others are skipped; if it is missing on both, nothing in the group is
+    scored, so choose a primary field that is always present.
 
-    A group of nothing but nulls on one side scores 1 if the other side is the same, else 0. Otherwise a null
-    is given to the function as None.
+    A group with only nulls on one side scores 1 if the other side has only nulls too, else 0. Otherwise the
+    function gets None for a null.
 
     Args:
-        name: what it is to be registered under, for messages.
+        name: the name it will be registered under, for messages.
         roles: the names of the parts, two or more.
-        primary: the role that bears the score.
-        fn: `fn(expected, actual, params)`, with a dict of role to value (after transforms) of each side and
-            the parameters of the primary field but for `role`; returns a number in [0, 1] or a
+        primary: the role that gets the score.
+        fn: `fn(expected, actual, params)`, with a dict of role to value (after transforms) for each side and
+            the parameters of the primary field except `role`; returns a number in [0, 1] or a
             ComparatorResult.
 
     Raises:
@@ -97,7 +97,7 @@ class CompoundComparator:
             raise ConfigurationError(f"{owner} has no role {role!r}{did_you_mean(str(role), self.roles)}")
 
     def __call__(self, items: Sequence[BatchItem]) -> list[object]:
-        """Return an answer for each item: a score for the primary ones, `skip` for the others."""
+        """Return an answer for each item: a score for a primary field, `skip` for the others."""
         groups: dict[Any, list[BatchItem]] = {}
         for item in items:
             key = (item.record, item.expected_parent, item.actual_parent)
@@ -140,5 +140,5 @@ class CompoundComparator:
         params = {name: value for name, value in primary.params.items() if name != "role"}
         try:
             return self.fn(expected, actual, params)
-        except Exception as error:  # noqa: BLE001 - the failure of one group is no other's
+        except Exception as error:  # noqa: BLE001 - one group's failure must not affect others
             return error

@@ -1,8 +1,8 @@
-"""Show strings, before they are compared, to comparators that want to see many at once (embeddings).
+"""Show strings, before they are compared, to comparators that work on many at once (embeddings).
 
-Shown are strings that differ from their counterparts: under the same key of two objects, in partners of
-ordered and keyed arrays, in all elements of unordered arrays that have no equal one. Equal strings score 1,
-and strings without a counterpart 0, without being seen.
+Only strings that differ from their counterparts are shown: under the same key of two objects, in partners of
+ordered and keyed arrays, and in all elements of unordered arrays that have no equal. Equal strings score 1,
+and strings without a counterpart 0, so neither need be shown.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     Show: TypeAlias = Callable[[Sequence[str]], object]
     Texts: TypeAlias = dict[str, None]
-    """Distinct strings, in the order in which they were met."""
+    """Distinct strings, in order of first appearance."""
     Group: TypeAlias = tuple[PlanNode, list[JsonValue], list[JsonValue]]
-    """Values of expected and of actual any of which may stand against each other, with their node."""
+    """Values of expected and of actual, any of which may be compared with each other, and their node."""
 
 
 def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
-    """Show the strings of records to the comparators that want to see them: each one's in one call.
+    """Show the strings of records to the comparators that preload them, in one call each.
 
     Args:
-        plan: a compiled metric whose `preloads` holds.
-        records: (expected, actual) of each record that is about to be scored; either may be MISSING.
+        plan: a compiled metric whose `preloads` is true.
+        records: (expected, actual) of each record to be scored; either may be MISSING.
 
     Raises:
         ConfigurationError: one of the comparators cannot work at all.
@@ -47,17 +47,17 @@ def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
 
 @final
 class _Gatherer:
-    """Goes through pairs of documents as the walk will, and takes note of strings."""
+    """Goes through pairs of documents as the walk will, and collects strings."""
 
     __slots__ = ("_plan", "texts")
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.texts: dict[Show, Texts] = {}
-        """What to show to each comparator."""
+        """The strings to show, by comparator."""
 
     def add(self, expected: JsonValue, actual: JsonValue) -> None:
-        """Take note of the strings of one record."""
+        """Collect the strings of one record."""
         plan, node = self._plan, self._plan.root
         for segment in plan.target:
             node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
@@ -67,7 +67,7 @@ class _Gatherer:
             waiting.append((node, [expected], [actual]))
         while waiting:
             node, values, others = waiting.pop()
-            # (Where a schema gives alternatives, expected chooses.)
+            # Expected chooses among the alternatives of a schema.
             chosen: dict[PlanNode, list[JsonValue]] = {}
             for value in values:
                 chosen.setdefault(node.chosen(value, MISSING), []).append(value)
@@ -77,7 +77,7 @@ class _Gatherer:
                     waiting += self._below(own, alike, others)
 
     def _meet(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> None:
-        """Take note of the strings among values that may stand against each other, if any of them differ."""
+        """Collect the strings among values that may be compared with each other, if any of them differ."""
         bound = node.explicit or node.types.find("", "")
         if bound is not None and bound.preload is not None:
             one, other = (
@@ -88,7 +88,7 @@ class _Gatherer:
                 self.texts.setdefault(bound.preload, {}).update(one | other)
 
     def _below(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Iterator[Group]:
-        """Yield what may stand against each other one step below containers that may."""
+        """Yield the values, one step below such containers, that may be compared with each other."""
         if node.explicit is not None:
             return
         objects = [each for each in expected if type(each) is dict]
@@ -108,7 +108,7 @@ class _Gatherer:
     def _elements(
         self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Iterator[Group]:
-        """Yield which elements of two arrays may stand against each other."""
+        """Yield the elements of two arrays that may be compared with each other."""
         element = node.children[ELEMENT]
         if node.align == "unordered":
             keys = Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual)

@@ -1,8 +1,7 @@
 """Collect the open questions of records, ask them in one call, and score again with the answers.
 
-No result is ever patched: an outcome is the last one when it leaves no question open. In unordered arrays an
-unknown answer is worth 1, which no answer exceeds; only pairs of the optimum over these bounds are asked
-about.
+No result is ever patched: an outcome without open questions is final. In unordered arrays an unknown answer
+is worth 1, an upper bound; questions are asked only about pairs that are optimal under these bounds.
 """
 
 from __future__ import annotations
@@ -34,24 +33,24 @@ if TYPE_CHECKING:
 
 
 class Chooser(Protocol):
-    """Says which open questions of an outcome are worth asking now."""
+    """Decides which open questions of an outcome are worth asking now."""
 
     def choose(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
-        """Return the questions to ask, and answers for those that are left out."""
+        """Return the questions to ask, and answers for those left out."""
         ...
 
 
 def answered(
     plan: Plan, expected: JsonValue, actual: JsonValue, judge: object = None, chooser: Chooser | None = None
 ) -> Outcome:
-    """Score two JSON values, with whatever batch comparators have to say of them.
+    """Score two JSON values with the answers of batch comparators.
 
     Args:
         plan: a compiled metric.
         expected: a JSON value.
         actual: a JSON value, or MISSING.
-        judge: what comparators that are `judged` are called with.
-        chooser: says which questions need an answer; None: all.
+        judge: the judge given to comparators that are `judged`.
+        chooser: decides which questions need an answer; None: all.
 
     Raises what `score.documents.score` raises.
     """
@@ -66,19 +65,19 @@ def answered(
 def answered_all(
     plan: Plan, records: Sequence[Record], judge: object = None, chooser: Chooser | None = None
 ) -> list[Outcome | JsonMatchError]:
-    """Score a chunk of records; what batch comparators are asked about, they are asked about together.
+    """Score a chunk of records, and ask batch comparators about all of them together.
 
     Args:
-        plan: a compiled metric, with batch comparators in it or not.
+        plan: a compiled metric, with or without batch comparators.
         records: (id, expected, actual) of each record.
-        judge: what comparators that are `judged` are called with.
-        chooser: says, record by record, which questions need an answer; None: all.
+        judge: the judge given to comparators that are `judged`.
+        chooser: decides, record by record, which questions need an answer; None: all.
 
     Returns:
         For each record its outcome, or the error that scoring it raises.
 
     Raises:
-        ConfigurationError: a comparator that wants to see strings beforehand cannot work at all.
+        ConfigurationError: a comparator that preloads strings cannot work at all.
 
     >>> from pytest_jsonmatch.engine.plan.compile import plan_for
     >>> plan = plan_for("json_similarity", {})
@@ -102,7 +101,7 @@ def answered_all(
 
 @final
 class _Scored:
-    """A record and what is known of it."""
+    """A record, its outcome and its answers so far."""
 
     __slots__ = ("_actual", "_expected", "_plan", "_rounds", "answers", "id", "open", "outcome")
 
@@ -111,9 +110,9 @@ class _Scored:
         self.id, self._expected, self._actual = record
         self._rounds = 0
         self.answers: dict[Place, Answer] = {}
-        """What batch comparators have answered so far."""
+        """The answers of batch comparators so far."""
         self.open: Mapping[Place, Asked] = {}
-        """What they are asked next."""
+        """The questions to ask next."""
         self.outcome: Outcome | JsonMatchError
         self.score()
 
@@ -128,7 +127,7 @@ class _Scored:
         self._rounds += 1
 
     def leave_out(self, chooser: Chooser) -> None:
-        """Let the chooser say which questions are asked now."""
+        """Let the chooser decide which questions are asked now."""
         assert not isinstance(self.outcome, JsonMatchError)  # noqa: S101 - it has open questions
         self.open, answers = chooser.choose(self.outcome)
         self.answers.update(answers)
@@ -141,9 +140,9 @@ def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int |
     """Answer all open questions: one call for each comparator and record, or chunk.
 
     Args:
-        records: those that have open questions.
-        judge: what comparators that are `judged` are called with.
-        numbers: how many items there have been, by the ids of records.
+        records: those with open questions.
+        judge: the judge given to comparators that are `judged`.
+        numbers: the number of items so far, by record id.
     """
     calls: dict[tuple[Batch, int], Wanted] = {}
     for at, record in enumerate(records):
@@ -168,7 +167,7 @@ def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[Answer
         return _read_answers(batch, items, said)
     except Exception as error:
         if batch.judged:
-            # Failures of the judge's are answers already: this says that it can't be asked at all.
+            # Single failures of the judge are answers already; an error means that it can't be asked at all.
             raise
         # A user's comparator: its failure is a result.
         return [f"raised {error_text(error)}"] * len(items)
@@ -179,8 +178,8 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
 
     Args:
         asked: the place.
-        record: the id of its record; None where one pair of documents is compared.
-        number: tells the items of a record apart.
+        record: the id of its record; None if a single pair of documents is compared.
+        number: distinguishes the items of a record.
     """
     finding = asked.finding
     place, around = finding.place, finding.trail
@@ -205,7 +204,7 @@ _MORE: Final = "one answer for each item, in their order"
 
 
 def _read_answers(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer]:
-    """Return an answer for each item, or the reason why it has none."""
+    """Return an answer for each item, or the reason why there is none."""
     read = _by_id(items, answer) if isinstance(answer, Mapping) else _in_order(batch, items, answer)
     return [read] * len(items) if isinstance(read, str) else read
 
@@ -246,7 +245,7 @@ def _checked(answer: object) -> Answer:
     if isinstance(answer, BaseException):
         return f"could not score this item: {error_text(answer)}"
     score = answer.score if isinstance(answer, ComparatorResult) else answer
-    # numpy's scalars and bools have __float__ as well; a string and None have not.
+    # numpy's scalars and bools have __float__ too; strings and None do not.
     number = float(score) if hasattr(type(score), "__float__") else math.nan  # type: ignore[arg-type]
     if not 0.0 <= number <= 1.0:
         return f"returned {score!r} for this item, which is no score in [0, 1]"
