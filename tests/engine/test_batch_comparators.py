@@ -420,7 +420,7 @@ def test_a_coroutine_function_is_told_so(registry):
         return [1.0 for _ in items]
 
     assert (
-        failures(registry, answers) == ["is a coroutine function; it has to wait for its answers itself"] * 3
+        failures(registry, answers) == ["is a coroutine function; it must wait for its answers itself"] * 3
     )
 
 

@@ -213,7 +213,7 @@ def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[
     """Return the answers of a list, or what is wrong with it as a whole."""
     if inspect.iscoroutine(answer):
         answer.close()
-        return "is a coroutine function; it has to wait for its answers itself"
+        return "is a coroutine function; it must wait for its answers itself"
     if batch.scope == "chunk":
         return f"returned {_kind(answer)}; with scope 'chunk' it returns a mapping of item id to answer"
     if isinstance(answer, (str, bytes, set, frozenset)) or not isinstance(answer, Iterable):

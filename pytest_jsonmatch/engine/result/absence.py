@@ -1,4 +1,4 @@
-"""Where expected has no value: what stands at the members of objects that both sides have."""
+"""How often expected has no value for a member of an object, and how often actual has one there."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     _Pair: TypeAlias = tuple[dict[str, Any], Any]
-    """An object of expected, and what actual has there: an object, or `MISSING`."""
+    """An object of expected, and its counterpart in actual: an object, or `MISSING`."""
 
 
 @final
 class Presence(NamedTuple):
-    """What stands at one schema path, as an object and as a member of objects; two of them merge.
+    """Counts for one schema path, as an object and as a member of objects; two of them merge.
 
-    Only objects count that both sides have. "Open" are those whose members no schema lists: whether a member
-    that neither side has there is one at all depends on the other records of the run.
+    Only objects on both sides count. An object is open if no schema lists its members: whether it could have
+    a member that neither side has there depends on the other records of the run.
     """
 
     objects: int = 0
     """Open objects at this path."""
     met: int = 0
-    """Open objects in which either side has this member, be it null."""
+    """Open objects in which either side has this member, even if it is null."""
     known: bool = False
-    """Whether expected has this member in any object, also in one that actual lacks."""
+    """Whether expected has this member in any object, even in one that actual lacks."""
     places: int = 0
-    """Objects in which expected has no value for this member, as far as the record tells."""
+    """Objects in which expected has no value for this member, as far as this record shows."""
     fabricated: int = 0
     """Of these, the objects in which actual has one."""
 
     def merge(self, other: Presence) -> Presence:
-        """Return what both say; the order of merging does not matter."""
+        """Return the counts of both; the order of merging does not matter."""
         return Presence(
             self.objects + other.objects,
             self.met + other.met,
@@ -59,9 +59,9 @@ _NOTHING: Final = Presence()
 
 
 def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Presence]:
-    """Return what stands at the members of objects, by schema path, in the order of the document.
+    """Return the presence of the members of objects, by schema path, in the order of the document.
 
-    Nothing under metrics that do not count what only actual has.
+    It is empty under metrics that do not count what only actual has.
     """
     found: dict[PlanNode, Presence] = {}
 
@@ -89,7 +89,7 @@ def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Prese
 
 
 def _objects_in(values: Iterable[tuple[PlanNode, JsonValue]]) -> Iterator[tuple[PlanNode, dict[str, Any]]]:
-    """Yield the objects in values, at any depth, that are no leaf as a whole."""
+    """Yield the objects in values, at any depth, that are not compared as a whole."""
     waiting = list(values)
     while waiting:
         node, value = waiting.pop()
@@ -103,10 +103,10 @@ def _objects_in(values: Iterable[tuple[PlanNode, JsonValue]]) -> Iterator[tuple[
 
 
 def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, Presence]:
-    """Return what stands at the members of objects at one place.
+    """Return the presence of the members of objects at one schema path.
 
-    Of objects that actual lacks it is only known which members expected has. Where a schema lists members,
-    all of these count, and those that actual has.
+    An object that actual lacks only shows which members expected has. If a schema lists members, all of these
+    count, and those that actual has.
     """
     wanted = list(listed or ())
     met: dict[str, int] = {}
@@ -118,7 +118,7 @@ def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, 
         if actual is MISSING:
             continue
         lacking = [key for key, value in expected.items() if value is None]
-        # (The subset is found out first: most objects have no member that is not expected.)
+        # The subset is tested first: most objects have only expected members.
         extra = [] if actual.keys() <= expected.keys() else [key for key in actual if key not in expected]
         lacking += extra
         for key in chain(expected, extra):
@@ -136,18 +136,18 @@ def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, 
 
 
 def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:
-    """Take back what was counted where a value is right although expected is null, or is left out."""
+    """Take back what was counted for a value that is right although expected is null, or that is skipped."""
     place = finding.node.place
     before = found.get(place, _NOTHING)
     has_value = finding.actual is not None and finding.actual is not MISSING
     if has_value and before.fabricated and type(finding.expected_key) is str:
-        # (A value that is right counts as expected; of one that is left out, nothing is there.)
+        # A value that is right counts as expected; one that is skipped counts as absent.
         is_right = finding.status == MATCH
         found[place] = before._replace(places=before.places - is_right, fabricated=before.fabricated - 1)
 
 
 def by_path(presence: Mapping[PlanNode, Presence]) -> dict[str, Presence]:
-    """Return the same by path as text, cut after 200 levels."""
+    """Return presences by path as text, cut after 200 levels."""
     found: dict[str, Presence] = {}
     for node, each in presence.items():
         merge_presence(found, {node.short_path: each})
@@ -155,7 +155,7 @@ def by_path(presence: Mapping[PlanNode, Presence]) -> dict[str, Presence]:
 
 
 def merge_presence(into: dict[str, Presence], other: Mapping[str, Presence]) -> None:
-    """Add what another record or run has."""
+    """Add the presences of another record or run."""
     for path, each in other.items():
         into[path] = into[path].merge(each) if path in into else each
 
@@ -164,7 +164,7 @@ def fabrications(presence: Mapping[str, Presence]) -> dict[str, tuple[int, int]]
     """Return by member in how many objects expected has no value for it, and in how many of them actual has.
 
     Args:
-        presence: what all records of a run say, by path as text; where a path was cut, nothing is told.
+        presence: that of all records of a run, by path as text; for a cut path, open objects are left out.
 
     >>> fabrications({"$": Presence(objects=3), "tip": Presence(met=1, known=True)})
     {'tip': (2, 0)}

@@ -1,4 +1,4 @@
-"""Figures of every object and array of a comparison, and how its arrays were aligned."""
+"""Figures for every object and array of a comparison, and how its arrays were aligned."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """Something that is said of an object or array: paths are made when they are asked for."""
+    """Something about an object or array; its paths are made when they are read."""
 
-    # (A deep document has long paths, and one for each level.)
+    # A deep document has long paths, one for each level.
     place: Trail | None
-    """Where it stands; the root has no trail."""
+    """Its place; the root has no trail."""
 
     @property
     def path(self) -> str:
@@ -42,7 +42,7 @@ class _Placed:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class ContainerResult(_Placed):
-    """The figures of one object or array: of all results in it, however deep.
+    """The figures of one object or array, over all results in it at any depth.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json({"n": [1, 2]}, {"n": [1], "m": 3}, metric="leaf_f1")
@@ -51,7 +51,7 @@ class ContainerResult(_Placed):
     """
 
     kind: str
-    """object or array; expected's, where the two sides differ."""
+    """object or array; expected's kind if the two sides differ."""
     expected_leaves: float
     """Expected's leaves in it, weighted."""
     actual_leaves: float
@@ -65,13 +65,13 @@ class ContainerResult(_Placed):
 
     @property
     def expected_path(self) -> str | None:
-        """The instance path in expected; None where expected has no such container."""
+        """The instance path in expected; None if expected has no such container."""
         gone = self.place is not None and self.place.expected_key is MISSING
         return None if gone else instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
-        """The instance path in actual; None where actual has no such container."""
+        """The instance path in actual; None if actual has no such container."""
         gone = self.place is not None and self.place.actual_key is MISSING
         return None if gone else instance_path(self.place, "actual")
 
@@ -88,7 +88,7 @@ class ContainerResult(_Placed):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class ArrayAlignment(_Placed):
-    """Which elements of two arrays were paired, other than by position.
+    """Which elements of two arrays were paired, if not by position.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json([["b", "x"], ["a"]], [["a"], ["b", "c"], ["d"]], metric="pairwise_f1")
@@ -132,7 +132,7 @@ class ArrayAlignment(_Placed):
 
 @final
 class _Container(NamedTuple):
-    """An object or array whose figures are being summed up."""
+    """An object or array whose figures are being computed."""
 
     place: Trail | None
     around: _Container | None
@@ -152,7 +152,7 @@ def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
             around = None if place is None else _around(place, order, known)
         kind = _KINDS.get(type(finding.expected)) or _KINDS.get(type(finding.actual))
         if kind is not None and finding.status not in LEAFLESS:
-            # It is a finding itself: empty, mistyped or compared as a whole. Skipped ones may stand in it.
+            # It is a finding itself: empty, mistyped or compared as a whole. It may contain skipped ones.
             place = finding.place
             container = known[_ident(place)] = _Container(place, around, kind, [finding.sums])
             order.append(container)
@@ -169,7 +169,7 @@ def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
 
 
 def _around(place: Trail, order: list[_Container], known: dict[Hashable, _Container]) -> _Container:
-    """Return the container around a place; it and those around it are made if they are new."""
+    """Return the container around a place; create it, and those around it, if they are new."""
     fresh: list[Trail] = []
     member: Trail | None = place
     outer: _Container | None = None
@@ -184,7 +184,7 @@ def _around(place: Trail, order: list[_Container], known: dict[Hashable, _Contai
 
 
 def _ident(place: Trail | None) -> Hashable:
-    """Return what tells containers apart: all members of a container share one trail."""
+    """Return what distinguishes containers: all members of a container share one trail."""
     return None if place is None else (id(place.parent), place.expected_key, place.actual_key)
 
 
@@ -215,7 +215,7 @@ def _alignment(aligned: Aligned, figures: dict[Hashable, float]) -> ArrayAlignme
 def unordered_arrays(
     arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment]
 ) -> Iterator[tuple[Aligned, ArrayAudit]]:
-    """Yield the unordered arrays for their audit, one by one, with what is known without it.
+    """Yield each unordered array with an audit that is yet to be filled in.
 
     Args:
         arrays: how arrays were aligned.

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Finding, Seen
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
-"""Where `FieldAggregation` counts a status."""
+"""The position of each status in the numbers of `FieldAggregation`."""
 _APPROXIMATE: Final = "the alignment is approximate"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FieldAggregation:
-    """The figures of one schema path over any number of results; two of them merge into one.
+    """The figures of one schema path over any number of results; two aggregations merge into one.
 
     >>> one = FieldAggregation(
     ...     matches=1, score_sum=1.0, weighted_score=1.0, expected_weight=1.0, actual_weight=1.0
@@ -52,11 +52,11 @@ class FieldAggregation:
     skipped: int = 0
     batch_errors: int = 0
     expected_leaves: int = 0
-    """Leaves of expected, whatever they weigh; a mistyped object or array has as many as are in it."""
+    """Leaves of expected, whatever their weights; a mistyped object or array counts all leaves in it."""
     actual_leaves: int = 0
-    """Likewise of actual; 0 where the metric does not count what only actual has."""
+    """Likewise of actual; 0 if the metric does not count what only actual has."""
     places: int = 0
-    """Objects on both sides in which expected has no value for the member; known of a run as a whole."""
+    """Objects on both sides in which expected has no value for the member; only known for whole runs."""
     fabricated: int = 0
     """Of these, the objects in which actual has one."""
     score_sum: float = 0.0
@@ -71,7 +71,7 @@ class FieldAggregation:
 
     @property
     def mean_score(self) -> float | None:
-        """The mean score, omissions and hallucinations counting 0; None without results."""
+        """The mean score, with 0 for omissions and hallucinations; None without results."""
         return self.score_sum / self.total if self.total else None
 
     @property
@@ -103,8 +103,8 @@ class FieldAggregation:
     def fabrication_rate(self) -> float | None:
         """The share of the places without an expected value at which actual has one; None for 0/0.
 
-        Also if the metric does not count what only actual has, and of a single comparison: which members an
-        object could have is known of a run only.
+        Also None if the metric does not count what only actual has, and for a single comparison: which
+        members an object could have is only known for a run.
         """
         return _capped(self.fabricated, self.places)
 
@@ -128,9 +128,9 @@ class FieldAggregation:
 
 _NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
 COUNTED: Final = _NUMBERS.index("score_sum")
-"""So many of an aggregation's numbers are whole ones; they come first."""
+"""The number of integers among an aggregation's numbers; they come first."""
 RATES: Final = ("omission_rate", "hallucination_rate", "fabrication_rate")
-"""What aggregates say of absent values."""
+"""The rates of absent values in aggregates."""
 _SHOWN: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1", *RATES)
 _EXPECTED_LEAVES, _ACTUAL_LEAVES, _SCORES, _WEIGHTED, _EXPECTED, _ACTUAL = map(
     _NUMBERS.index,
@@ -144,12 +144,12 @@ def together(several: Iterable[FieldAggregation]) -> FieldAggregation:
 
 
 def _capped(part: float, whole: float) -> float | None:
-    """Return part / whole, where rounding may not lift it above 1."""
+    """Return part / whole, which rounding may not lift above 1; None for 0/0."""
     return min(part / whole, 1.0) if whole else None
 
 
 def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int]:
-    """Return how many leaves at each schema path match without a finding; 0 where there are findings only."""
+    """Return how many leaves at each schema path match without a finding; 0 if all have findings."""
     matches = seen.places()
     for finding in findings:
         if finding.expected is not MISSING:
@@ -161,7 +161,7 @@ def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int
 def aggregates(
     matches: Mapping[PlanNode, int], findings: Iterable[Finding]
 ) -> dict[PlanNode, FieldAggregation]:
-    """Sum plain matches and findings up by schema path."""
+    """Sum plain matches and findings by schema path."""
     sums: dict[PlanNode, list[float]] = {}
     for place, number in matches.items():
         weight = number * place.weight
@@ -187,7 +187,7 @@ def aggregates(
 
 
 def by_short_path(fields: Mapping[PlanNode, FieldAggregation]) -> dict[str, FieldAggregation]:
-    """Return aggregates by schema path, cut after 200 levels; those whose paths are then equal are merged."""
+    """Return aggregates by schema path, cut after 200 levels; those with equal cut paths are merged."""
     table: dict[str, FieldAggregation] = {}
     for node, aggregate in fields.items():
         path = node.short_path
@@ -198,10 +198,10 @@ def by_short_path(fields: Mapping[PlanNode, FieldAggregation]) -> dict[str, Fiel
 def with_fabrications(
     fields: Mapping[str, FieldAggregation], presence: Mapping[str, Presence]
 ) -> dict[str, FieldAggregation]:
-    """Return the figures of a run's fields, and at which places without an expected value actual has one.
+    """Return the figures of a run's fields, with `places` and `fabricated` filled in.
 
-    A member of which there is no result, such as one that the schema lists and no record has, gets a row of
-    its own; an object that was made up too, since its results are those of what is in it.
+    A member without results, such as one that the schema lists but no record has, gets its own row; so does
+    an object that was made up, since its results are those of its members.
     """
     found = dict(fields)
     for path, (places, fabricated) in fabrications(presence).items():
@@ -228,7 +228,7 @@ class ErrorEntry:
 
 
 def errors_of(findings: Iterable[Finding]) -> Iterator[ErrorEntry]:
-    """Yield the errors of comparators in findings, and in what differs below them."""
+    """Yield the errors of comparators in findings, and in the differences below them."""
     for finding in findings:
         detail = finding.detail
         if detail is None:
@@ -250,7 +250,7 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
 
 
 def short_score(score: float | None) -> str:
-    """Return a score with up to four digits, never rounded up to 1 or down to 0; "–" where there is none.
+    """Return a score with up to four digits, never rounded up to 1 or down to 0; "–" if there is none.
 
     >>> short_score(0.123456), short_score(0.99999999), short_score(1.0), short_score(None)
     ('0.1235', '0.99999999', '1', '–')
@@ -272,7 +272,7 @@ def approximate_warning(gap: float) -> str:
 def is_approximate(warnings: Iterable[str]) -> bool:
     """Tell whether one of a result's warnings says that its arrays could not be paired exactly.
 
-    >>> is_approximate([approximate_warning(0.5)]), is_approximate(["the key 'a' comes twice"])
+    >>> is_approximate([approximate_warning(0.5)]), is_approximate(["the key 'a' occurs twice"])
     (True, False)
     """
     return any(warning.startswith(_APPROXIMATE) for warning in warnings)

@@ -65,7 +65,7 @@ class MatchResult:
         warnings: tuple[str, ...] = (),
         validity: Validity | None = None,
     ) -> None:
-        """Take (expected, actual), what a walk found in them, and whether actual is valid by the schema."""
+        """Take (expected, actual), the outcome of their walk, and whether actual is valid by the schema."""
         self._plan = plan
         self._documents = documents
         self._outcome = outcome
@@ -80,22 +80,22 @@ class MatchResult:
 
     @property
     def has_figures(self) -> bool:
-        """Whether there is anything to count. Where batch errors have left nothing, every figure is None."""
+        """Whether there is anything to count. If batch errors have left nothing, every figure is None."""
         return self._outcome.has_figures
 
     @property
     def score(self) -> Figure:
-        """The metric's own figure in [0, 1]: exactly 1.0 if and only if every counted unit is 1."""
+        """The metric's own figure in [0, 1]: exactly 1.0 if and only if every counted unit scores 1."""
         return self.recall if self._plan.options.reduce == "ratio" else self.f1
 
     @property
     def precision(self) -> Figure:
-        """Of what actual holds, how much is right: Σ score / actual's leaves, 0/0 being 1."""
+        """How much of actual is right: Σ score / actual's leaves, 0/0 being 1."""
         return self._sums.precision if self.has_figures else None
 
     @property
     def recall(self) -> Figure:
-        """Of what expected holds, how much was found: Σ score / expected's leaves, 0/0 being 1."""
+        """How much of expected was found: Σ score / expected's leaves, 0/0 being 1."""
         return self._sums.recall if self.has_figures else None
 
     @property
@@ -114,16 +114,16 @@ class MatchResult:
 
     @property
     def _sums(self) -> Sums:
-        """The sums that every figure is made of."""
+        """The sums that all figures are computed from."""
         return self._outcome.sums
 
     def _written(self) -> Outcome:
-        """Return the outcome with all findings, in the order of the document; they are made now."""
+        """Return the outcome with all findings, in the order of the document, and keep it."""
         self._outcome = written(self._plan, self._outcome, *self._documents)
         return self._outcome
 
     def __getstate__(self) -> dict[str, Any]:
-        # Findings are recognised by the very values of the documents, which a copy does not have.
+        # Findings are recognised by the identities of the documents' values, which a copy does not have.
         self._written()
         return vars(self)
 
@@ -164,14 +164,14 @@ class MatchResult:
 
     @property
     def documents(self) -> tuple[JsonValue, JsonValue]:
-        """Expected and actual as they were compared, in containers of their own; do not change them.
+        """Expected and actual as they were compared, copied from the input; do not change them.
 
-        Actual is `MISSING` where an answer could not be read.
+        Actual is `MISSING` if an answer could not be read.
         """
         return self._documents
 
     def audit(self, tolerance: float = 0.05) -> tuple[ArrayAudit, ...]:
-        """Find out what each pair of each unordered array could have been instead, and which are ambiguous.
+        """Find alternatives to each pair of each unordered array, and which pairs are ambiguous.
 
         This is computed here; scoring does none of it.
 
@@ -180,8 +180,8 @@ class MatchResult:
                 another partner or none, whose similarities add up to at most this much less.
 
         Returns:
-            One `ArrayAudit` for each unordered array, in the order of the document, up to 100 of them. Where
-            comparators may be slow, or elements are too many, it says why nothing was computed.
+            One `ArrayAudit` for each unordered array, in the order of the document, up to 100 of them. If
+            comparators may be slow, or there are too many elements, it says why nothing was computed.
 
         Raises:
             ValueError: the tolerance is not a number from 0 to 1.
@@ -221,9 +221,9 @@ class MatchResult:
         return counts
 
     def presence(self) -> dict[str, Presence]:
-        """Return what stands at members of objects, by schema path, paths cut after 200 levels.
+        """Return the presence of members of objects, by schema path, paths cut after 200 levels.
 
-        Runs are made of these: `fabrication_rate` depends on what other records have.
+        Runs merge these: `fabrication_rate` depends on what other records have.
         """
         return by_path(presence_of(self._outcome.seen, self._outcome.findings))
 
@@ -241,27 +241,27 @@ class MatchResult:
 
     @property
     def alignment(self) -> str:
-        """exact, or approximate if an unordered array was too large for `memory_limit` to pair exactly."""
+        """exact, or approximate if `memory_limit` was too small to pair an unordered array exactly."""
         return "exact" if self.alignment_gap is None else "approximate"
 
     @property
     def alignment_gap(self) -> float | None:
-        """If approximate, the most by which the pairs' similarities can fall short of the optimum."""
+        """If approximate, the largest amount by which the pairs' similarities can fall below the optimum."""
         return self._outcome.gap
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was odd about the input without being an error, such as duplicate keys in actual."""
+        """Oddities of the input that are not errors, such as duplicate keys in actual."""
         gap = self.alignment_gap
         return self._warnings if gap is None else (*self._warnings, approximate_warning(gap))
 
     def unmatched(self, patterns: Iterable[str]) -> list[str]:
         """Return the path patterns that fit no place of expected, of actual or of the schema.
 
-        Most likely they are misspelt: nothing that they say holds anywhere.
+        Most likely they are misspelt: their rules apply nowhere.
 
         Raises:
-            ConfigurationError: one is no path pattern.
+            ConfigurationError: one is not a path pattern.
 
         >>> from pytest_jsonmatch import compare_json
         >>> rules = {"totl": {"weight": 2}, "items[].n": {"skip": True}}
@@ -274,22 +274,22 @@ class MatchResult:
         return [text for text in patterns if not fits(parse_pattern(text), self._documents, schema)]
 
     def nearest_path(self, pattern: str) -> str | None:
-        """Return the schema path that an unmatched pattern was likely meant to be; None if none is near."""
+        """Return the schema path that was likely meant by an unmatched pattern; None if none is near."""
         return nearest_place(parse_pattern(pattern), places_in(self._documents, self._plan.schema))
 
     @property
     def valid(self) -> bool | None:
-        """Whether actual is valid by the schema (`validate`); None if nobody asks, or it can't be told."""
+        """Whether actual is valid by the schema (`validate`); None if that was not checked, or can't be."""
         return None if self._validity is None else self._validity.valid
 
     @property
     def validity(self) -> Validity | None:
-        """Whether actual is valid, and what is not; None if nobody asks. For programs: `valid` is shorter."""
+        """Whether actual is valid, and its violations; None if that was not checked. See also `valid`."""
         return self._validity
 
     @property
     def violations(self) -> tuple[str, ...]:
-        """What in actual the schema does not allow, each with its path, if `validate` asks for it."""
+        """What the schema does not allow in actual, each with its path, if `validate` is on."""
         return () if self._validity is None else self._validity.violations
 
     @property
@@ -299,17 +299,17 @@ class MatchResult:
 
     @property
     def total_leaves(self) -> float:
-        """Expected's leaves, weighted: the denominator of a `ratio` score."""
+        """The weighted number of expected's leaves: the denominator of a `ratio` score."""
         return _whole(self._sums.expected)
 
     @property
     def matched_leaves(self) -> float:
-        """The sum of the scores, weighted: the numerator of every figure."""
+        """The weighted sum of the scores: the numerator of every figure."""
         return _whole(self._sums.score)
 
     @property
     def details(self) -> str:
-        """One line of counts, as source 3 gives it: "Matched leaves: 8, Total leaves: 10"."""
+        """One line of counts, as in source 3: "Matched leaves: 8, Total leaves: 10"."""
         return f"Matched leaves: {self.matched_leaves:.6g}, Total leaves: {self.total_leaves:.6g}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -331,15 +331,15 @@ class MatchResult:
         }
 
     def to_dataframe(self, library: Library | None = None) -> Any:
-        """Return the leaves as a data frame of pandas or polars: one row a leaf, as `field_results` has them.
+        """Return the leaves as a data frame of pandas or polars: one row for each of `field_results`.
 
         Args:
             library: "pandas" or "polars"; None for the one imported already, else the first installed.
 
         Raises:
-            ConfigurationError: neither is installed, or not the one that was named.
+            ConfigurationError: neither is installed, or the one named is not.
 
-        In polars a column whose values have several types is JSON text.
+        In polars, a column with values of several types becomes JSON text.
         """
         return data_frame(leaf_columns(self.field_results), library)
 

@@ -46,14 +46,14 @@ _FIGURES: Final = {
     "recall": "recall",
     "f1": "F1",
 }
-"""What is shown of a schema path, and the titles of its columns in HTML."""
+"""The figures shown for a schema path, and the titles of their columns in HTML."""
 
 
 def data_frame(columns: Mapping[str, Sequence[Any]], library: Library | None = None) -> Any:
     """Return columns as a data frame of pandas or polars.
 
     Args:
-        columns: by name, all of one length.
+        columns: by name, all of the same length.
         library: "pandas" or "polars"; None for the one imported already, else the first installed.
 
     Raises:
@@ -99,7 +99,7 @@ def field_columns(fields: Mapping[str, FieldAggregation]) -> dict[str, list[Any]
 
 
 def leaves_html(head: str, fields: Sequence[FieldResult]) -> str:
-    """Return an HTML table of the leaves that are not right, below a line of text."""
+    """Return an HTML table of the leaves that do not match, below a line of text."""
     wrong = [field for field in fields if field.status not in {"match", "skipped"}]
     cells = (
         (
@@ -144,7 +144,7 @@ def _table(head: str, titles: Iterable[str], rows: Iterable[Sequence[Any]], hidd
 
 def _cell(value: Any) -> str:
     if isinstance(value, str):
-        # (Control characters would not show, and directional ones would reverse the text.)
+        # Control characters would not show, and directional ones would reverse the text.
         shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in value)
         return f'<td style="text-align: left">{escape(shown)}</td>'
     text = "–" if value is None else f"{value:,}" if isinstance(value, int) else short_score(value)

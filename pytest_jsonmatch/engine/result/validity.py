@@ -1,4 +1,4 @@
-"""Whether an answer is valid by its schema, beside how right it is."""
+"""Whether an answer is valid by its schema, apart from how right it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 VALIDATE: Final = ("report", "require", "off")
-"""What the option `validate` can be."""
+"""The values of the option `validate`."""
 
 
 @final
@@ -24,16 +24,16 @@ class Validity(NamedTuple):
     """
 
     valid: bool | None
-    """None where the validator can't take the value: it has over 200 levels, or halves of characters."""
+    """None if the validator can't take the value, which has over 200 levels or lone surrogates."""
     violations: tuple[str, ...] = ()
     """What the schema does not allow, each with its path."""
 
 
 def check_validate(wanted: object, schema: object) -> None:
-    """Check how an answer is to be validated.
+    """Check the value of the option `validate`.
 
     Raises:
-        ConfigurationError: it is none of `VALIDATE`, or "require" without a schema.
+        ConfigurationError: it is not in `VALIDATE`, or is "require" without a schema.
     """
     if wanted not in VALIDATE:
         raise ConfigurationError(f"validate is {wanted!r}; it can be {' or '.join(map(repr, VALIDATE))}")
@@ -42,12 +42,12 @@ def check_validate(wanted: object, schema: object) -> None:
 
 
 def validity_of(schema: SchemaNode | None, actual: JsonValue, mode: str) -> Validity | None:
-    """Return whether an answer is valid; None where nobody asks, or there is no schema.
+    """Return whether an answer is valid; None if validation is off, or there is no schema.
 
     An answer that could not be read is not valid.
 
     Raises:
-        ConfigurationError: the schema is no valid JSON Schema.
+        ConfigurationError: the schema is not a valid JSON Schema.
     """
     if mode == "off" or schema is None or schema.violations is None:
         return None
