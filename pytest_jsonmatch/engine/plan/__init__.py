@@ -1,3 +1,3 @@
-"""What is to be done at every schema path, decided once."""
+"""How the values at every schema path are scored, decided once."""
 
 from __future__ import annotations

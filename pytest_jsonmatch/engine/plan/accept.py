@@ -1,4 +1,4 @@
-"""What else is right at a place: other values than the expected one, and what actual's value may be like."""
+"""What else is right at a place: values other than the expected one, and predicates of actual's value."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Alternative(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What a reason calls it."""
+        """Its text in a reason."""
         return shown(self.value)
 
 
 @final
 class Predicate(NamedTuple):
-    """Something that may hold of actual's value."""
+    """A condition on actual's value."""
 
     text: str
-    """What a reason says where it holds."""
+    """Its text in a reason if it holds."""
     holds: Callable[[JsonValue], bool]
     is_quick: bool = True
     """Whether it never fails."""
@@ -49,7 +49,7 @@ class Predicate(NamedTuple):
 
 @final
 class Accept(NamedTuple):
-    """All that is right at a place beside the expected value."""
+    """Everything that is right at a place besides the expected value."""
 
     alternatives: tuple[Alternative, ...] = ()
     predicates: tuple[Predicate, ...] = ()
@@ -58,16 +58,16 @@ class Accept(NamedTuple):
 
     @property
     def is_quick(self) -> bool:
-        """Whether it says of all scalars, and without ever failing, what they are worth."""
+        """Whether it can score all scalars, and never fails."""
         return not self.optional and all(predicate.is_quick for predicate in self.predicates)
 
     @property
     def takes_values(self) -> bool:
-        """Whether any value of actual's can be right by it."""
+        """Whether it can make a value of actual right."""
         return bool(self.alternatives or self.predicates)
 
     def extended(self, other: Accept) -> Accept:
-        """Return what is right by either."""
+        """Return the union of both."""
         return Accept(
             self.alternatives + other.alternatives,
             self.predicates + other.predicates,
@@ -75,7 +75,7 @@ class Accept(NamedTuple):
         )
 
     def predicate_of(self, actual: JsonValue) -> str | None:
-        """Return what a reason says of a predicate that holds, or None; patterns are tried last.
+        """Return the text of a predicate that holds, or None; patterns are tried last.
 
         Raises:
             TimeoutError: a pattern took too long.
@@ -97,7 +97,7 @@ def read_accept(where: str, value: Any) -> Accept:
     """Read what else is right: a list of values, or a mapping of words.
 
     Raises:
-        ConfigurationError: an unknown word, or one that says what it cannot; the message begins with `where`.
+        ConfigurationError: a word is unknown, or its value is invalid; the message begins with `where`.
 
     >>> read_accept("accept['tip']", {"values": [0], "optional": True}).optional
     True
@@ -163,7 +163,7 @@ def _type(where: str, value: Any) -> Accept:
         raise ConfigurationError(f"{where} is {value!r}; it is a JSON type, or a list of them: {known}")
 
     def holds(actual: JsonValue) -> bool:
-        # (NaN and infinities are no JSON numbers.)
+        # NaN and infinities are not JSON numbers.
         return fits_types(actual, names) and (type(actual) not in NUMBERS or _number(actual) is not None)
 
     return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))
@@ -183,7 +183,7 @@ _WORDS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
     "any": _any,
 }
 ACCEPT_WORDS: Final = tuple(_WORDS)
-"""What a mapping given as `accept` can say."""
+"""The words of a mapping given as `accept`."""
 
 
 @final
@@ -199,14 +199,14 @@ class Acceptance:
         score: Callable[[JsonValue, JsonValue], Any],
         prepare: Callable[[JsonValue], Any],
     ) -> None:
-        """Take those values that can be scored here, what scores two values, and what prepares them."""
+        """Take the alternatives that can be scored here, and the functions that score and prepare values."""
         self.accept = accept
         self._score = score
         self._values = [(each, prepare(each.value)) for each in alternatives]
 
     @property
     def is_of_scalars(self) -> bool:
-        """Whether nothing is accepted but scalars, each known by its value."""
+        """Whether only scalars are accepted, each given by its value."""
         kinds = {type(each.value) for each in self.accept.alternatives}
         return not self.accept.predicates and kinds.isdisjoint(CONTAINERS)
 
@@ -215,7 +215,7 @@ class Acceptance:
         return self.best(actual)[0]
 
     def best(self, actual: JsonValue) -> tuple[float, str | None]:
-        """Return the best score of actual's value against what is accepted, and what a reason says of it."""
+        """Return the best score of actual's value against what is accepted, and its text in a reason."""
         most, said = 0.0, None
         for alternative, value in self._values:
             score = self._score(value, actual)
@@ -231,13 +231,13 @@ class Acceptance:
         return most, said
 
     def reason(self, expected: JsonValue, actual: JsonValue) -> str | None:
-        """Say what is nearer than the expected value, if something is."""
+        """Return a text that names what is nearer than the expected value; None if nothing is."""
         score, said = self.best(actual)
         if said is None or self._score(expected, actual) >= score:
             return None
         return f"accepted: {said}" if score == 1.0 else f"nearest accepted value: {said}"
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two scalars after transforms: against the expected value, or what is accepted beside it."""
+        """Score two transformed scalars: against the expected value, or what is accepted besides it."""
         found = self._score(expected, actual)
         return found if found == 1.0 else max(found, self.ceiling(actual))

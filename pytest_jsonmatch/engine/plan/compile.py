@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
 
 RULES_VERSION: Final = "2"
-"""The version of the scoring rules, part of every signature: raised whenever a figure may change."""
+"""The version of the scoring rules, part of every signature; raise it whenever a figure may change."""
 
-# With more nodes than this the tree is rebuilt: keys that are data (ids, dates) must not fill the memory.
+# Rebuild the tree above this many nodes: keys that are data (ids, dates) must not fill the memory.
 _MAX_NODES: Final = 200_000
 _MAX_PLANS: Final = 256
 
@@ -29,11 +29,11 @@ _MAX_PLANS: Final = 256
 @final
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a score was made with: two scores are comparable only if their signatures are equal.
+    """How a score was computed: two scores are comparable only if their signatures are equal.
 
-    `options` are those that differ from the metric's preset, as text, with the names of built-ins that are
-    replaced; `schema` is the hash of the schema or "none"; `version` is the version of the scoring rules,
-    which changes whenever a figure may.
+    `options` are those that differ from the metric's preset, as text, with the names of replaced built-ins;
+    `schema` is the hash of the schema or "none"; `version` is the version of the scoring rules, which changes
+    whenever a figure may.
 
     >>> str(Signature("field_match", "", "none", "2"))
     'field_match|options:none|schema:none|rules:2'
@@ -71,7 +71,7 @@ class Plan(PlanBase):
         self.root = PlanNode(self, None, "$", schema)
 
     def renew(self) -> None:
-        """Rebuild the tree when it has grown too large; what was scored with the old one stays valid."""
+        """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""
         if self.nodes > _MAX_NODES:
             self.nodes = 0
             self.root = PlanNode(self, None, "$", self.schema)
@@ -86,14 +86,14 @@ def _target(text: str) -> tuple[Segment, ...]:
     return segments
 
 
-# The signature has the schema's hash beside the options; memory says how a figure is found, not what it is.
+# The signature has the schema's hash besides the options; memory affects how figures are found, not figures.
 _NO_OPTIONS: Final = frozenset({"schema", "memory_limit"})
 
 
 def _options_text(
     preset: Options, options: Options, type_default: Mapping[str, Any], replaced: list[str]
 ) -> str:
-    """Return what differs from the metric's preset, and which built-ins are replaced, as canonical JSON."""
+    """Return the differences from the metric's preset, and the replaced built-ins, as canonical JSON."""
     changed: dict[str, Any] = {}
     for name in OPTION_NAMES:
         value = _plain(getattr(options, name))
@@ -113,7 +113,7 @@ def _canonical(options: Mapping[str, Any]) -> str:
 def _plain(value: Any) -> Any:
     """Return an option's value as JSON types; a function by its name."""
     if isinstance(value, Mapping):
-        # Field rules keep their order (of two equally literal patterns the later one wins), so: pairs.
+        # Pairs, since the order of field rules matters: of two equally literal patterns the later one wins.
         return [[str(key), _plain(item)] for key, item in value.items()]
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
@@ -129,7 +129,7 @@ def plan_for(metric: str, given: Mapping[str, Any]) -> Plan:
     """Return the plan of a metric with options; compiled once for each combination that is hashable.
 
     Raises:
-        ConfigurationError: an unknown metric, option, comparator, transform or pattern.
+        ConfigurationError: a metric, option, comparator, transform or pattern is unknown.
 
     >>> plan_for("json_similarity", {}) is plan_for("json_similarity", {})
     True
@@ -151,7 +151,7 @@ def plan_for(metric: str, given: Mapping[str, Any]) -> Plan:
 
 
 def _frozen(value: Any) -> Any:
-    """Return a hashable stand-in: equal for equal options, and only for those."""
+    """Return a hashable stand-in that is equal for equal options only."""
     kind = type(value)
     if kind is str:
         return value

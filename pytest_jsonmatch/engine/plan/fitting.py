@@ -1,4 +1,4 @@
-"""Rules whose patterns or keys fit nothing in two documents and their schema, and what was likely meant."""
+"""Find rules whose patterns or keys fit nothing in two documents and their schema, and the nearest ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
 
 _MOST_LOOKED_AT: Final = 10_000
-"""So many values are looked at for the nearest path."""
+"""Look at no more than this many values for the nearest path."""
 _DEEPEST: Final = 30
 
 
@@ -44,7 +44,7 @@ def fits(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | 
             return True
         for step, child in _below(place):
             reached = positions if step is None else pattern.step(positions, step)
-            # (A schema may hold itself.)
+            # A schema may contain itself.
             known = id(child), reached
             if reached and known not in seen:
                 seen.add(known)
@@ -53,7 +53,7 @@ def fits(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | 
 
 
 def _fits_plainly(segments: Iterable[Segment], value: JsonValue) -> bool:
-    """Tell whether a pattern without `*` and `**` fits a place: the usual one, for each comparison anew."""
+    """Tell whether a pattern without `*` and `**` fits a place; fast, since each comparison asks this."""
     level = [value]
     for segment in segments:
         if segment is ELEMENT:
@@ -71,7 +71,7 @@ def _roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[An
 def _below(place: Any) -> Iterator[tuple[Segment | None, Any]]:
     """Yield what is one step below a place of a document or schema, with that step.
 
-    Alternatives of a schema are no step (None) below it; members that it leaves open have any key.
+    Alternatives of a schema are at the same place (step None); members that it leaves open have any key.
     """
     if type(place) is dict:
         yield from place.items()
@@ -84,7 +84,7 @@ def _below(place: Any) -> Iterator[tuple[Segment | None, Any]]:
 
 
 def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> str | None:
-    """Return the schema path that a pattern without a place was likely meant to be; None if none is near.
+    """Return the schema path that was likely meant by a pattern that fits nowhere; None if none is near.
 
     >>> from pytest_jsonmatch.engine.value.paths import parse_pattern
     >>> nearest_place(parse_pattern("a.b"), places_in([{"a": [{"b": 1, "ab": 2}]}], None))
@@ -96,7 +96,7 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
     if alike:
         return format_path(min(alike, key=lambda place: abs(len(place) - len(pattern.segments))))
     if any(segment is ANY_KEY or segment is ANY_DEPTH for segment in named):
-        # What is above `*` or `**` is open: the key that is written last says what was meant.
+        # What is above `*` or `**` is open, so the last key shows what was meant.
         keys = {place[-1]: place for place in reversed(places) if place and type(place[-1]) is str}
         last = next((segment for segment in reversed(named) if type(segment) is str), "")
         found = nearest(last, keys)
@@ -105,7 +105,7 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
 
 
 def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
-    """Return a sentence for each rule that pairs elements by a member which no element in expected has."""
+    """Return a sentence for each rule that pairs elements by a member that no element in expected has."""
     if not standing:
         return ()
     keyed = [(pattern, words["align"]) for pattern, words, _ in standing if "align" in words]
@@ -120,7 +120,7 @@ def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
 
 
 def patterns_of(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the patterns of the rules in options, each with the option that it is of.
+    """Return the patterns of the rules in options, each with its option.
 
     >>> patterns_of({"fields": {"a": {"skip": True}}, "accept": {"b": [1]}, "nulls": "absent"})
     {'a': 'fields', 'b': 'accept'}
@@ -139,7 +139,7 @@ def unmatched_text(kind: str, pattern: str, near: str | None, where: str = "") -
 
 
 def places_in(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
-    """Yield the schema paths of documents and a schema, those near the root first, some several times."""
+    """Yield the schema paths of documents and a schema, nearest to the root first, with repeats."""
     waiting: deque[tuple[tuple[Segment, ...], Any]] = deque(((), each) for each in _roots(documents, schema))
     left = _MOST_LOOKED_AT
     while waiting and left:

@@ -1,4 +1,4 @@
-"""How many leaves a value has, and what they weigh."""
+"""The number of leaves of a value, and their weight."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
 @final
 class Leaves(NamedTuple):
-    """How many leaves a value has, and what they weigh where the value's own place weighs 1."""
+    """The number of leaves of a value, and their weight relative to that of the value's own place."""
 
     number: int
     weight: float
 
 
 Known: TypeAlias = "dict[tuple[PlanNode, int, bool], Leaves]"
-"""Leaves of containers, by where they stand, their identity, and whether actual lacks them."""
+"""Leaves of containers, by their place, their identity, and whether actual lacks them."""
 
 
 def without_nulls(value: JsonValue) -> JsonValue:
-    """Return an object without its null members; anything else as it is."""
+    """Return an object without its null members; anything else unchanged."""
     if type(value) is dict and None in value.values():
         return {key: item for key, item in value.items() if item is not None}
     return value
 
 
 def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool = False) -> Leaves:
-    """Count the leaves of a container: scalars, what a comparator takes whole and maybe empty containers.
+    """Count the leaves of a container: scalars, values that a comparator takes whole, maybe empty containers.
 
     Args:
-        node: where it stands.
+        node: its place.
         value: an object or array.
-        known: keeps what was counted, of all containers inside it too.
-        lacking: actual lacks it: what is optional in it does not count.
+        known: caches the counts of it and of all containers in it.
+        lacking: actual lacks it, so what is optional in it does not count.
     """
     options = node.plan.options
     nulls_absent, empties = options.nulls == "absent", options.empties == "leaf"
@@ -57,7 +57,7 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool =
         todo = []
         for child, member in _members(below, whole):
             if child.branches is not None:
-                child = child.chosen(member, MISSING)  # noqa: PLW2901 - what holds for this value
+                child = child.chosen(member, MISSING)  # noqa: PLW2901 - the one for this value
             if child.skip or (lacking and child.accept is not None and child.accept.optional):
                 continue
             if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
@@ -76,10 +76,10 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool =
 
 
 def leaves_alone(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool) -> float:
-    """Return what the leaves of a value weigh that only one side has, where what is around it is on both.
+    """Return the weight of the leaves of a value that only one side has, though both have its container.
 
     Args:
-        node: where it stands; its own weight is left out.
+        node: its place, whose own weight is left out.
         value: any value.
         known: as for `leaves_of`.
         lacking: actual lacks it; else expected does, or the other value is of another type.
@@ -95,19 +95,19 @@ def leaves_alone(node: PlanNode, value: JsonValue, known: Known, *, lacking: boo
 
 
 def weight_chosen(node: PlanNode, chosen: PlanNode) -> float:
-    """Return what an alternative of the schema weighs where the place itself weighs 1."""
+    """Return the weight of an alternative of the schema relative to that of the place itself."""
     return chosen.own_weight / node.own_weight if chosen is not node and node.own_weight else 1.0
 
 
 def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
-    """Return the most that anything can score that is compared with a value of actual.
+    """Return the highest weighted score that anything compared with a value of actual can get.
 
     Whatever is right there is one of its leaves, or a container that is right as a whole.
 
     Args:
-        node: where it stands; its own weight is left out.
+        node: its place, whose own weight is left out.
         value: any value.
-        known: keeps what was found of containers.
+        known: caches the results for containers.
     """
     heaviest = max(weight_chosen(node, variant) for variant in _variants(node))
     if type(value) is not dict and type(value) is not list:
@@ -139,7 +139,7 @@ def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], 
 
 def _variants(node: PlanNode) -> list[PlanNode]:
     """Return a node and its alternatives by the schema, if they may weigh differently."""
-    # (In nothing else do they differ as to what counts.)
+    # Apart from their weights they count the same.
     number = len(node.branches or ()) if node.plan.weighted else 0
     return [node, *map(node.children.__getitem__, range(number))]
 
@@ -151,7 +151,7 @@ def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonV
 
 
 def weight_between(base: PlanNode, node: PlanNode) -> float:
-    """Return what a node weighs where its ancestor `base` weighs 1."""
+    """Return the weight of a node relative to that of its ancestor `base`."""
     if base.weight:
         return node.weight / base.weight
     weight, above = 1.0, node

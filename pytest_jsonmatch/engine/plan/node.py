@@ -1,4 +1,4 @@
-"""The tree of schema paths: what is to be done with the values at each, decided when it is first met."""
+"""The tree of schema paths: how the values at each are scored, decided when it is first met."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
 
 _SHORT: Final = 200
-"""How many levels a short path shows. Longer paths are made each time, so that depth costs linear memory."""
+"""The number of levels in a short path. Longer paths are not cached, so that depth costs linear memory."""
 BARE: Final = -1
-"""The step to the node of the same place at which nothing is accepted but what is expected."""
+"""The step to the node of the same place that accepts only the expected value."""
 OTHER: Final = -2
-"""Likewise, where expected is another value that is right."""
+"""Likewise, for another value that is right in place of the expected one."""
 
 
 class _Children(dict["Segment", "PlanNode"]):
@@ -74,17 +74,17 @@ class PlanNode:
         """The node that a short path leads to."""
         self._path: str | None = None
         self.unlisted = unlisted
-        """The schema says nothing of a member here, and the metric does not take that."""
+        """Whether this is a member that the schema does not list."""
         self.is_bare = bare
-        """Nothing is accepted here but what is expected, whatever rules say."""
+        """Only the expected value is accepted here, whatever rules say."""
         self.of_other: bool = parent is not None and parent.of_other
         """Expected is, or is in, another value that is right."""
         self.schema = schema
         self.branches = None if schema is None else schema.branches or None
         self.origin: tuple[PlanNode, Segment] | None = None
-        """The node that this one was made by, and the step from there."""
+        """The node that made this one, and the step from there."""
         self.place: PlanNode = self
-        """The node that stands for this schema path in aggregates, whatever the value made of its rules."""
+        """The node of this schema path in aggregates, shared by its alternatives."""
         if parent is not None and parent.place is not parent:
             self.place = parent.place.children[segment]
         above = plan if parent is None else parent
@@ -97,7 +97,7 @@ class PlanNode:
         self.types: TypeTable = said.get("types", self.default_types)
         self.transforms: Transforms = said.get("transform", above.transforms)
         self.reads_text: bool = said.get("reads_text", False)
-        """Texts here are JSON: they are read before the walk."""
+        """Whether texts here are JSON, which is read before the walk."""
         explicit: Bound | None = said.get("compare")
         self.explicit = explicit.behind(self._transform) if explicit and self.transforms else explicit
         self.skip: bool = said.get("skip", False)
@@ -108,15 +108,15 @@ class PlanNode:
         is_safe = not (looked_at or any(isinstance(change, UserFunction) for change in self.transforms))
         reflexive = self.types.reflexive if explicit is None else explicit.comparator.reflexive
         self.plain = is_safe and reflexive
-        """Whether equal scalars of one type match without a further look."""
+        """Whether equal scalars of one type match without further checks."""
         accepts = [] if bare else [said[word] for word in ("accept", "also") if word in said]
         self.accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else next(iter(accepts), None)
         """What else is right here."""
         self.is_open = not (self.skip or self.branches or explicit or self.accept)
-        """Whether two containers of one kind are gone down into without a further look."""
+        """Whether two containers of one kind are entered without further checks."""
         compare = self.explicit or self.types
         self.acceptance: Acceptance | None = None
-        """Scores what else is right here; None: nothing is, or only the walk can score it."""
+        """Scores what else is right here; None if there is nothing else, or only the walk can score it."""
         self.accepted_by_walk = self.accept is not None and self.accept.takes_values
         """Whether only the walk can score what else is right here."""
         score: Score = compare.score
@@ -134,13 +134,13 @@ class PlanNode:
                 score = self.acceptance.score
             quick = quick and self.accept.is_quick
         self.accepts_scalars_only = self.acceptance is not None and self.acceptance.is_of_scalars
-        """Whether what else is right here are scalars, each known by its value."""
+        """Whether all else that is right here are scalars, each given by its value."""
         self.quick: Score | None = self._behind_transforms(score) if quick else None
-        """What scores two scalars and never fails; None: they need a closer look."""
+        """Scores two scalars and never fails; None if they need further checks."""
         plan.nodes += 1
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
-        """Return what the schema says of a place below, and whether the metric refuses members there."""
+        """Return the schema of a place below, and whether it is a member that the schema does not list."""
         schema = self.schema
         if schema is None or segment is ELEMENT:
             return None if schema is None else schema.items, False
@@ -162,9 +162,9 @@ class PlanNode:
         return [] if self.schema is None else list(self.schema.properties or ())
 
     def chosen(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
-        """Return the node that holds for two values: expected decides, actual where there is no expected.
+        """Return the node for two values: expected decides, or actual if expected has no value.
 
-        Where the schema gives alternatives, that is the first which accepts the value; without one, this.
+        If the schema gives alternatives, it is the first that accepts the value, or this node if none does.
         """
         value = actual if expected is MISSING else expected
         node = self
@@ -177,7 +177,7 @@ class PlanNode:
 
     @property
     def description(self) -> str | None:
-        """What the schema says of this place, in words; of an element without any, its array's."""
+        """The schema's description of this place; an element without one has its array's."""
         for node in self._upwards():
             said = None if node.schema is None else node.schema.description
             if said is not None or node.segment is not ELEMENT:
@@ -210,7 +210,7 @@ class PlanNode:
             node = node.parent
 
     def prepare(self, value: JsonValue) -> JsonValue:
-        """Return a value after this node's transforms, or as it is when a transform of the user's fails."""
+        """Return a value after this node's transforms, or unchanged if a user's transform fails."""
         container = type(value) is dict or type(value) is list
         if value is MISSING or (self.explicit is None if container else not self.transforms):
             return value
@@ -222,7 +222,7 @@ class PlanNode:
     def whole(self, value: JsonValue) -> JsonValue:
         """Return a value as a comparator takes it whole: every scalar transformed, absent nulls left out.
 
-        Raises whatever a transform of the user's raises.
+        Raises whatever a user's transform raises.
         """
         if type(value) is not dict and type(value) is not list:
             return self._transform(value)
@@ -244,7 +244,7 @@ class PlanNode:
         return lambda expected, actual: score(transform(expected), transform(actual))
 
     def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
-        """Return the name and parameters of the comparator that two values of one type meet here."""
+        """Return the name and parameters of the comparator for two values of one type here."""
         bound = self.explicit or self.types.find(expected, actual)
         return (None, {}) if bound is None else (bound.comparator.name, bound.params)
 

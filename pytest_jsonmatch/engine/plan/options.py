@@ -1,4 +1,4 @@
-"""What a metric consists of: its options, checked, and the built-in metrics as data."""
+"""The options of a metric, checked, and the built-in metrics as data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything a metric can differ in; the defaults are those of the option table in docs/metrics.md."""
+    """All options of a metric; the defaults are those of the option table in docs/metrics.md."""
 
     root: str = "any"
     granularity: str = "leaves"
@@ -62,12 +62,12 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 OPTION_NAMES: Final = tuple(item.name for item in fields(Options))
 OPTION_ALIASES: Final = {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
-# Source 4's words for `compare`. Its "float" is a number of which one has a fraction.
+# Source 4's words for `compare`. Its "float" means pairs of numbers of which at least one has a fraction.
 EVALUATION_TYPES: Final[Mapping[str, str]] = {
     f"{kind}_evaluation_type": kind for kind in ("string", "boolean", "integer", "float", "number")
 }
 COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
-"""The JSON types that can have a default comparator; `number` is for integers too, unless they have one."""
+"""The JSON types that can have a default comparator; `number` includes integers, unless they have one."""
 FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "compare": read_spec,
     "transform": read_transforms,
@@ -76,7 +76,7 @@ FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "align": read_alignment,
     "accept": read_accept,
 }
-"""What a field rule, or a place of a schema, can say, and what reads it."""
+"""The words of a field rule, or of a place of a schema, and the functions that read them."""
 
 _FIELD_MATCH: Final = Options(root="object", granularity="fields", extra="ignore", reduce="ratio")
 PRESETS: Final[Mapping[str, Options]] = {
@@ -115,11 +115,11 @@ ALIASES: Final[Mapping[str, str]] = {
 def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     """Return `base` with the options of a call over it.
 
-    A mapping given as `compare` is laid over the preset's; everything else replaces.
+    A mapping given as `compare` is merged over the preset's; other options are replaced.
 
     Raises:
-        ConfigurationError: an option is unknown or its value is not one it can have; names of comparators and
-            transforms are not looked up here.
+        ConfigurationError: an option is unknown or its value is invalid; names of comparators and transforms
+            are not looked up here.
 
     >>> merge_options(Options(), {"extra": "ignore"}).extra
     'ignore'
@@ -128,7 +128,7 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     for written, value in given.items():
         name = OPTION_ALIASES.get(written, written)
         if name in EVALUATION_TYPES or (value is None and written in OPTION_ALIASES):
-            continue  # (source 4's configurations say null where nothing is said)
+            continue  # source 4's configurations have null for options that are not set
         if name not in OPTION_NAMES:
             known = (*OPTION_NAMES, *EVALUATION_TYPES, "array_matching_threshold", "repair")
             raise ConfigurationError(f"unknown option {written!r}{did_you_mean(written, known)}")
@@ -144,10 +144,10 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
 def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
     """Return the comparators by JSON type that options name, in `compare` or in source 4's words.
 
-    Among them "float" stands for numbers of which at least one has a fraction: the integers stay as they are.
+    "float" means pairs of numbers of which at least one has a fraction; it leaves integers as they are.
 
     Raises:
-        ConfigurationError: one is given twice, or is not as it should be.
+        ConfigurationError: one is given twice, or is invalid.
 
     >>> given_comparators({"string_evaluation_type": {"evaluation_type": "levenshtein"}})
     {'string': 'levenshtein'}
@@ -164,7 +164,7 @@ def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
 
 
 def lay_over(base: Mapping[str, Spec], comparators: Mapping[str, Spec]) -> dict[str, Spec]:
-    """Return comparators by type with others over them; what is said of numbers holds for integers too.
+    """Return comparators by type with others over them; one for numbers applies to integers too.
 
     >>> lay_over({"number": "relative", "integer": "binary"}, {"number": "numeric"})
     {'number': 'numeric'}
@@ -186,7 +186,7 @@ def _choice(name: str, value: Any) -> str:
 
 def _arrays(name: str, value: Any) -> Alignment:
     alignment = read_alignment(name, value)
-    # Said of all arrays, a key is for those that can have it.
+    # A key given for all arrays applies to those whose elements can have it.
     return alignment if isinstance(alignment, str) else ByKey("if_objects", alignment.key)
 
 

@@ -1,4 +1,4 @@
-"""The names that comparators, transforms and metrics go by; a plan takes a snapshot when it is compiled."""
+"""The names of comparators, transforms and metrics; a plan looks them up once, when it is compiled."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.batched import BatchItem
     from pytest_jsonmatch.engine.compare.transforms import Transform
 
-# `Any`: what the values of its fields are, the function knows.
+# `Any`: only the function knows the types of its fields' values.
 ScalarFunction: TypeAlias = "Callable[[Any, Any, dict[str, Any]], SupportsFloat | ComparatorResult]"
 """(expected, actual, params) -> a number (a bool is one), or a `ComparatorResult`."""
 BatchFunction: TypeAlias = "Callable[[list[BatchItem]], object]"
-"""A batch comparator: items -> their answers, as docs/batch-comparators.md says."""
+"""A batch comparator: items -> their answers, as described in docs/batch-comparators.md."""
 ComparatorFunction: TypeAlias = "ScalarFunction | BatchFunction"
 TransformFunction: TypeAlias = "Callable[[Any], Any] | Callable[[Any, dict[str, Any]], Any]"
 
 
 class Encoder(Protocol):
-    """What makes vectors of strings, for the comparator `cosine`."""
+    """Makes vectors of strings, for the comparator `cosine`."""
 
     def encode(self, texts: list[str], /) -> Any:
-        """Return one row of numbers for each string: an array, or anything that numpy makes one of."""
+        """Return one row of numbers for each string: an array, or anything that numpy can turn into one."""
 
 
 class JudgeLike(Protocol):
-    """What the comparator `semantic` asks; docs/judge.md says what a judge is given and returns."""
+    """The judge that the comparator `semantic` asks; docs/judge.md describes its input and output."""
 
-    # `Any`: the types of judges stand above the engine.
+    # `Any`: the types of judges are defined above the engine.
     def judge(self, items: Any, /) -> Any:
         """Return a verdict for each item."""
 
@@ -51,7 +51,7 @@ class JudgeLike(Protocol):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class RegisteredEncoder:
-    """An encoder under its name, and what was made for it: kept as long as the registration is."""
+    """An encoder with its name, and a cache that lives as long as the registration."""
 
     name: str
     encoder: Encoder
@@ -65,22 +65,22 @@ _BUILTIN: Final[Mapping[str, dict[str, Any]]] = {
     "encoder": {},
     "judge": {},
 }
-"""What stands under every registry by kind and name."""
+"""The built-ins of every registry, by kind and name."""
 _FIXED: Final[Mapping[str, frozenset[str]]] = {
     "comparator": frozenset({"exact", "numeric", "oneof"}),
     "metric": frozenset(_BUILTIN["metric"]),
 }
-"""What nobody can replace: comparators that schemas rely on, and metrics, which mean the same everywhere."""
+"""Names that can't be replaced: comparators that schemas rely on, and metrics, which never change meaning."""
 
 
 @final
 class Registry:
     """Comparators, transforms, metrics, encoders and judges by name; a child falls back on its parent.
 
-    Built-in names stand under every registry. With `overwrite=True` comparators and transforms of these names
-    can be replaced, but for `exact`, `numeric` and `oneof`; signatures then name what was replaced. The hook
-    `pytest_jsonmatch_register(registry)` is given one whose names last as long as the session; functions such
-    as `register_comparator` are methods of the one that lasts as long as the process.
+    Every registry falls back on the built-ins. `overwrite=True` can replace built-in comparators and
+    transforms except `exact`, `numeric` and `oneof`; signatures then name what was replaced. The hook
+    `pytest_jsonmatch_register(registry)` gets a registry that lasts for the session; functions such as
+    `register_comparator` are methods of the one that lasts for the process.
 
     >>> registry = Registry()
     >>> registry.metric("strict", {"base": "json_similarity", "leaf_threshold": 0.9})
@@ -100,13 +100,13 @@ class Registry:
     def comparator(self, name: str, fn: ComparatorFunction, *, overwrite: bool = False) -> None:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1].
 
-        It may return a `ComparatorResult(score, reason)` instead. What takes one list of `BatchItem` is a
-        batch comparator: docs/batch-comparators.md. In a pytest suite prefer the hook
+        It may return a `ComparatorResult(score, reason)` instead. A function of one list of `BatchItem` is a
+        batch comparator: see docs/batch-comparators.md. In a pytest suite prefer the hook
         `pytest_jsonmatch_register`, whose registrations end with the session.
 
         Raises:
-            ConfigurationError: the name is taken and `overwrite` is not given, is that of a built-in that
-                can't be replaced, or is no name.
+            ConfigurationError: the name is taken and `overwrite` is not given, belongs to a built-in that
+                can't be replaced, or is not a non-empty string.
 
         >>> from pytest_jsonmatch import compare_json, register_comparator
         >>> register_comparator("initial", lambda expected, actual, params: expected[0] == actual[0])
@@ -120,7 +120,7 @@ class Registry:
         """Register a transform: `fn(value)` or `fn(value, params)` -> the value to compare.
 
         Raises:
-            ConfigurationError: the name is taken and `overwrite` is not given, or is no name.
+            ConfigurationError: the name is taken and `overwrite` is not given, or is not a non-empty string.
 
         >>> from pytest_jsonmatch import compare_json, register_transform
         >>> register_transform("no_dashes", lambda value: value.replace("-", ""))
@@ -133,13 +133,13 @@ class Registry:
         """Register a metric: options under your own name.
 
         Args:
-            name: what `metric=` calls it.
-            options: any options of the option table, over those of the metric that `base` names, if it is
-                among them.
+            name: its name in `metric=`.
+            options: any options of the option table; with `base`, the name of a metric, they are laid over
+                the options of that metric.
             overwrite: replace the one of this name.
 
         Raises:
-            ConfigurationError: the name is taken, the base unknown, or an option not what it can be.
+            ConfigurationError: the name is taken, the base unknown, or an option invalid.
 
         >>> from pytest_jsonmatch import compare_json, register_metric
         >>> register_metric("lenient", {"base": "json_similarity", "leaf_threshold": 0.5})
@@ -157,17 +157,17 @@ class Registry:
         self._add("metric", name, merge_options(start, given), overwrite)
 
     def encoder(self, name: str, encoder: Encoder, *, overwrite: bool = False) -> None:
-        """Register an encoder: what `{"cosine": {"embedding_model": name}}` makes vectors with.
+        """Register an encoder, which makes the vectors for `{"cosine": {"embedding_model": name}}`.
 
         Args:
-            name: what `embedding_model` calls it.
+            name: its name in `embedding_model`.
             encoder: an object with `encode(list of strings)` that returns a row of numbers for each. If it
                 has a `revision` (a string that changes when its vectors do), they are kept in the cache
                 folder.
             overwrite: replace the one of this name.
 
         Raises:
-            ConfigurationError: the name is taken, or is no name; the object has no `encode`.
+            ConfigurationError: the name is taken, or is not a non-empty string; the object has no `encode`.
 
         >>> from pytest_jsonmatch import compare_json, register_encoder
         >>> class Letters:
@@ -191,16 +191,16 @@ class Registry:
     def judge(
         self, name: str, judge: JudgeLike | Callable[[Any], object], *, overwrite: bool = False
     ) -> None:
-        """Register a judge: the comparator `semantic` asks it.
+        """Register a judge for the comparator `semantic`.
 
         Args:
-            name: what `judge=` and `{"semantic": {"judge": name}}` call it. The one named "default" is asked
-                where no name is given.
+            name: its name in `judge=` and `{"semantic": {"judge": name}}`. If no name is given there, the
+                judge named "default" is asked.
             judge: an object with `judge(items)`, such as an `OpenAIJudge`, or a function of one `JudgeItem`.
             overwrite: replace the one of this name.
 
         Raises:
-            ConfigurationError: the name is taken, or is no name; it is no judge.
+            ConfigurationError: the name is taken, or is not a non-empty string; the object is no judge.
 
         >>> from pytest_jsonmatch import compare_json, register_judge
         >>> register_judge("loose", lambda item: item.expected.lower() == item.actual.lower())
@@ -215,26 +215,26 @@ class Registry:
         self._add("judge", name, judge, overwrite)
 
     def find_comparator(self, name: str) -> Comparator:
-        """Return a comparator by name; ConfigurationError names the nearest one."""
+        """Return a comparator by name; a ConfigurationError names the nearest one."""
         found = self._find("comparator", name)
         if isinstance(found, str):
             found = object_named(found)
         return cast("Comparator", found)
 
     def find_judge(self, name: str = "default") -> object:
-        """Return a judge by name; None if there is none of the name "default".
+        """Return a judge by name; None if the name is "default" and no such judge is registered.
 
         Raises:
-            ConfigurationError: there is no judge of any other name; the message names the nearest one.
+            ConfigurationError: any other name is unknown; the message gives the nearest one.
         """
         return None if name == "default" and name not in self._names["judge"] else self._find("judge", name)
 
     def find_encoder(self, name: str) -> RegisteredEncoder | None:
-        """Return what is registered under a name; None if nothing is."""
+        """Return an encoder by name; None if there is none."""
         return self._names["encoder"].get(name)
 
     def find_transform(self, name: str) -> Transform:
-        """Return a transform by name; ConfigurationError names the nearest one."""
+        """Return a transform by name; a ConfigurationError names the nearest one."""
         return cast("Transform", self._find("transform", name))
 
     def find_metric(self, name: str) -> tuple[str, Options]:
@@ -243,7 +243,7 @@ class Registry:
         return ALIASES.get(name, name), options
 
     def replaced(self) -> list[str]:
-        """Return the names of built-in comparators and transforms that stand for something else here.
+        """Return the names of built-in comparators and transforms that are replaced here.
 
         >>> registry = Registry()
         >>> registry.comparator("date", lambda expected, actual, params: 1.0, overwrite=True)
@@ -258,7 +258,7 @@ class Registry:
         ]
 
     def has_own(self, kind: str, name: str) -> bool:
-        """Tell whether a name was registered here: not below, nor built in."""
+        """Tell whether a name was registered here, neither in a parent nor as a built-in."""
         return name in self._names[kind].maps[0]
 
     def _add(self, kind: str, name: object, value: object, overwrite: bool) -> None:
@@ -290,7 +290,7 @@ class Registry:
         return names[name]
 
 
-# The one piece of module-level state: what programs register, and on top what a pytest session does.
+# The only module-level state: registrations of programs, and on top of these those of a pytest session.
 _layers: Final[list[Registry]] = [Registry()]
 _changes: Final[list[int]] = [0]
 
@@ -304,7 +304,7 @@ register_judge = _layers[0].judge
 def register(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:
     """Register a comparator as `register_comparator` does, under source 5's name.
 
-    Built-in names that source 5 does not have, such as `date`, are free here: they need no `overwrite`.
+    Built-in names that source 5 does not have, such as `date`, need no `overwrite` here.
 
     >>> from pytest_jsonmatch.schema import register
     >>> register("never", lambda gold, extracted, params: 0.0)
@@ -314,7 +314,7 @@ def register(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None
 
 
 def registry_state() -> int:
-    """Return a number that changes whenever a look-up might: plans compiled before are then out of date."""
+    """Return a number that changes whenever a look-up might: plans compiled earlier are then out of date."""
     return _changes[0]
 
 
@@ -325,7 +325,7 @@ def active_registry() -> Registry:
 
 @contextmanager
 def session_registry() -> Iterator[Registry]:
-    """Open a registry on top of the active one; what is registered in it is gone when it closes.
+    """Open a registry on top of the active one; its registrations end when it closes.
 
     >>> with session_registry() as registry:
     ...     registry.metric("mine", {"base": "field_match"})

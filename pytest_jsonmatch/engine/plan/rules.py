@@ -1,4 +1,4 @@
-"""What holds at a place: comparators and transforms bound to their parameters, by type and by field rule."""
+"""The rules of a place: comparators and transforms bound to their parameters, by type and by field rule."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
     """Return the comparator that `spec` names, with its parameters checked.
 
     Raises:
-        ConfigurationError: unknown name or parameter; the message begins with `where`.
+        ConfigurationError: the name or a parameter is unknown; the message begins with `where`.
     """
     name, params = read_spec(where, spec)
     try:
@@ -50,7 +50,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
 
 
 def warn_of_whole_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, where: str) -> None:
-    """Warn of a `oneof` whose values are all those of an enum: then every value is right."""
+    """Warn of a `oneof` that lists all values of an enum: then every value is right."""
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
     if enum and all(value is None or in_same_group(bound.params, value) for value in enum):
@@ -62,7 +62,7 @@ def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
     """Return the functions that a list of transforms names.
 
     Raises:
-        ConfigurationError: unknown name or parameter; the message begins with `where`.
+        ConfigurationError: a name or parameter is unknown; the message begins with `where`.
     """
     named = [read_spec(where, spec, "transform") for spec in read_transforms(where, specs)]
     try:
@@ -75,10 +75,10 @@ def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
 
 
 def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict[str, Any]:
-    """Return a rule of `fields` or of a schema, whose form was checked, with what its words mean.
+    """Return a rule of `fields` or of a schema, whose form was checked, with its words bound.
 
     Raises:
-        ConfigurationError: an unknown comparator, transform or parameter; the message begins with `where`.
+        ConfigurationError: a comparator, transform or parameter is unknown; the message begins with `where`.
     """
     rule = dict(words)
     if "compare" in rule:
@@ -96,12 +96,12 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
 
 @final
 class FieldRule(NamedTuple):
-    """What `fields` says for one pattern, and how far the path to a place has got in it."""
+    """The rule of one pattern in `fields`, and how far the path to a place has matched it."""
 
     pattern: Pattern
     words: Mapping[str, Any]
     positions: frozenset[int]
-    """The positions of the pattern that are open."""
+    """The open positions of the pattern."""
 
 
 Standing: TypeAlias = tuple[FieldRule, ...]
@@ -109,14 +109,14 @@ Standing: TypeAlias = tuple[FieldRule, ...]
 
 
 def rules_of(options: Options, registry: Registry) -> Standing:
-    """Return field rules, and what is accepted, as they stand at the root: the strongest last.
+    """Return field rules, and those of `accept`, as they are at the root, the strongest last.
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
     said = [
         (text, bind_words(words, registry, f"fields[{text!r}].")) for text, words in options.fields.items()
     ]
-    # (What the option accepts comes on top of what a rule does.)
+    # The option accepts more in addition to what a rule accepts.
     said += [
         (text, {"also": read_accept(f"accept[{text!r}]", each)}) for text, each in options.accept.items()
     ]
@@ -126,7 +126,7 @@ def rules_of(options: Options, registry: Registry) -> Standing:
 
 
 def advance(standing: Standing, segment: Segment) -> Standing:
-    """Return how rules stand one segment further down."""
+    """Return the rules one segment further down."""
     return tuple(
         FieldRule(pattern, words, stepped)
         for pattern, words, positions in standing
@@ -135,7 +135,7 @@ def advance(standing: Standing, segment: Segment) -> Standing:
 
 
 def winners(standing: Standing) -> dict[str, Any]:
-    """Return what the rules that match here say, word by word."""
+    """Return the words of the rules that match here; for each word, the strongest rule wins."""
     words: dict[str, Any] = {}
     for rule in standing:
         if rule.pattern.accepts(rule.positions):
@@ -145,7 +145,7 @@ def winners(standing: Standing) -> dict[str, Any]:
 
 @final
 class TypeTable:
-    """The comparators that go by the values' types, where nothing nearer is said."""
+    """The comparators by type of value, for places without a more specific one."""
 
     __slots__ = ("bound", "by_type", "is_quick", "reflexive")
 
@@ -157,9 +157,9 @@ class TypeTable:
         }
         bound.setdefault("integer", bound["number"])
         self.bound = bound
-        """By JSON type; integers have that of numbers, unless they have one of their own."""
+        """By JSON type; integers have the one for numbers, unless they have their own."""
         self.reflexive = all(each.comparator.reflexive for each in bound.values())
-        """Whether equal scalars score 1 without asking."""
+        """Whether equal scalars always score 1."""
         number, integer = bound["number"].score, bound["integer"].score
 
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
@@ -178,14 +178,14 @@ class TypeTable:
         self.by_type[Decimal] = self.by_type[float]
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two scalars by their types; those of two types score 0."""
+        """Score two scalars by their types; scalars of different types score 0."""
         kind, other_kind = type(expected), type(actual)
         if kind is other_kind:
             return self.by_type[kind](expected, actual)
         return self.by_type[float](expected, actual) if {kind, other_kind} <= NUMBERS else 0.0
 
     def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
-        """Return the comparator of two values of one type; None for containers."""
+        """Return the comparator for two values of one type; None for containers."""
         kind = json_type(expected)
         if kind in {"string", "boolean", "null"}:
             return self.bound[kind]
@@ -195,7 +195,7 @@ class TypeTable:
 
 
 class PlanBase:
-    """What a plan says of all places: its options, and what they and the schema name, bound."""
+    """The options of a plan, and the bound rules that they and the schema give."""
 
     def __init__(self, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         """Lay the options `given` over those of a metric."""
@@ -203,7 +203,7 @@ class PlanBase:
         self.registry = registry
         self.schema = options.schema
         self.recipe: partial[Any] | None = None
-        """What makes the same plan in another process, where results are looked at; None: nothing does."""
+        """Makes the same plan in another process, where results are read; None if nothing can."""
         self.nodes = 0
         self.nulls_absent = options.nulls == "absent"
         self.transforms = bind_transforms(options.transform, registry, "transform")
@@ -215,19 +215,19 @@ class PlanBase:
         self.default_types = self.types
         self.standing = rules_of(options, registry)
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: IGNORED.rules}
-        """What the places of the schema say, as field rules do, and the comparators of their types."""
+        """The rules of the schema's places, as field rules have them, and the comparators of their types."""
         for place in _places(self.schema):
-            # What a schema says of types is between the metric's and the call's.
+            # A schema's comparators by type rank between the metric's and the call's.
             compare = lay_over(lay_over(preset.compare, place.type_default), given_comparators(given))
             words = bind_words(place.rules, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **words}
         said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
         self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
         self.reads_texts = any(words.get("reads_text", False) for words in said)
-        """Whether texts inside documents are to be read as JSON."""
+        """Whether some texts inside documents are read as JSON."""
         accepts = [words[word] for words in said for word in ("accept", "also") if word in words]
         self.has_optional = any(accept.optional for accept in accepts)
-        """Whether actual may lack a place without losing by it."""
+        """Whether actual may lack some place without penalty."""
         bound = [words["compare"] for words in said if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
         self.has_batch = any(each.comparator.batch is not None for each in bound)
@@ -241,13 +241,13 @@ class PlanBase:
         return self.recipe, ()
 
     def _tables_of(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
-        """Return the table of a place and those below it, and that of the place alone, if it has them."""
+        """Return the table of a place and those below it, and that of the place alone, if they exist."""
         tables = {"default_types": self._table(compare)} if place.type_default else {}
         declared = place.types & {"integer", "number"}
         if place.enum is not None:
             tables["types"] = self._table(dict.fromkeys(COMPARED_TYPES, "binary"))
         elif len(declared) == 1:
-            # One type declared means that rules go by it, not by whether a value happens to have a fraction.
+            # If one type is declared, it decides, not whether a value happens to have a fraction.
             integer = compare.pop("integer", None)
             if integer is not None and "integer" in declared:
                 compare["number"] = integer
@@ -262,11 +262,11 @@ class PlanBase:
 
 
 IGNORED: Final = SchemaNode(rules={"skip": True})
-"""What a schema that allows additional members says of them, under a metric that ignores those."""
+"""Members that a schema allows with `additionalProperties: true`: a metric that rejects others skips them."""
 
 
 def _places(schema: SchemaNode | None) -> Iterable[SchemaNode]:
-    """Return the places of a schema, each once: it may hold itself."""
+    """Return the places of a schema, each once, though it may contain itself."""
     waiting = [] if schema is None else [schema]
     seen: dict[SchemaNode, None] = {}
     while waiting:

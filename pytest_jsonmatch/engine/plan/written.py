@@ -1,6 +1,6 @@
-"""Read what options, field rules and schemas say: one wording for every mistake.
+"""Read the values of options, field rules and schemas, with one wording for every mistake.
 
-A reader takes the place of a value and the value; its ConfigurationError begins with the place.
+A reader takes the location of a value and the value; its ConfigurationError begins with the location.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Named(NamedTuple):
 
 @final
 class ByKey(NamedTuple):
-    """Pair elements that are equal in one member: `when` is "key"; "if_objects": where all are objects."""
+    """Pair elements that are equal in one member: `when` is "key", or "if_objects" (if all are objects)."""
 
     when: str
     key: str
@@ -53,7 +53,7 @@ def read_spec(where: str, value: Any, kind: str = "comparator") -> Named:
 
 
 def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
-    """Return a list of transforms as written, each of them checked; one alone needs no list."""
+    """Return transforms as written, each checked; a single one needs no list."""
     specs = (value,) if isinstance(value, (str, Mapping)) else value
     if not isinstance(specs, (list, tuple)):
         raise ConfigurationError(f"{where} is {value!r}; it is a list of transforms")
@@ -109,7 +109,7 @@ def _number(where: str, value: Any, largest: float, wanted: str) -> float:
 
 
 def read_alignment(where: str, value: Any) -> Alignment:
-    """Read how arrays are aligned: as the option `arrays` says it, or as source 5's `x-eval-align`.
+    """Read how arrays are aligned, in the form of the option `arrays` or of source 5's `x-eval-align`.
 
     >>> read_alignment("arrays", {"key": "id"}), read_alignment("x-eval-align", {"match_by": "hungarian"})
     (ByKey(when='key', key='id'), 'unordered')
@@ -135,7 +135,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
 
 
 _UNITS: Final = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-# Spelled so that it means the same to every editor's regular expressions.
+# Written to mean the same in the regular expressions of every editor.
 SIZE: Final = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kKmMgG][iI][bB]|[bB]|)\s*$"
 """A size in words, such as "512 MiB"."""
 
