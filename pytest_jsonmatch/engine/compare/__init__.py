@@ -1,4 +1,4 @@
-"""The built-in comparators, one module a family. Importing them imports nothing heavy."""
+"""The built-in comparators, one module per family. Importing them imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ OPTIONAL: Final[Mapping[str, str]] = {
     "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
     "semantic": "pytest_jsonmatch.semantic.comparator:SEMANTIC",
 }
-"""Names that are built in as well, of comparators outside of the engine: imported when one is looked up."""
+"""More built-in names, of comparators outside the engine; each is imported when it is looked up."""

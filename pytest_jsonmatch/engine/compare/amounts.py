@@ -34,11 +34,11 @@ SGD S$ $, SHP, SLE, SOS, SRD $, SSP, STN, SVC $, SYP, SZL, THB ฿, TJS, TMT, TN
 TWD NT$ 元 $, TZS, UAH ₴, UGX, USD US$ $, UYU $, UZS, VES, VND ₫, VUV, WST, XAF FR, XCD $, XOF FR, XPF FR,
 YER, ZAR R, ZMW, ZWG
 """
-"""The codes of ISO 4217, and after each its signs, in capitals and without a point."""
+"""The codes of ISO 4217, each followed by its signs, in capitals and without a point."""
 
 
 def _codes_by_name() -> dict[str, set[str]]:
-    """Return the codes that each code and sign can stand for: one, but for signs such as $."""
+    """Return the codes that each code and sign can mean: one, except for signs such as $."""
     codes: dict[str, set[str]] = {}
     for code, *signs in map(str.split, _CURRENCIES.split(",")):
         for name in (code, *signs):
@@ -53,7 +53,7 @@ _SAME: Final[Mapping[int, str | int]] = {
     **dict.fromkeys(map(ord, "−‐‑‒–—﹣－"), "-"),
     **str.maketrans("٬￥＄￡", "'¥$£"),
 }
-"""Characters that mean the same: spaces, apostrophes, minus signs, wide currency signs."""
+"""Characters and their plain equivalents: spaces, apostrophes, minus signs, wide currency signs."""
 
 _AMOUNT: Final = re.compile(
     r"""(?:([-+(])\s*)? (?:(?P<before>[^-+()\s\d.,']{1,5}\.?)\s*)? (?:([-+(])\s*)?
@@ -62,20 +62,20 @@ _AMOUNT: Final = re.compile(
     re.VERBOSE,
 )
 _SIGN: Final = {"": "", "+": "", "-": "-", "()": "-"}
-# Groups of three digits, or as in India: three at the end, and pairs before them.
+# Groups of three digits, or as in India: three at the end, with pairs before them.
 _GROUPED: Final = re.compile(r"(?!0\D)(?:\d{1,3}([.,' ])\d{3}(?:\1\d{3})*|\d{1,2}(,)(?:\d{2},)+\d{3})")
 
 
 @final
 class Amount(NamedTuple):
-    """A number, and the currency that it is in: its code, or a sign that several have; None: it says none."""
+    """A number, and its currency: a code, or a sign shared by several; None if the text names none."""
 
     number: float | Decimal
     currency: str | None = None
 
 
 def _numbers(text: str) -> dict[str, Decimal]:
-    """Return what digits and separators can mean, by the decimal mark; "" is for a number without one.
+    """Return what digits and separators can mean, by decimal mark; "" for a number without one.
 
     >>> _numbers("1,234"), _numbers("1.234,5")
     ({',': Decimal('1.234'), '': Decimal('1234')}, {',': Decimal('1234.5')})
@@ -96,10 +96,10 @@ def _digits(text: str) -> str:
 
 
 def _currency(marks: Sequence[str]) -> str | None:
-    """Return the currency that signs and codes agree on; a sign where that leaves several.
+    """Return the currency that signs and codes agree on; a sign if that leaves several.
 
     Raises:
-        LookupError: one of them is no currency, or they contradict each other.
+        LookupError: one of them is not a currency, or they contradict each other.
     """
     names = [mark.upper().removesuffix(".") for mark in marks]
     if not names:
@@ -111,7 +111,7 @@ def _currency(marks: Sequence[str]) -> str | None:
 
 
 def _readings(text: str) -> dict[str, Amount]:
-    """Return the amounts that a text can mean, by the decimal mark; none if it is no amount."""
+    """Return the amounts that a text can mean, by decimal mark; none if it is not an amount."""
     found = _AMOUNT.fullmatch(text.translate(_SAME))
     if found is None:
         return {}
@@ -129,13 +129,13 @@ def _readings(text: str) -> dict[str, Amount]:
 
 
 def _as_double(number: Decimal) -> float | Decimal:
-    """Return the double that is written as this number is, if there is one."""
+    """Return the double that is written like this number, if there is one."""
     double = float(number)
     return double if Decimal(repr(double)) == number else number
 
 
 def amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
-    """Return a function that reads a number, or an amount written as text; None for what is none.
+    """Return a function that reads a number, or an amount written as text; it returns None for other values.
 
     Args:
         params: `decimal`, "." or ",": the decimal mark of a text that can be read in two ways, such as 1,234.
@@ -197,4 +197,4 @@ def _make_amount(params: Params) -> Scoring:
 
 AMOUNT: Final = Comparator("amount", _make_amount, ("decimal", "tolerance"))
 """1 for the same amount within the `tolerance` (as of `numeric`), else 0; amounts of two currencies are 0.
-`decimal`: see `amount_reader`. What is no amount is compared by JSON equality."""
+`decimal`: see `amount_reader`. Other values are compared by JSON equality."""

@@ -1,4 +1,4 @@
-"""What a comparator is: a name, and how it scores two values, or many, once its parameters are known."""
+"""Comparators: a name, and how to score two values, or many, once the parameters are known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Change: TypeAlias = "Callable[[JsonValue], JsonValue]"
 @final
 @dataclass(frozen=True, slots=True)
 class ComparatorResult:
-    """What a comparator may return in place of a bare score.
+    """A score with a reason and more, which a comparator may return in place of a bare score.
 
     Args:
         score: in [0, 1].
@@ -61,7 +61,7 @@ class Batch:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What a batch comparator returns in place of a score: to be asked with all the others."""
+    """What a batch comparator returns in place of a score; questions are collected and asked together."""
 
     batch: Batch
     params: Mapping[str, Any]
@@ -74,16 +74,16 @@ class Scoring:
     Args:
         score: takes an expected and an actual value. Those of the built-ins take any two JSON values and
             never raise, except `regex`.
-        table: takes u expected and v actual values, distinct ones of any types, and returns the (u, v) array
+        table: takes u expected and v actual values, distinct and of any types, and returns the (u, v) array
             of their scores, equal to those of `score` to 1e-12. None: there is no faster way than `score`.
-        ceiling: returns upper bounds of the table where the table would be slow; None where it would not.
+        ceiling: returns upper bounds of the table if the table would be slow, else None.
         rows: returns, for each expected value, the positions of the actual values that do not score 0, with
-            their scores: for small arrays, where that is faster than one call a pair.
+            their scores: for small arrays, where that is faster than one call per pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
             that the table would be too large.
-        preload: of a comparator that works best on many strings at once: is given the strings that are about
-            to be compared, before a record, or a chunk of records, is scored; fields with equal functions
-            share a call. Its ConfigurationError ends the run.
+        preload: for a comparator that works best on many strings at once: takes the strings that will be
+            compared, before a record, or a chunk of records, is scored; fields with equal functions share a
+            call. Its ConfigurationError ends the run.
     """
 
     score: Score
@@ -100,17 +100,17 @@ class Comparator:
     """One way to score an expected value against an actual one.
 
     Args:
-        name: what it is registered under.
-        make: takes the parameters, checks their values (ConfigurationError names a wrong one) and returns how
-            values are scored with them.
-        params: the names of the parameters that there are; None: any.
-        null_aware: it wants to see nulls itself; for the others null against null is 1, and null against
-            anything else 0 (which is what all built-ins answer by themselves).
-        reflexive: equal scalars of one Python type score 1 whatever the parameters; callers need not ask.
+        name: the name it is registered under.
+        make: takes the parameters, checks their values (a ConfigurationError names a wrong one) and returns
+            how values are scored with them.
+        params: the names of its parameters; None: any.
+        null_aware: it handles nulls itself; for the others null against null is 1, and null against anything
+            else 0 (which is what all built-ins return anyway).
+        reflexive: equal scalars of one Python type score 1 whatever the parameters, so callers need not ask.
         map_params: for a comparator with JSON values among its parameters: returns the parameters with a
             function applied to every scalar in them, so that the field's transforms reach them too.
-        batch: of a comparator that scores many fields in one call, what it was registered as; it scores by
-            a `Question` what it has to be asked.
+        batch: for a comparator that scores many fields in one call: its registration. Its `score` returns a
+            `Question` for a pair that it must be asked about.
 
     >>> from pytest_jsonmatch.engine.compare import BUILTIN
     >>> relative = BUILTIN["relative"].bind({})
@@ -127,10 +127,10 @@ class Comparator:
     batch: Batch | None = None
 
     def bind(self, params: Params) -> Bound:
-        """Return how values are scored with some parameters.
+        """Return the comparator with its parameters.
 
         Raises:
-            ConfigurationError: a parameter is unknown, or is not what it can be.
+            ConfigurationError: a parameter is unknown or invalid.
         """
         if self.params is not None:
             check_names(f"comparator {self.name!r}", params, self.params)
@@ -142,7 +142,7 @@ class Comparator:
 @final
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bound(Scoring):
-    """A comparator with its parameters, as a place of a plan has it: how it scores, and what it came from."""
+    """A comparator with its parameters, as a place of a plan has it: its scoring, and its origin."""
 
     comparator: Comparator
     params: Params
@@ -153,7 +153,7 @@ class Bound(Scoring):
         return self.table is not None and self.preload is None
 
     def behind(self, transform: Change) -> Bound:
-        """Return the comparator with the JSON values among its parameters transformed as the data are."""
+        """Return the comparator with the JSON values among its parameters transformed like the data."""
         map_params = self.comparator.map_params
         return self if map_params is None else self.comparator.bind(map_params(self.params, transform))
 
@@ -163,8 +163,8 @@ def user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
 
     Args:
         name: the name to register it under.
-        fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. What it raises, and
-            whatever else it returns, is for the caller to report.
+        fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. The caller reports
+            what it raises, and anything else that it returns.
 
     >>> same_start = user_comparator("same_start", lambda expected, actual, params: expected[0] == actual[0])
     >>> same_start.bind({}).score("Berlin", "Bern")

@@ -1,4 +1,4 @@
-"""Batch comparators: one call scores many fields, of a record or of a whole chunk of records."""
+"""Batch comparators, which score many fields of a record, or of a chunk of records, in one call."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class BatchItem:
     """
 
     id: str
-    """Told apart from every other item of the same run; what answers by id are keyed by."""
+    """Unique in the run; the key of the item's answer in a mapping."""
     record: str | int | None
-    """The id of the record; None where one pair of documents is compared."""
+    """The id of the record; None if a single pair of documents is compared."""
     path: str
     """The schema path, such as `items[].note`."""
     expected_path: str
@@ -54,25 +54,25 @@ class BatchItem:
     actual_path: str
     """The instance path in actual."""
     expected_parent: str | None
-    """The instance path of the object or array that the value stands in; None for the root."""
+    """The instance path of the object or array that contains the value; None for the root."""
     actual_parent: str | None
     """The same in actual."""
     expected: JsonValue
-    """The value as it stands in expected."""
+    """The value as it is in expected."""
     actual: JsonValue
-    """The value as it stands in actual."""
+    """The value as it is in actual."""
     expected_compared: JsonValue
-    """The value after transforms: what is to be compared."""
+    """The value to compare: expected's, after transforms."""
     actual_compared: JsonValue
-    """The same of actual."""
+    """The same for actual."""
     params: Mapping[str, Any]
     """The parameters that the field gives the comparator."""
     description: str | None = None
-    """What the schema says of the field, in words; an element's may be its array's. None: nothing."""
+    """The schema's description of the field, or None; an element may have that of its array."""
 
 
 def is_batch(fn: Callable[..., object]) -> bool:
-    """Tell whether something to register takes items: it has a `scope`, or takes one argument and not three.
+    """Tell whether a comparator takes a list of items: it has a `scope`, or takes one argument and not three.
 
     >>> is_batch(lambda items: [1.0] * len(items)), is_batch(lambda expected, actual, params: 1.0)
     (True, False)
@@ -87,19 +87,19 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
         name: the name to register it under.
         fn: returns a list of answers in the items' order, or a mapping of item id to answer. An answer is a
             number in [0, 1], a bool, a ComparatorResult, or an exception for an item without a score (a
-            JsonMatchError is shown by its message alone). What it may have beside:
+            JsonMatchError is shown by its message alone). It may have these attributes:
 
             scope: "record" (the default), one call for the items of one record, or "chunk", one call for the
                 items of all records of a chunk, answered by id.
             null_aware: True: it is asked about nulls too.
-            short_circuit: True: equal values score 1, it is not asked.
-            judged: True: it is called with (items, judge), `judge` being what the comparison was given as
-                such, or None; what it raises ends the run.
-            check_params: a function of the parameters of a field that raises ConfigurationError (or any
-                ValueError or TypeError) for what is wrong with them.
+            short_circuit: True: equal values score 1 without a question.
+            judged: True: it is called with (items, judge), where `judge` is the judge given to the
+                comparison, or None; an exception ends the run.
+            check_params: a function that takes the parameters of a field and raises ConfigurationError (or
+                any ValueError or TypeError) if they are wrong.
 
     Raises:
-        ConfigurationError: one of these is not what it can be.
+        ConfigurationError: one of these is invalid.
 
     >>> judge = batch_comparator("judge", lambda items: [0.5 for item in items])
     >>> judge.name, judge.batch.scope
@@ -144,5 +144,5 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
 
         return Scoring(score)
 
-    # Equal values are a match at once only where the comparator says that it need not be asked.
+    # Equal values match without a question only if the comparator allows it.
     return Comparator(name, make, null_aware=null_aware, reflexive=short_circuit, batch=batch)

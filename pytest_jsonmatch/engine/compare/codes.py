@@ -1,4 +1,4 @@
-"""Comparators of numbers that name something: `phone`, and `identifier` (IBAN, VAT, ISBN and others)."""
+"""Comparators of phone numbers and identifiers (IBAN, VAT, ISBN and others): `phone` and `identifier`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _IDENTIFIER: Final = "comparator 'identifier'"
 
 
 def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
-    """Return a function that reads a phone number in its international form (E.164), None for what is none.
+    """Return a function that returns a phone number in international form (E.164), None for other values.
 
     Args:
-        params: `region`, the two letters of the country whose numbers are written without a country code.
-            Without it only numbers with a country code are read.
+        params: `region`, the two-letter code of the country whose numbers may lack a country code. Without
+            it only numbers with a country code are read.
     """
     try:
         import phonenumbers
@@ -46,7 +46,7 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
             number = phonenumbers.parse(text, region)
         except phonenumbers.NumberParseException:
             return None
-        # (One that is possible without its area code only lacks a part.)
+        # A number that is possible only as a local one lacks its area code.
         possible = phonenumbers.is_possible_number_with_reason(number)
         if possible != phonenumbers.ValidationResult.IS_POSSIBLE:
             return None
@@ -57,8 +57,8 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
 
 
 PHONE: Final = Comparator("phone", lambda params: compare_forms(phone_reader(params)), ("region",))
-"""1 for the same phone number, however it is written; extensions count. `region`: see `phone_reader`. What is
-no phone number is compared by JSON equality. Needs the extra `phone`."""
+"""1 for the same phone number, however it is written; extensions count. `region`: see `phone_reader`. Other
+values are compared by JSON equality. Needs the extra `phone`."""
 
 
 # identifier
@@ -68,7 +68,7 @@ no phone number is compared by JSON equality. Needs the extra `phone`."""
 def _kinds(folder: str) -> Mapping[str, str]:
     """Return the modules of python-stdnum by the names of kinds: `eu_vat` for `stdnum.eu.vat`."""
     modules = [found.name for found in walk_packages([folder], "stdnum.") if not found.ispkg]
-    # (A country whose code is a word of Python has an underscore after it: stdnum.is_.vsk.)
+    # A country code that is a Python keyword has an underscore after it: stdnum.is_.vsk.
     return {
         name.partition(".")[2].replace("_.", ".").replace(".", "_"): name
         for name in modules
@@ -77,7 +77,7 @@ def _kinds(folder: str) -> Mapping[str, str]:
 
 
 def _checked_kind(params: Params) -> tuple[str, str]:
-    """Return the kind of identifier, and the module that knows it."""
+    """Return the kind of identifier, and its module."""
     kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
     try:
         import stdnum
@@ -87,17 +87,17 @@ def _checked_kind(params: Params) -> tuple[str, str]:
     if isinstance(kind, str) and kind in kinds:
         return kind, kinds[kind]
     near = nearest(str(kind).lower(), kinds)
-    # Hundreds of names belong to single countries.
+    # Leave out the hundreds of names that belong to single countries.
     shown = [near] if near else [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
     raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{did_you_mean(str(kind).lower(), shown)}")
 
 
 def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
-    """Return a function that reads an identifier in its compact form, None for what is no valid one.
+    """Return a function that returns an identifier in its compact form, None for what is not a valid one.
 
     Args:
         params: `kind`, the name of a module of python-stdnum: `iban`, `isbn`; `eu_vat` for `stdnum.eu.vat`.
-            An ISBN of ten digits is read as that of thirteen.
+            An ISBN of ten digits is converted to one of thirteen.
     """
     kind, name = _checked_kind(params)
     validate: Callable[..., str] = import_module(name).validate
@@ -117,5 +117,5 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
 IDENTIFIER: Final = Comparator(
     "identifier", lambda params: compare_forms(identifier_reader(params)), ("kind",)
 )
-"""1 for the same identifier of a `kind`, however it is spaced and punctuated. What is not valid, by its check
-digits too, is compared by JSON equality. Needs the extra `identifiers`."""
+"""1 for the same identifier of a `kind`, however it is spaced and punctuated. Invalid values, including those
+with wrong check digits, are compared by JSON equality. Needs the extra `identifiers`."""

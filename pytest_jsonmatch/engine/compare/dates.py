@@ -1,4 +1,4 @@
-"""The comparator of dates and times written as text: `date`. Neither parts nor their order are guessed."""
+"""The comparator of dates and times written as text: `date`. It guesses neither parts nor their order."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ DEFAULT_FORMATS: Final[tuple[str, ...]] = (
     "%b %d %Y",
     "%B %d %Y",
 )
-"""What is tried after ISO 8601 when no `formats` are given. Only forms that have one reading: 03/04/2026 is
-the third of April to some and the fourth of March to others, so it is read only where `formats` or `order`
-says how. (An `order` decides for dates with points too.)"""
+"""The formats tried after ISO 8601 if no `formats` are given. They have one reading only: 03/04/2026 is the
+third of April to some and the fourth of March to others, so it is read only if `formats` or `order` decides.
+An `order` decides for dates with points too."""
 _OF_MONTHS: Final = ("%Y-%m", "%Y/%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%B %Y")
 _PARTIAL: Final[Mapping[str | None, tuple[str, ...]]] = {"month": _OF_MONTHS, "year": ("%Y", *_OF_MONTHS)}
-"""By `precision`, the dates that say no more than that needs."""
+"""The formats of incomplete dates that each `precision` allows."""
 _COMPARED: Final[Mapping[str, int]] = {"year": 1, "month": 2, "day": 3}
 _PRECISIONS: Final = ("year", "month", "day", "second")
 _ORDERS: Final = ("dmy", "mdy", "ymd")
@@ -49,14 +49,14 @@ _PARAMETERS: Final = ("formats", "order", "precision", "languages")
 
 
 def _read_numbers(text: str, form: re.Pattern[str], order: str) -> dt.datetime | None:
-    """Read a date of numbers, with or without a time; the same in every Python version and locale."""
+    """Read a numeric date, with or without a time, in the same way in every Python version and locale."""
     found = form.fullmatch(text)
     if found is None:
         return None
     first, _, second_part, third, hour, minute, second, fraction, zone = found.groups("0")
     parts = dict(zip(order, (first, second_part, third)))
     if len(parts["y"]) != 4:
-        return None  # the century is not said
+        return None  # the century is unknown
     tzinfo = None
     try:
         if zone != "0":
@@ -78,23 +78,24 @@ def _checked_formats(given: object) -> tuple[str, ...]:
         if not isinstance(form, str) or "%" not in form:
             raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format; one looks like '%Y-%m-%d'")
         try:
-            # Whatever strptime can't read back, or strftime can't write, is no format.
+            # A valid format is one that strftime can write and strptime can read back.
             sample = dt.datetime(2001, 2, 3, 4, 5, 6, tzinfo=dt.timezone.utc).strftime(form)
-            dt.datetime.strptime(sample, form)  # noqa: DTZ007 - only asked whether it can be read
+            dt.datetime.strptime(sample, form)  # noqa: DTZ007 - only a test
         except (ValueError, OverflowError) as error:
             raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format: {error}") from error
     return tuple(formats)
 
 
 def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
-    """Return a function that reads a JSON value as a date and time, None for what is none.
+    """Return a function that reads a JSON value as a date and time, and returns None for other values.
 
     Args:
         params: `formats`, a list of strptime formats, of which the first that fits counts. Without it: ISO
             8601 dates and times, then DEFAULT_FORMATS. Month names are those of the running locale.
-            `order`, one of dmy, mdy and ymd, in which dates such as 03/04/2026 are read.
-            `precision`, one of year, month, day and second: a date may then lack what is finer than a month.
-            `languages`: also dates written out in one of them (by the library dateparser).
+            `order`, one of dmy, mdy and ymd: how dates such as 03/04/2026 are read.
+            `precision`, one of year, month, day and second: with "month" a date may lack its day, with
+            "year" its month too.
+            `languages`: also read dates written out in one of these (with the library dateparser).
 
     >>> read = date_reader({})
     >>> read("2026-01-31") == read("31 Jan 2026"), read("next week")
@@ -123,7 +124,7 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
                 return found
         for form in formats:
             with suppress(ValueError, OverflowError):
-                # Naive where the format has no zone: a zone must not be invented.
+                # Naive if the format has no zone: a zone must not be invented.
                 return dt.datetime.strptime(text, form)  # noqa: DTZ007
         return None if written_out is None else written_out(text)
 
@@ -133,7 +134,7 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
 def _language_reader(
     languages: object, order: str | None, precision: str | None
 ) -> Callable[[str], dt.datetime | None]:
-    """Return a function that reads dates written out in languages, all parts of which are in the text."""
+    """Return a function that reads dates written out in some languages, if the text has all their parts."""
     try:
         from dateparser.data.languages_info import language_order
     except ImportError:
@@ -156,7 +157,7 @@ def _language_reader(
         first, *others = (parser.get_date_data(text).date_obj for parser in parsers)
         if first is None or any(other != first for other in others):
             return None
-        # A year of two digits has no century, and the letters of a time zone stand for several.
+        # A year of two digits has no century, and the letters of a time zone can mean several.
         clear = f"{first.year:04}" in text and (first.tzinfo is None or _OFFSET.search(text))
         return first if clear else None
 
@@ -196,6 +197,6 @@ def _make_date(params: Params) -> Scoring:
 
 
 DATE: Final = Comparator("date", _make_date, _PARAMETERS)
-"""1 if both texts stand for the same moment, whatever their formats; a date alone is its midnight, and a time
+"""1 if both texts mean the same moment, whatever their formats; a date alone means its midnight, and a time
 with a zone never equals one without. With a `precision` of day or coarser, dates are compared as written,
 whatever their zones. If neither is a date: JSON equality. See `date_reader` for the parameters."""

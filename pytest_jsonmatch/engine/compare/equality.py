@@ -1,4 +1,4 @@
-"""Comparators that ask whether two values are the same: `exact`, `binary` and `oneof`."""
+"""Comparators that test whether two values are the same: `exact`, `binary` and `oneof`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _make_exact(params: Params) -> Scoring:
 
 
 EXACT: Final = Comparator("exact", _make_exact, ("strict_number_type",))
-"""1 for equal JSON values, else 0. `strict_number_type: true` tells 42 from 42.0."""
+"""1 for equal JSON values, else 0. `strict_number_type: true` distinguishes 42 from 42.0."""
 
 BINARY: Final = Comparator("binary", lambda _: _EQUALITY, ())
-"""1 for equal JSON values, else 0 (source 4's name for it)."""
+"""The same as `exact`, under source 4's name."""
 
 
 # oneof
@@ -59,7 +59,7 @@ def _oneof_lists(params: Params) -> tuple[str, list[list[JsonValue]]]:
 
 
 def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:
-    """Return a function that tells which of the groups hold a value: their numbers."""
+    """Return a function from a value to the numbers of the groups that contain it."""
     members: dict[Hashable, frozenset[Hashable]] = {}
     for number, group in enumerate(groups):
         for key in map(json_key, group):
@@ -73,7 +73,7 @@ def _make_oneof(params: Params) -> Scoring:
     if form == "values":
         return _among(groups_of)
 
-    # Beside its groups each value has one of its own: equal values match even if they are in no group.
+    # Each value also has its own group, so that equal values match even if they are in no other.
     return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, graded=False)
 
 
@@ -108,4 +108,4 @@ ONEOF: Final = Comparator(
     *("oneof", _make_oneof, ("values", "groups")), null_aware=True, reflexive=False, map_params=_map_oneof
 )
 """`values`: 1 if actual is among them, whatever expected is. `groups`: 1 if both are in one of these lists of
-synonyms, or simply equal. The members are any JSON values, null included."""
+synonyms, or are equal. Members can be any JSON values, including null."""

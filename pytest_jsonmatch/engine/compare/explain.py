@@ -1,4 +1,4 @@
-"""Why two values do not match, in a few words for a person. Reports ask for it, scoring never does."""
+"""Explain in a few words why two values do not match. Reports use this, scoring never does."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# Beyond this many pairs of characters the edit distance would hold a report up.
+# Above this many pairs of characters the edit distance would delay a report.
 _EDIT_CELLS: Final = 500_000_000
-# Beyond this length the texts are not tried in other spellings.
+# Above this total length texts are not tried in other spellings.
 _SPELLING_LENGTH: Final = 20_000
 
 
 def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    """Say in a few words why `actual` does not match `expected`.
+    """Explain in a few words why `actual` does not match `expected`.
 
     Args:
-        name: the comparator; of one that is not built in only a difference of type can be told.
+        name: the comparator; if it is not built in, only a difference of type is explained.
         params: its parameters.
         expected: the expected value as it was compared, after transforms.
         actual: the actual value, likewise.
 
-    Returns None where the two values say it best, or where nothing is known. Never raises.
+    Returns None if the two values speak for themselves, or if nothing is known. Never raises.
 
     >>> explain("relative", {}, 50, 51.2)
     '2.4 % off'
@@ -70,7 +70,7 @@ def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonV
 
 
 def explain_match(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    """Say why two values match where that is worth a word; None for most. Never raises.
+    """Explain why two values match if that is not obvious; None for most. Never raises.
 
     >>> explain_match("oneof", {"groups": [["open", "pending"]]}, "open", "pending")
     'not equal, but accepted by the list of oneof'
@@ -120,7 +120,7 @@ def _explain_same_type(params: Params, expected: JsonValue, actual: JsonValue) -
 
 
 def _digits(number: Decimal, digits: int = 2) -> str:
-    """Return a positive number with so many significant digits, an ordinary one without an exponent."""
+    """Return a positive number with this many significant digits, an ordinary one without an exponent."""
     if Decimal("0.0001") <= number < 1_000_000:
         rounded = f"{number:.{digits}g}"
         # Format never rounds away digits before the point: 123 is not shown as 1.2e2.
@@ -136,7 +136,7 @@ def _percent_off(expected: float | Decimal, actual: float | Decimal) -> str:
 
 
 def _beyond(delta: Decimal, limit: Decimal, unit: str = "") -> str:
-    """Say a difference and its limit with as many digits as it takes to tell them apart."""
+    """Return a difference and its limit as text, with enough digits to distinguish them."""
     most = _digits(limit, 6)
     shown = next((text for digits in range(2, 18) if (text := _digits(delta, digits)) != most), most)
     return f"{shown}{unit} off (limit {most}{unit})"
@@ -172,7 +172,7 @@ def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -
 
 # Texts
 
-# What may differ, and the function that makes it the same; the order is the order in which it is blamed.
+# What may differ, and the function that removes the difference, in the order in which they are tried.
 _SPELLINGS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     ("Unicode form", partial(unicodedata.normalize, "NFC")),
     ("white space", lambda text: "".join(text.split())),
@@ -191,7 +191,7 @@ def _text_difference(expected: str, actual: str) -> str | None:
             left, right = expected, actual
             for _, same in chosen:
                 left, right = same(left), same(right)
-            # Two texts of nothing but punctuation are not "the same but for punctuation".
+            # Texts that consist of punctuation only do not differ "in punctuation".
             if left == right and left:
                 names = [name for name, _ in chosen]
                 said = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
@@ -233,11 +233,11 @@ def _explain_regex(_params: Params, expected: JsonValue, actual: JsonValue) -> s
     return "does not match the pattern" if type(expected) is type(actual) is str else None
 
 
-# Dates, amounts, codes: what has a canonical form
+# Dates, amounts, codes: values with a canonical form
 
 
 def _noun(name: str, params: Params) -> str:
-    """Say what texts a comparator reads."""
+    """Return a noun for the texts that a comparator reads."""
     if name == "phone" and not params.get("region"):
         return "a phone number with a country code"
     return {"date": "a date", "amount": "an amount", "phone": "a phone number"}.get(
@@ -246,7 +246,7 @@ def _noun(name: str, params: Params) -> str:
 
 
 def _unclear(name: str, params: Params, value: JsonValue) -> str | None:
-    """Say that a text has two readings, and which parameter would tell them apart."""
+    """Return a text that says which parameter decides between two readings; None if there is only one."""
     parameter, choices = _TOLD_BY.get(name, ("", ()))
     if not choices or params.get(parameter) is not None or params.get("formats") is not None:
         return None
@@ -302,7 +302,7 @@ _READERS: Final[Mapping[str, Callable[[Params], Callable[[JsonValue], Any]]]] = 
     "identifier": identifier_reader,
 }
 _TOLD_BY: Final = {"date": ("order", ("dmy", "mdy")), "amount": ("decimal", (".", ","))}
-"""The parameter that tells two readings of a text apart, and its values."""
+"""The parameter that decides between two readings of a text, and its values."""
 _BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
     "date": _explain_dates,
     "amount": _explain_amounts,
@@ -332,5 +332,5 @@ _EXPLAINERS: Final[Mapping[str | None, Callable[[Params, JsonValue, JsonValue], 
     "regex": _explain_regex,
     **{name: partial(_explain_form, name) for name in _READERS},
 }
-# Those that compare values for what they are, so that any difference in the values explains the score.
+# Comparators of the values themselves, so that any difference between the values explains the score.
 _PLAIN: Final = frozenset({"exact", "binary", "relative", "levenshtein", "numeric", "contains", *_READERS})

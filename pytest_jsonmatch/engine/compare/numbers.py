@@ -1,7 +1,7 @@
 """Comparators of numbers: `numeric` (within a tolerance), `relative` and `threshold` (partial credit).
 
 Integers are exact at any size and numbers beyond the doubles are never expanded; NaN and infinities score 0;
-booleans are no numbers. Values that are no numbers are compared by JSON equality.
+booleans are not numbers. Values that are not numbers are compared by JSON equality.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = NDArray[np.float64]
 
-# (`Any` to the type checker: what cannot be calculated with two of these raises, and is caught.)
+# `Any` to the type checker: operations that two of these do not support raise, and are caught.
 Number: TypeAlias = "JsonValue"
 
 _ALMOST_ONE: Final = math.nextafter(1.0, 0.0)
 _ZERO: Final = 1e-12
 _EXACT_INTEGER: Final = 2**53
 _MACHINE: Final = frozenset({int, float})
-# Four roundings of half a unit, with room to spare: nearer than this to a limit, doubles can't tell.
+# Four roundings of half a unit, with room to spare: nearer than this to a limit, doubles can't decide.
 _DOUBT: Final = 2.0**-50
 
 
-# Exact arithmetic, for the rare numbers and the rare doubts
+# Exact arithmetic, for rare numbers and close decisions
 
-# Sixty digits and every exponent: enough for any ratio of interest, and no number is ever expanded.
+# Sixty digits and every exponent: enough for any relevant ratio, and no number is ever expanded.
 _WIDE: Final = decimal.Context(
     prec=60, rounding=decimal.ROUND_HALF_EVEN, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[]
 )
 
 
 def _as_written(number: Number) -> Decimal:
-    """Return a number exactly; a double as the shortest decimal that stands for it, 0.1 as 0.1."""
+    """Return a number exactly, and a double as the shortest decimal that means it: 0.1 as 0.1."""
     return Decimal(repr(number)) if type(number) is float else Decimal(number)
 
 
@@ -78,7 +78,7 @@ def _ratio(expected: Number, actual: Number) -> Decimal:
     return _WIDE.divide(difference(expected, actual), _as_written(expected).copy_abs())
 
 
-# What the three comparators share
+# Shared by the three comparators
 
 
 def _of_numbers(
@@ -88,7 +88,7 @@ def _of_numbers(
 ) -> Scoring:
     """Return the scoring of two numbers by `pair`, of tables of doubles by `block`, of others by equality.
 
-    `read` returns the finite number that a value stands for, or None.
+    `read` returns the finite number that a value means, or None.
     """
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
@@ -111,12 +111,12 @@ def _of_numbers(
 
 
 def _finite(value: JsonValue) -> Number | None:
-    """Return a value that is a finite number; None for others, numeric strings among them."""
+    """Return a value that is a finite number; None for others, including numeric strings."""
     return None if type(value) is str else as_number(value)
 
 
 def _within(rel: float | None, absolute: float | None) -> Callable[[Number, Number], float]:
-    """Return the function of two finite numbers that decides by doubles, and by decimals where these fail."""
+    """Return a function of two finite numbers that decides by doubles, and by decimals if doubles can't."""
     cap = math.inf if absolute is None else absolute
 
     def within(expected: Number, actual: Number) -> float:
@@ -159,7 +159,7 @@ def _within_block(rel: float | None, absolute: float | None) -> Callable[[Double
         limit = np.full(expected.shape, math.inf if absolute is None else absolute)
         if rel is not None:
             np.minimum(limit, rel * np.where(size == 0.0, 1.0, size), out=limit)
-        # How far beyond the limit a difference is.
+        # The distance of each difference from the limit, positive beyond it.
         gap = np.abs(expected - actual)
         gap -= limit
         scores = (gap <= 0.0).astype(np.float64)
@@ -178,7 +178,7 @@ def _within_block(rel: float | None, absolute: float | None) -> Callable[[Double
 
 
 def read_tolerance(owner: str, given: object) -> tuple[float | None, float | None]:
-    """Return (rel, abs) of a tolerance as it is given to a comparator, None for what is not given.
+    """Return (rel, abs) of a tolerance as given to a comparator, with None for a missing one.
 
     >>> read_tolerance("comparator 'numeric'", {"rel": 0.01})
     (0.01, None)
@@ -217,8 +217,8 @@ def _number_key(value: JsonValue) -> Hashable:
 
 
 NUMERIC: Final = Comparator("numeric", _make_numeric, ("tolerance",))
-"""1 within the tolerance, else 0. `tolerance: {rel, abs}`; both given = both must hold; `rel` is relative to
-|expected|, to 1 if that is 0. Without one: equal in value. Numeric strings are read as numbers."""
+"""1 within the tolerance, else 0. `tolerance: {rel, abs}`; if both are given, both must be met; `rel` is
+relative to |expected|, or to 1 if that is 0. Default: equal in value. Numeric strings are read as numbers."""
 
 
 # relative
@@ -284,7 +284,7 @@ def _make_threshold(params: Params) -> Scoring:
         import numpy as np
 
         delta = np.abs(expected - actual)
-        # Raising to a power is slow, and most pairs of a real column lie far apart.
+        # Powers are slow, and most pairs of a real column are far apart.
         near = np.nonzero(delta <= limit)
         scores = np.zeros(delta.shape)
         scores[near] = 1.0 - (delta[near] / limit) ** power
@@ -300,7 +300,7 @@ def _make_threshold(params: Params) -> Scoring:
             or not max(map(abs, numbers), default=0) < _EXACT_INTEGER
         ):
             return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]
-        # Doubles tell for sure what is far apart: that is most of a real column.
+        # Doubles are precise enough to exclude pairs that are far apart, which are most of a real column.
         far = 2 * limit
         order = sorted(range(len(actual)), key=actual.__getitem__)
         ranked = [actual[to] for to in order]
@@ -314,7 +314,7 @@ def _make_threshold(params: Params) -> Scoring:
 
 
 def _apart(expected: Number, actual: Number) -> float:
-    """Return how far apart two numbers are, as they are written where doubles do not hold both."""
+    """Return the difference of two numbers, computed as they are written if a double can't hold both."""
     doubles = -_EXACT_INTEGER <= expected <= _EXACT_INTEGER and -_EXACT_INTEGER <= actual <= _EXACT_INTEGER
     return float(abs(expected - actual) if doubles else difference(expected, actual))
 

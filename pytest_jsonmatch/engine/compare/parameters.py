@@ -1,4 +1,4 @@
-"""Checks of the parameters that comparators and transforms are given: one wording for every mistake."""
+"""Checks of the parameters of comparators and transforms, with one wording for every mistake."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
     """Refuse a parameter that `owner` does not take.
 
-    Raises ConfigurationError, which names the parameter and the nearest known one.
+    Raises a ConfigurationError that names the parameter and the nearest known one.
 
     >>> check_names("comparator 'numeric'", {"tolerence": {}}, ["tolerance"])
     Traceback (most recent call last):
@@ -37,7 +37,7 @@ did you mean 'tolerance'?
 
 
 def required(owner: str, params: Mapping[str, object], name: str, example: str) -> object:
-    """Return the parameter `name`, or raise a ConfigurationError that shows how it is given.
+    """Return the parameter `name`, or raise a ConfigurationError with an example.
 
     >>> required("transform 'round_digits'", {"digits": 2}, "digits", '{"digits": 2}')
     2
@@ -64,7 +64,7 @@ def number_parameter(owner: str, name: str, value: object, *, above_zero: bool =
 
 
 def choice_parameter(owner: str, name: str, value: object, known: Iterable[str]) -> str:
-    """Return `value`, one of some words, or raise ConfigurationError.
+    """Return `value` if it is one of the known words, or raise ConfigurationError.
 
     >>> choice_parameter("comparator 'amount'", "decimal", ",", (".", ","))
     ','
@@ -102,16 +102,16 @@ def missing_extra(name: str, extra: str) -> ConfigurationError:
 
 
 def shown(value: object) -> str:
-    """Return a value's repr, short, and safe for integers over Python's limit of digits."""
+    """Return a short repr of a value, also for integers above Python's limit of digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
         return "an integer of hundreds of digits"
     return shortened(repr(value), 60)
 
 
 def takes(fn: Callable[..., object], number: int) -> bool:
-    """Tell whether a function can be called with so many arguments."""
+    """Tell whether a function can be called with this many arguments."""
     try:
         signature(fn).bind(*[None] * number)
-    except (TypeError, ValueError):  # (some C functions, `str` for one, have no signature)
+    except (TypeError, ValueError):  # some C functions, such as `str`, have no signature
         return False
     return True

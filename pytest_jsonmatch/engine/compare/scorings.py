@@ -1,4 +1,4 @@
-"""Scorings by what values are made into: equal keys, shared members, forms of short texts."""
+"""Scorings by what values are converted to: equal keys, shared members, forms of short texts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 Form = TypeVar("Form")
 
-# Longer texts are no date, amount or number of any kind; reading them would only cost time.
+# Longer texts are not dates, amounts or numbers of any kind; reading them would only cost time.
 _LONGEST: Final = 100
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:
-    """Return 1.0 for equal JSON values and 0.0 for others: what built-ins say of types they are not made for.
+    """Return 1.0 for equal JSON values, else 0.0: how built-ins score types that they are not made for.
 
     >>> equality_score([1, "a"], [1.0, "a"]), equality_score(True, 1)
     (1.0, 0.0)
@@ -30,7 +30,7 @@ def equality_score(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
-    """Return a scoring that gives 1 where what `prepare` makes of two values is equal, else 0.
+    """Return a scoring that gives 1 if `prepare` returns equal keys for two values, else 0.
 
     >>> first_letter = equality_of(lambda text: text[:1])
     >>> first_letter.score("Bern", "Berlin"), first_letter.table(["Bern", "Rome"], ["Berlin"]).tolist()
@@ -90,7 +90,7 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], *, grad
         return shared
 
     def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        # Most pairs have nothing in common: they are not looked at.
+        # Look only at pairs that share a member; most do not.
         holders: dict[Hashable, list[int]] = {}
         sizes: list[int] = []
         for to, other in enumerate(map(members, actual)):
@@ -119,10 +119,10 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], *, grad
 
 
 def text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], Form | None]:
-    """Return a function that reads texts with `read`, and integers by their digits; None for all else.
+    """Return a function that reads texts with `read`, and integers by their digits; others give None.
 
-    `read` gets short texts, without white space at the ends, each once. A year or an ISBN often comes as an
-    integer.
+    `read` gets short texts without white space at the ends, and its results are cached. Integers are read
+    because years and ISBNs are often written as such.
 
     >>> reader = text_reader(str.upper)
     >>> reader(" ab "), reader(20260131), reader(["ab"])
@@ -140,7 +140,7 @@ def text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], For
 
 
 def compare_forms(read: Callable[[JsonValue], Hashable | None]) -> Scoring:
-    """Return a scoring that gives 1 for equal forms, else 0; values without one are compared as they are.
+    """Return a scoring that gives 1 for equal forms, else 0; values without a form are compared as they are.
 
     >>> compare_forms(text_reader(lambda text: text.lower() if text.isalpha() else None)).score("A", "a")
     1.0

@@ -1,6 +1,6 @@
 """Building blocks of comparators' tables: distinct expected values by distinct actual ones, scored at once.
 
-Everything here needs numpy; the comparators import this module only when a table is asked for.
+Everything here needs numpy; the comparators import this module only when a table is needed.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# Integers up to here are doubles exactly, and so is the difference of any two.
+# Integers up to this size are exact as doubles, and so is the difference of any two.
 _EXACT_INTEGER: Final = 2**52
-# Members that more than this share of all pairs of sets have in common are counted by a matrix product;
-# counting pair by pair is faster below it, whatever the size (measured from 50 to 3,000 sets).
+# Members shared by more than this fraction of all pairs of sets are counted by a matrix product; below it,
+# counting pair by pair is faster at any size (measured from 50 to 3,000 sets).
 _COMMON_SHARE: Final = 0.02
-# Letters are counted modulo this many: all of ASCII are told apart.
+# Letters are counted modulo this number, which keeps all ASCII characters distinct.
 _LETTERS: Final = 128
-# Products of so many sets by so many members are made at once, whatever they have in common.
+# Up to this size (sets × sets × members) one matrix product counts all members, however few pairs share them.
 _FEW_PRODUCTS: Final = 2**20
-# BLAS makes products of up to so many multiplications in one thread.
+# BLAS computes products of up to this many multiplications in one thread.
 _ONE_THREAD: Final = 2**18
-# From so many on, its threads pay.
+# Above this many, its threads pay off.
 _MANY_THREADS: Final = 2**24
 
 
@@ -53,7 +53,7 @@ def equality_table(
     actual: Sequence[JsonValue],
     prepare: Callable[[JsonValue], Hashable] = json_key,
 ) -> Matrix:
-    """Return the (u, v) array of 1.0 where what `prepare` makes of two values is equal, else 0.0.
+    """Return the (u, v) array with 1.0 where `prepare` returns equal keys for two values, else 0.0.
 
     >>> equality_table(["a", 1, True], [1.0, "a"]).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
@@ -73,7 +73,7 @@ def string_table(
 ) -> Matrix:
     """Score strings by `block`, other values by JSON equality, and strings against others as 0.
 
-    `block` gets two lists of strings, neither of them empty.
+    `block` gets two non-empty lists of strings.
 
     >>> string_table(["a", 1], ["b", 1], lambda e, a: np.full((len(e), len(a)), 0.5)).tolist()
     [[0.5, 0.0], [0.0, 1.0]]
@@ -93,7 +93,7 @@ def number_table(
     Args:
         expected: u JSON values.
         actual: v JSON values.
-        block: takes finite doubles (k, 1) and (v,) and returns their scores (k, v), for some rows at a time.
+        block: takes finite doubles (k, 1) and (v,) and returns their scores (k, v), for a block of rows.
         score: scores two values, for integers beyond 2**52 and numbers beyond the doubles.
 
     >>> number_table([1, "a"], [2.0, "a"], lambda e, a: e / a, lambda e, a: 0.0).tolist()
@@ -118,7 +118,7 @@ def number_table(
 
 
 def _plain_and_wide(values: Sequence[JsonValue]) -> tuple[list[int], list[int]]:
-    """Return the positions of the numbers that doubles hold exactly, and of those that they do not."""
+    """Return the positions of the numbers that doubles hold exactly, and of the other finite numbers."""
     plain: list[int] = []
     wide: list[int] = []
     for at, value in enumerate(values):
@@ -153,8 +153,8 @@ def _else_equality(
 def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """Multiply two matrices, (k, l) by (l, m).
 
-    BLAS starts threads. Where other programs keep the cores busy, as workers of pytest-xdist do, they wait
-    milliseconds for each other, and a small product takes a hundred times as long: it is made in parts.
+    BLAS starts threads. If other programs keep the cores busy, as workers of pytest-xdist do, the threads
+    wait milliseconds for each other, and a small product takes a hundred times as long; so it is split.
 
     >>> product(np.eye(2), np.ones((2, 1))).tolist()
     [[1.0], [1.0]]
@@ -169,7 +169,7 @@ def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 def shared_members(
     expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]
 ) -> Matrix:
-    """Return how many members each set of expected has in common with each of actual.
+    """Return how many members each set of expected shares with each of actual.
 
     >>> shared_members([{"a", "b"}, set()], [{"b", "c"}, {"a", "b"}]).tolist()
     [[1.0, 2.0], [0.0, 0.0]]
@@ -186,7 +186,7 @@ def shared_members(
     is_common = pairs > (_COMMON_SHARE * n * m if n * m * len(codes) > _FEW_PRODUCTS else 0)
     shared = np.zeros((n, m))
     if is_common.any():
-        # A product of 0/1 matrices, whose last column and row stand for all other members.
+        # A product of 0/1 matrices; their last column, for all other members, is left out of it.
         number = np.where(is_common, np.cumsum(is_common) - 1, -1)
         wanted, held = (np.zeros((size, int(is_common.sum()) + 1), dtype=np.float32) for size in (n, m))
         wanted[rows, number[left]] = 1.0
@@ -210,7 +210,7 @@ def shared_members(
 
 
 def overlaps(expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]) -> Any:
-    """Return shared members / all members of the pairs of sets that share any, as a sparse matrix.
+    """Return shared members / all members for the pairs of sets that share any, as a sparse matrix.
 
     >>> overlaps([{"a", "b"}, {"x"}], [{"b", "c"}, {"a", "b"}]).toarray().round(2).tolist()
     [[0.33, 1.0], [0.0, 0.0]]
@@ -232,7 +232,7 @@ def overlaps(expected: Sequence[AbstractSet[Hashable]], actual: Sequence[Abstrac
 
 
 def letter_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-    """Bound 1 - edit distance / length of the longer text: each letter that only that one has is an edit.
+    """Bound 1 - edit distance / length of the longer text: each letter that only the longer has is an edit.
 
     >>> letter_bounds(["hello"], ["yellow", "ha"]).round(3).tolist()
     [[0.667, 0.2]]
@@ -246,7 +246,7 @@ def letter_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
         for letter in letters:
             shared += np.minimum(left[block, letter, None], columns[letter])
         longest = np.maximum(left[block].sum(axis=1)[:, None], columns.sum(axis=0))
-        # (Rounded as the edit distance is, so that no bound is below what it bounds.)
+        # Rounded like the edit distance, so that no bound is below the exact value.
         bounds[block] = 1.0 - (longest - shared) / longest
     return bounds
 

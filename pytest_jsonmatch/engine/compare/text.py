@@ -1,6 +1,6 @@
 """Comparators of strings: `levenshtein`, `jaccard`, `normalized_text`, `contains` and `regex`.
 
-Values that are no strings are compared by JSON equality, a string against another type scores 0.
+Values that are not strings are compared by JSON equality; a string against another type scores 0.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# Starting threads costs more than it saves below this many pairs of short strings (500 × 500, measured).
+# Below this many pairs of short strings, threads cost more than they save (500 × 500, measured).
 _PAIRS_FOR_THREADS: Final = 250_000
-# Up to this many characters of either string an edit distance takes a fraction of a microsecond.
+# Up to this length of either string an edit distance takes a fraction of a microsecond.
 _SHORT: Final = 64
-# Up to this many pairs of long strings are measured without a look at upper bounds.
+# Up to this many pairs of long strings are measured without upper bounds.
 _FEW_PAIRS: Final = 400
 
 
@@ -57,7 +57,7 @@ def _levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> Matrix
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    # Beyond 64 characters a pair costs by the square of its 64-character words.
+    # Beyond 64 characters the cost of a pair is the square of its number of 64-character words.
     words = 1 + max(map(len, [*expected, *actual])) // 65
     workers = -1 if len(expected) * len(actual) * words * words > _PAIRS_FOR_THREADS else 1
     return cdist(
@@ -97,7 +97,7 @@ LEVENSHTEIN: Final = Comparator("levenshtein", _make_levenshtein, ())
 
 
 def tokens(text: str) -> frozenset[Hashable]:
-    """Return jaccard's own tokens: the set of the lower-cased words between white space.
+    """Return jaccard's default tokens: the set of lower-cased words between white space.
 
     >>> sorted(tokens("The cat  the dog"))
     ['cat', 'dog', 'the']
@@ -117,8 +117,8 @@ def _make_jaccard(params: Params) -> Scoring:
         split = lambda text: frozenset(tokenizer(text))  # noqa: E731 - as short as its name
 
     def members(value: JsonValue) -> frozenset[Hashable]:
-        # What is no string is one member, which equal values share, and which is no token; so is a string
-        # without tokens.
+        # A value that is not a string has one member, which equal values share and which is not a token; so
+        # has a string without tokens.
         if type(value) is str:
             return split(value) or _NO_TOKEN
         return frozenset({(_NO_TOKEN, json_key(value))})
@@ -130,8 +130,8 @@ _NO_TOKEN: Final = frozenset({object()})
 
 
 JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
-"""Shared tokens / all tokens, of the lower-cased, white-space-split sets; no token on both sides scores 1
-(source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
+"""Shared tokens / all tokens, of the sets of lower-cased words between white space; two texts without tokens
+score 1 (source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
 
 
 # normalized_text
@@ -148,19 +148,19 @@ def _normalized_key(value: JsonValue) -> Hashable:
 
 NORMALIZED_TEXT: Final = Comparator("normalized_text", lambda _: equality_of(_normalized_key), ())
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
-removed) and its case (full case folding); keys and numbers as they are (source 2)."""
+removed) and its case (full case folding); keys and numbers are unchanged (source 2)."""
 
 
 # contains
 
 
 class _Whole(NamedTuple):
-    """A value, and what it is made of: found out once a value, not once a pair."""
+    """A value and its parts, computed once per value, not once per pair."""
 
     value: JsonValue
     key: Hashable
     parts: frozenset[Hashable] | None
-    """Of its elements or members; None: it is no container."""
+    """Keys of its elements or members; None if it is not a container."""
 
     @classmethod
     def of(cls, value: JsonValue) -> _Whole:
@@ -217,7 +217,7 @@ def _make_regex(params: Params) -> Scoring:
 
 
 def compile_pattern(pattern: str) -> regex.Pattern[str]:
-    """Return a regular expression of the `regex` package; ValueError says what is wrong with it."""
+    """Return a regular expression of the `regex` package, or raise a ValueError that says what is wrong."""
     import regex
 
     try:
@@ -227,7 +227,7 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
 
 
 def matches_whole(pattern: regex.Pattern[str], text: str, timeout: float) -> bool:
-    """Tell whether the whole of a text matches; TimeoutError says which pattern took longer than that."""
+    """Tell whether the whole of a text matches; a TimeoutError names a pattern that takes too long."""
     try:
         return pattern.fullmatch(text, timeout=timeout) is not None
     except TimeoutError:
@@ -240,4 +240,4 @@ def matches_whole(pattern: regex.Pattern[str], text: str, timeout: float) -> boo
 REGEX: Final = Comparator("regex", _make_regex, ("timeout",), reflexive=False)
 """Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. `timeout`:
 seconds per match, default 1. Raises ValueError for a bad pattern and TimeoutError for one that takes too
-long. A pattern against what is no string scores 0."""
+long. A pattern against a value that is not a string scores 0."""

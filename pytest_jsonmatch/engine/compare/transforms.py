@@ -1,6 +1,6 @@
-"""Transforms: what is done to both values before they are compared.
+"""Transforms, which change both values before they are compared.
 
-A transform leaves values of other types than its own, and null, unchanged.
+A transform leaves null, and values of types that it is not for, unchanged.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Transform:
     """One way to change a value before comparing.
 
     Args:
-        name: what it is registered under.
-        make: takes the parameters, checks their values (ConfigurationError names a wrong one) and returns a
-            plain function of one JSON value. Those of the built-ins never raise.
-        params: the names of the parameters that there are; None: any.
+        name: the name it is registered under.
+        make: takes the parameters, checks their values (a ConfigurationError names a wrong one) and returns
+            a plain function of one JSON value. Those of the built-ins never raise.
+        params: the names of its parameters; None: any.
 
     >>> BUILTIN["lowercase"].bind({})("IBAN")
     'iban'
@@ -42,10 +42,10 @@ class Transform:
     params: tuple[str, ...] | None = ()
 
     def bind(self, params: Params) -> Change:
-        """Return the function of a value with some parameters.
+        """Return the function of a value with these parameters.
 
         Raises:
-            ConfigurationError: a parameter is unknown, or is not what it can be.
+            ConfigurationError: a parameter is unknown or invalid.
         """
         if self.params is not None:
             check_names(f"transform {self.name!r}", params, self.params)
@@ -53,9 +53,9 @@ class Transform:
 
 
 def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
-    """Make a Transform of a function `fn(value)` or `fn(value, params)`; null passes it by.
+    """Make a Transform of a function `fn(value)` or `fn(value, params)`; null is never passed to it.
 
-    What it raises is for the caller to report.
+    The caller reports what it raises.
 
     >>> digits = user_transform("digits", lambda value: "".join(filter(str.isdigit, value)))
     >>> digits.bind({})("DE-42 7")
@@ -73,18 +73,18 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class UserFunction:
-    """A user's transform with its parameters; unlike a built-in it may raise, or answer as it likes."""
+    """A user's transform with its parameters; unlike a built-in it may raise, or return anything."""
 
     fn: Callable[..., JsonValue]
     params: tuple[dict[str, object], ...] = ()
 
     def __call__(self, value: JsonValue) -> JsonValue:
-        """Return the value as it is compared; null as it is."""
+        """Return the value as it is compared; null is unchanged."""
         return None if value is None else self.fn(value, *self.params)
 
 
 def _takes_params(fn: Callable[..., JsonValue]) -> bool:
-    """Tell whether a function has to be called with two arguments, or names its second one `params`."""
+    """Tell whether a function must be called with two arguments, or names its second one `params`."""
     return takes(fn, 2) and (not takes(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"])
 
 
@@ -125,9 +125,9 @@ def strip_punctuation(text: str) -> str:
 
 
 def map_scalars(value: JsonValue, fn: Change, *, drop_nulls: bool = False) -> JsonValue:
-    """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, not to keys.
+    """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, but not to keys.
 
-    `drop_nulls` leaves members that are null out of objects.
+    `drop_nulls` drops null members of objects.
 
     >>> map_scalars({"A": ["B", None], "C": None}, repr, drop_nulls=True)
     {'A': ["'B'", 'None']}
@@ -139,7 +139,7 @@ def map_scalars(value: JsonValue, fn: Change, *, drop_nulls: bool = False) -> Js
         places: Iterable[tuple[JsonValue, JsonValue]]
         places = holder.items() if type(holder) is dict else enumerate(holder)
         for place, item in places:
-            # Replacing a member keeps the size, so that going on with the iteration is safe.
+            # Replacing a member keeps the size, so it is safe to continue the iteration.
             if type(item) is dict and drop_nulls:
                 holder[place] = {key: each for key, each in item.items() if each is not None}
                 stack.append(holder[place])
@@ -160,16 +160,16 @@ def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
     return Transform(name, lambda _: transform)
 
 
-# Transforms with parameters, and the one of whole texts
+# Transforms with parameters, and the one for whole texts
 
 
 def read_as_json(value: JsonValue) -> JsonValue:
-    """Return the value as it is: `parse_json` is done before the walk, which goes down into what it reads."""
+    """Return the value unchanged: `parse_json` is applied before the walk, which then enters the result."""
     return value
 
 
 def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
-    """Return the one parameter of a transform, which is one of some words."""
+    """Return the only parameter of a transform, which is one of the known words."""
     names = list(known)
     value = required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
     return choice_parameter(owner, name, value, names)
@@ -284,18 +284,18 @@ BUILTIN: Final[Mapping[str, Transform]] = {
 | `lowercase` | | `str.lower` |
 | `casefold` | | `str.casefold`: "ß" becomes "ss" |
 | `strip` | | drops white space at both ends |
-| `normalize_whitespace` | | every run of white space becomes one space, none at the ends |
-| `sort_tokens` | | the words between white space, sorted |
-| `strip_accents` | | NFD, then without combining marks (category Mn) |
-| `strip_punctuation` | | without characters of the Unicode categories P*; symbols such as $ and + stay |
+| `normalize_whitespace` | | turns every run of white space into one space, with none at the ends |
+| `sort_tokens` | | sorts the words between white space |
+| `strip_accents` | | decomposes (NFD), then drops combining marks (category Mn) |
+| `strip_punctuation` | | drops characters of the Unicode categories P*; symbols such as $ and + stay |
 | `unicode` | `form`: NFC, NFD, NFKC, NFKD | Unicode normal form |
 | `round_digits` | `digits` | rounds a number as Python's `round` does |
 | `type_convert` | `to`: str, float, int, bool | reads or writes a value as another type |
 | `parse_json` | | reads JSON text inside JSON, and compares what it says, leaf by leaf |
 
-`type_convert` to `str` writes numbers and booleans as JSON text; to `float` reads numeric strings and makes
-integers floats where that loses nothing; to `int` reads strings of digits and cuts off a number's fraction;
-to `bool` reads true/false, yes/no, 1/0 in any case. What makes no sense (a float of "n/a", a number of a
-boolean) stays as it is. JSON Schema's names `string`, `integer` and `boolean` mean the same; `number` reads
-numeric strings and leaves integers integers.
+`type_convert` to `str` writes numbers and booleans as JSON text; to `float` reads numeric strings and turns
+integers into floats if that loses nothing; to `int` reads strings of digits and cuts off a number's fraction;
+to `bool` reads true/false, yes/no, 1/0 in any case. Values that can't be converted ("n/a" to a float, a
+boolean to a number) stay as they are. JSON Schema's names `string`, `integer` and `boolean` mean the same;
+`number` reads numeric strings and leaves integers as they are.
 """
