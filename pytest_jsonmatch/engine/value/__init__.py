@@ -1,3 +1,3 @@
-"""What a JSON value is, and where it stands."""
+"""JSON values, their paths, and the basics that the rest of the engine shares."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pause the garbage collector while documents are gone through.
+"""Pause the garbage collector while documents are processed.
 
 Chains of 100,000 containers are its worst case: building them triggers full collections again and again, each
-of which walks the whole chain, and most of the time goes there. The engine makes no cyclic garbage meanwhile.
+of which walks the whole chain and takes most of the time. The engine makes no cyclic garbage meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import final
 
 @final
 class CollectorPause:
-    """A context in which the collector is off; after it, it is on if it was on before."""
+    """A context in which the collector is off; at its end the collector is on again if it was on before."""
 
     __slots__ = ("_was_on",)
 

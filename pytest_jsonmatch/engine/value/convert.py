@@ -1,7 +1,7 @@
 """The JSON value model, and the conversion of Python values into it.
 
 Inside the engine a JSON value is None, bool, int, float, str, list or dict; a number too large for a double,
-such as 1e400, is a Decimal. Everything here keeps an explicit stack, so that deep nesting never ends in a
+such as 1e400, is a Decimal. Everything here uses an explicit stack, so that deep nesting never causes a
 RecursionError.
 """
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.paths import Trail
 
-# `Any`: a recursive alias of JSON would need a cast at every step of every walk, and find no more mistakes.
+# `Any`: a recursive alias would need a cast at every step of every walk, and would find no more mistakes.
 JsonValue: TypeAlias = Any
 Side: TypeAlias = Literal["expected", "actual"]
 
 NUMBERS: Final = frozenset({int, float, Decimal})
-"""The types of JSON numbers. (`bool`, a subclass of int in Python, is none.)"""
+"""The types of JSON numbers, which `bool`, a subclass of int in Python, is not."""
 CONTAINERS: Final = frozenset({dict, list})
 """The types of objects and arrays."""
 MAX_INTEGER_DIGITS: Final = 100_000
 """Integers with more digits are refused."""
 _FEW_BITS: Final = 3 * MAX_INTEGER_DIGITS
-"""An integer of so many bits has fewer digits: a digit takes more than three bits."""
+"""An integer of this many bits has fewer digits than that: a digit takes more than three bits."""
 
 
 @final
 class _Missing:
-    """The type of `MISSING`: there is no value at this place."""
+    """The type of `MISSING`, which means that there is no value at a place."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ MISSING: Final = _Missing()
 
 
 def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
-    """Return what stands at keys and indices in a value; MISSING if nothing does.
+    """Return the value at keys and indices in a value; MISSING if there is none.
 
     >>> value_at({"a": [1, 2]}, ("a", 1)), value_at({"a": "x"}, ("a", 0)) is MISSING
     (2, True)
@@ -76,7 +76,7 @@ def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
 
 
 def with_value(value: JsonValue, trail: Sequence[Any], new: JsonValue) -> JsonValue:
-    """Return a value with another at keys and indices, or with MISSING nothing; the old one is left as it is.
+    """Return a copy of a value with `new` at keys and indices; MISSING removes what is there.
 
     >>> with_value({"a": [1, 2]}, ("a", 2), 3), with_value({"a": [1, 2]}, ("a", 0), MISSING)
     ({'a': [1, 2, 3]}, {'a': [2]})
@@ -116,7 +116,7 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     dict: "object",
 }
 SCHEMA_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
-"""The types of JSON Schema, which tells integers from other numbers."""
+"""The types of JSON Schema, which distinguishes integers from other numbers."""
 
 
 def fits_types(value: JsonValue, types: Collection[str]) -> bool:
@@ -130,7 +130,7 @@ def fits_types(value: JsonValue, types: Collection[str]) -> bool:
 
 
 def is_integral(number: JsonValue) -> bool:
-    """Tell whether a number has no fraction, by value: 1.0 has none."""
+    """Tell whether a number has no fraction, by value: 1.0 does not."""
     if type(number) is float:
         return number.is_integer()
     return type(number) is int or type(number) is Decimal
@@ -143,11 +143,11 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
         value: dict, list, tuple, str, int, float, bool, None, any Mapping or Sequence, a pydantic model, a
             dataclass or attrs instance, an Enum (its value), Decimal, date, datetime, time (ISO 8601 text),
             UUID or Path (text); at any depth.
-        side: "expected" refuses NaN and infinities; "actual" keeps them, and they equal nothing.
+        side: "expected" refuses NaN and infinities; "actual" keeps them, but they equal nothing.
 
     Raises:
-        UnsupportedValueError: (a TypeError) something has no JSON form; the message names its path.
-        InvalidExpectedError: (a ValueError) expected holds NaN or an infinity.
+        UnsupportedValueError: (a TypeError) a value has no JSON form; the message names its path.
+        InvalidExpectedError: (a ValueError) expected contains NaN or an infinity.
 
     >>> to_json_value({"when": dt.date(2026, 1, 31), "tags": ("a", "b")})
     {'when': '2026-01-31', 'tags': ['a', 'b']}
@@ -172,7 +172,7 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
             total += item
         elif kind is not int or not -_EVERYDAY_INTEGER < item < _EVERYDAY_INTEGER:
             return None
-    # One test for all numbers: the sum is NaN or infinite if any of them is. (If it overflows: look closer.)
+    # One test for all numbers: the sum is NaN or infinite if any of them is, or if it overflows.
     if total - total != 0.0:
         return None
     try:
@@ -185,12 +185,12 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
 _EVERYDAY_INTEGER: Final = 2**63
 
 
-# A container being converted: what is left of it, the result so far, its trail, the id of its source.
+# A container being converted: its remaining members, the result so far, its trail, the id of its source.
 _Frame: TypeAlias = "tuple[Iterator[tuple[Any, Any]], Any, Trail, int]"
 
 
 def _convert(value: object, side: Side) -> JsonValue:
-    """Convert any value; `open_ids` are the containers around the current one, to notice cycles."""
+    """Convert any value; `open_ids` are the containers around the current one, to detect cycles."""
     root: list[JsonValue] = []
     stack: list[_Frame] = [(iter([(0, value)]), root, None, 0)]
     open_ids: set[int] = set()
@@ -220,7 +220,7 @@ def _convert(value: object, side: Side) -> JsonValue:
                                 f"{side} contains itself at {trail_text(here)}; JSON has no cycles"
                             )
                         open_ids.add(id(item))
-                        # The iterator keeps a dict or list alive that was made from a model on the spot.
+                        # The iterator keeps a dict or list alive that was just made from a model.
                         members = iter(plain.items()) if type(plain) is dict else enumerate(plain)
                         plain = type(plain)()
                         opened = (members, plain, here, id(item))

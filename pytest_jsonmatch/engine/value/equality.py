@@ -1,4 +1,4 @@
-"""Equality of JSON values: as JSON means it, strictly by kind of number, and by hash."""
+"""Equality of JSON values: by JSON's rules, strictly by kind of number, and by hash."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def _scalars_equal(left: JsonValue, right: JsonValue) -> bool:
     kind, other = type(left), type(right)
     if (kind is not other and (kind not in NUMBERS or other not in NUMBERS)) or left != right:
         return False
-    # Infinities equal each other in Python; they are not JSON, so here they equal nothing.
+    # Infinities equal each other in Python, but they are not JSON, so here they equal nothing.
     return not (kind is float and left - left != 0.0)
 
 
 def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
-    """Return a hashable key that is equal for equal JSON values, and for no others.
+    """Return a hashable key that is equal for equal JSON values only.
 
     Args:
         value: any JSON value.
@@ -71,7 +71,7 @@ def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
 
 @final
 class _Container:
-    """An array or object as a key; its hash looks at two levels only, so that no depth is too deep."""
+    """An array or object as a key; its hash covers two levels only, so that any depth is possible."""
 
     __slots__ = ("_hash", "_strict", "_value")
 

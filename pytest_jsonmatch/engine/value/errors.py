@@ -1,4 +1,4 @@
-"""What this package raises and warns of on purpose, and the hints that the messages share."""
+"""The errors and warnings of this package, and the hints that their messages share."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class JsonMatchError(Exception):
     """The base of every error raised by pytest-jsonmatch."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Pickled by its attributes, since `__init__` takes others than the text of the message.
+        # Pickled by its attributes, since `__init__` takes other arguments than the message.
         return newobj, (type(self), *self.args), self.__dict__
 
 
 class JsonMatchWarning(UserWarning):
-    """Something is odd, and does not stop a comparison."""
+    """Something is odd, but does not stop a comparison."""
 
 
 class ConfigurationError(JsonMatchError, ValueError):
@@ -56,14 +56,14 @@ class UnsupportedValueError(JsonMatchError, TypeError):
 
 
 class InvalidExpectedError(JsonMatchError, ValueError):
-    """Expected data holds something that JSON cannot express (NaN, infinity); the message names its path."""
+    """Expected data contains what JSON cannot express (NaN, infinity); the message names its path."""
 
 
 class GoldValidationError(JsonMatchError, ValueError):
-    """Expected data does not fit the schema that says how to score it: it has an unlisted field, for example.
+    """Expected data does not fit the schema that scores it: for example, it has an unlisted field.
 
     `record_id` is the record's id or its index (None if there is only one record); `path` is the instance
-    path of the value, `keys` are the keys and indices that it consists of, where a comparison found it.
+    path of the value, and `keys` are the path's keys and indices, if a comparison raised the error.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class GoldValidationError(JsonMatchError, ValueError):
 
 
 class UnlistedFieldError(JsonMatchError, ValueError):
-    """An answer has a field that the schema does not list, under a metric that refuses such fields.
+    """An answer has a field that the schema does not list, under a metric that rejects such fields.
 
     >>> error = UnlistedFieldError("actual: 'colour' is not in the schema", path="colour")
     >>> error.path
@@ -93,7 +93,7 @@ class UnlistedFieldError(JsonMatchError, ValueError):
 
 
 class RootTypeError(JsonMatchError, TypeError):
-    """The metric compares objects and was given something else; the message names suitable metrics."""
+    """The metric compares objects but was given something else; the message names suitable metrics."""
 
 
 class TargetPathError(JsonMatchError, ValueError):
@@ -101,11 +101,11 @@ class TargetPathError(JsonMatchError, ValueError):
 
 
 class ComparatorError(JsonMatchError, RuntimeError):
-    """A comparator raised an error, or returned a score outside [0, 1], in an assertion."""
+    """In an assertion, a comparator raised an error or returned a score outside [0, 1]."""
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error's type and what it says.
+    """Return an error's type and message.
 
     >>> error_text(KeyError("x")), error_text(TimeoutError())
     ("KeyError: 'x'", 'TimeoutError')
@@ -137,7 +137,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"; known: {', '.join(names)}" if names else ""
 
 
-# Tracebacks show these under the name that users import and catch.
+# Tracebacks show the names under which users import these.
 for _class in (JsonMatchWarning, JsonMatchError, *JsonMatchError.__subclasses__()):
     _class.__module__ = "pytest_jsonmatch"
 del _class

@@ -16,10 +16,10 @@ def _nearest(holder: object, meant: str) -> str:
 
 
 def object_named(written: str, hint: Callable[[object, str], str] = _nearest) -> Any:
-    """Return the object that "module:attribute" names; the attribute may have dots. "module" is the module.
+    """Return the object that "module:attribute" names, or for "module" the module; attributes may be dotted.
 
     Args:
-        written: the names.
+        written: the name, in one of these forms.
         hint: returns the end of the message about a missing attribute, given the object that lacks it.
 
     Raises:
@@ -31,7 +31,7 @@ def object_named(written: str, hint: Callable[[object, str], str] = _nearest) ->
     module, _, attributes = written.partition(":")
     try:
         found: Any = import_module(module)
-    except Exception as error:  # whatever a module does when it is imported
+    except Exception as error:  # importing a module can raise anything
         raise ConfigurationError(f"{written!r} can't be imported: {error_text(error)}") from error
     for attribute in filter(None, attributes.split(".")):
         try:

@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 @final
 class _Marker(Enum):
-    """A segment that is neither a key nor an index, as it is written."""
+    """A segment that is neither a key nor an index, and how it is written."""
 
     ELEMENT = "[]"
     ANY_KEY = "*"
     ANY_DEPTH = "**"
 
-    # (Nodes are looked up by it all the time, and the hash of an Enum is a function in Python.)
+    # Nodes are looked up by it all the time, and an Enum's own hash is a slow Python function.
     __hash__ = object.__hash__
 
 
 ELEMENT: Final = _Marker.ELEMENT
 """Any element of an array: the `[]` of a schema path."""
 ANY_KEY: Final = _Marker.ANY_KEY
-"""Any one key: the `*` of a pattern."""
+"""Any single key: the `*` of a pattern."""
 ANY_DEPTH: Final = _Marker.ANY_DEPTH
 """Any number of segments: the `**` of a pattern."""
 
 Segment: TypeAlias = "str | int | _Marker"
 Trail: TypeAlias = "tuple[Trail, Segment] | None"
-"""A path as linked pairs, so that depth costs linear memory: that of the parent, and the step from there."""
+"""A path as linked pairs (the parent's path, the step from there), so that depth costs linear memory."""
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# One step of a path: a name, after a dot unless it comes first, or something in brackets.
+# One step of a path: a name, with a dot before it unless it is the first, or something in brackets.
 _STEP: Final = re.compile(
     r"""
       (?P<dot>\.?) (?: (?P<key>[A-Za-z_][A-Za-z0-9_]*) | (?P<any>\*\*?) )
@@ -50,7 +50,7 @@ _STEP: Final = re.compile(
 
 
 def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
-    """Return the text of a path; `…` stands for what follows the first `limit` segments.
+    """Return the text of a path; `…` replaces what follows the first `limit` segments.
 
     >>> format_path(("items", 0, "unit price")), format_path((ELEMENT, "price")), format_path(())
     ('items[0]["unit price"]', '[].price', '$')
@@ -74,7 +74,7 @@ def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
 
 
 def _quoted(key: str) -> str:
-    """Return a key as a JSON string, with lone surrogates escaped: as they are, no file takes them."""
+    """Return a key as a JSON string, with lone surrogates escaped, since files can't contain them."""
     text = json.dumps(key, ensure_ascii=False)
     try:
         text.encode()
@@ -84,7 +84,7 @@ def _quoted(key: str) -> str:
 
 
 def trail_segments(trail: Trail) -> tuple[Segment, ...]:
-    """Return the segments of a path in their order."""
+    """Return the segments of a path in order."""
     segments: list[Segment] = []
     while trail is not None:
         trail, segment = trail
@@ -143,7 +143,7 @@ def _parse(text: str, what: str) -> tuple[Segment, ...]:
     while position < len(text) or not segments:
         step = _STEP.match(text, position)
         if step is None and position > 0 and text[position : position + 1] == ".":
-            position += 1  # the dot is right, what follows it is not
+            position += 1  # the dot is right, but not what follows it
         if step is None or (step["dot"] is not None and bool(step["dot"]) == (position == 0)):
             raise ConfigurationError(
                 f"{text!r} is not a {what}: character {position + 1} is not understood; write keys with dots "
@@ -173,7 +173,7 @@ class Pattern:
 
     @property
     def literals(self) -> int:
-        """The number of segments that are keys or `[]`; of two matching patterns the one with more wins."""
+        """The number of segments that are keys or `[]`; of two matching patterns, the one with more wins."""
         return sum(1 for segment in self.segments if segment is not ANY_KEY and segment is not ANY_DEPTH)
 
     def start(self) -> frozenset[int]:
@@ -183,7 +183,7 @@ class Pattern:
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
         """Return the positions that can follow `states` after one more segment of a schema path.
 
-        `ANY_KEY` as that segment is a key that may be any.
+        `ANY_KEY` as that segment means any key.
         """
         reached: set[int] = set()
         for state in states:
@@ -208,7 +208,7 @@ class Pattern:
         return self.accepts(states)
 
     def _closure(self, states: set[int]) -> frozenset[int]:
-        """Add the positions reached by letting `**` stand for no segment."""
+        """Add the positions reached if `**` matches no segment."""
         for state in sorted(states):
             after = state
             while after < len(self.segments) and self.segments[after] is ANY_DEPTH:

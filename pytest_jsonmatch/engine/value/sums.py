@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Figure: TypeAlias = "float | Any"
-"""A figure in [0, 1], or None where batch errors have left nothing to count.
+"""A figure in [0, 1], or None if batch errors have left nothing to count.
 
-(`Any` in place of None: else type checkers would want every `result.score >= 0.9` to be guarded.)
+`Any` replaces None, since type checkers would otherwise require a check before every `result.score >= 0.9`.
 """
 
 _BELOW_ONE: Final = math.nextafter(1.0, 0.0)
@@ -24,7 +24,7 @@ class Sums(NamedTuple):
         score: the sum of scores times weights (Σ).
         expected: the sum of the weights of expected's leaves (E).
         actual: the sum of the weights of actual's leaves (A).
-        perfect: whether every leaf that counts scored 1.
+        perfect: whether every counted leaf scored 1.
 
     >>> sums = Sums(1.5, 2.0, 4.0, perfect=False)
     >>> sums.precision, sums.recall, sums.f1
@@ -52,12 +52,12 @@ class Sums(NamedTuple):
         return ratio(2 * self.score, self.expected + self.actual, perfect=self.perfect)
 
     def times(self, weight: float) -> Sums:
-        """Return the sums as they are where everything weighs so much more."""
+        """Return the sums with all weights multiplied by `weight`."""
         return Sums(self.score * weight, self.expected * weight, self.actual * weight, self.perfect)
 
 
 class Figures(NamedTuple):
-    """What is said of one comparison."""
+    """The figures of one comparison."""
 
     precision: float
     recall: float
@@ -67,19 +67,19 @@ class Figures(NamedTuple):
 
 
 def figures_of(sums: Sums, reduce: str) -> Figures:
-    """Return the figures of one comparison, under a metric that reduces to "f1" or to a "ratio"."""
+    """Return the figures of one comparison, for a metric with `reduce` "f1" or "ratio"."""
     recall, f1 = sums.recall, sums.f1
     return Figures(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
 
 
 def total_of(parts: Iterable[Sums]) -> Sums:
-    """Return the sum of sums, the same in whatever order they come."""
+    """Return the total of sums, independent of their order."""
     scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
     return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
 
 
 def ratio(part: float, whole: float, *, perfect: bool) -> float:
-    """Return part / whole, at most 1, and 1 for 0/0; rounding never makes it 1 unless all is `perfect`.
+    """Return part / whole, at most 1, and 1 for 0/0; rounding makes it 1 only if all is `perfect`.
 
     >>> ratio(1.0, 4.0, perfect=False), ratio(0.0, 0.0, perfect=True)
     (0.25, 1.0)

@@ -1,4 +1,4 @@
-"""Numbers from text, and text from JSON values and counts: exact at any size, and of any depth."""
+"""Numbers from text, and text from JSON values and counts, exact at any size and depth."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# The group of both patterns is a fraction with an exponent; it is empty for integers.
+# The group of both patterns is the fraction and exponent; it is empty for integers.
 _LITERAL: Final = re.compile(r"-?(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE][+-]?\d+)?)", re.ASCII)
 _NUMERAL: Final = re.compile(r"[+-]?(?=\.?\d)\d*((?:\.\d*)?(?:[eE][+-]?\d+)?)", re.ASCII)
 # Room for the longest integer, a sign and some white space; longer text is not read as a number.
 _LONGEST_NUMERAL: Final = MAX_INTEGER_DIGITS + 10
-# Python refuses str(int) and int(str) above 4,300 digits, or above a limit that programs may set, but never
-# below 640. Longer integers are read in parts, and written by Decimal, which has no such limit.
+# Python refuses str(int) and int(str) above 4,300 digits, or above a limit of at least 640 that programs may
+# set. Longer integers are read in parts, and written by Decimal, which has no such limit.
 _PLAIN_DIGITS: Final = 600
 _string_text: Final = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -80,7 +80,7 @@ def _integer(text: str) -> int:
 
 
 def _long_integer(digits: str) -> int:
-    """Read many digits by halves, each short enough for Python's limit."""
+    """Read many digits by halves, until each part is short enough for Python's limit."""
     if len(digits) <= _PLAIN_DIGITS:
         return int(digits)
     low = len(digits) // 2
@@ -101,7 +101,7 @@ def read_real(text: str) -> float | Decimal:
         if (decimal := Decimal(text)).is_finite():
             return decimal
     except ArithmeticError:
-        pass  # a program may have Decimal return NaN or an infinity instead
+        pass  # programs may configure Decimal to return NaN or an infinity instead
     raise ValueError("a number with an exponent of more than 18 digits; give it as a string")
 
 
@@ -119,7 +119,7 @@ def number_text(number: float | Decimal) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text, cut with "…" after `limit` characters.
+    """Return a text of at most `limit` characters, cut with "…" if it is longer.
 
     >>> shortened("Saint-Malo", 10), shortened("Saint-Malo", 6)
     ('Saint-Malo', 'Saint…')
@@ -128,7 +128,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def render(value: JsonValue, limit: int | None = None) -> str:
-    """Return compact JSON text of any depth, cut with "…" after `limit` characters.
+    """Return a value of any depth as compact JSON text, cut with "…" to at most `limit` characters.
 
     >>> render({"a": [1, None, "é"]}), render(["long"] * 9, limit=12)
     ('{"a": [1, null, "é"]}', '["long", "l…')
@@ -152,7 +152,7 @@ def render(value: JsonValue, limit: int | None = None) -> str:
 
 
 def _pieces(container: JsonValue, limit: int | None) -> Iterator[JsonValue]:
-    """Yield the text of an object or array in pieces; where one stands inside it, yield that itself."""
+    """Yield the text of an object or array in pieces; objects and arrays in it are yielded themselves."""
     is_object = type(container) is dict
     lead, closing = ("{", "}") if is_object else ("[", "]")
     for key, item in container.items() if is_object else zip(repeat(None), container):
