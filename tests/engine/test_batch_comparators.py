@@ -432,13 +432,13 @@ def test_with_scope_chunk_a_list_is_no_answer(registry):
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (1.5, "returned 1.5 for this item, which is no score in [0, 1]"),
-        (-0.1, "returned -0.1 for this item, which is no score in [0, 1]"),
-        (float("nan"), "returned nan for this item, which is no score in [0, 1]"),
-        ("1.0", "returned '1.0' for this item, which is no score in [0, 1]"),
-        (None, "returned None for this item, which is no score in [0, 1]"),
-        ({"score": 1}, "returned {'score': 1} for this item, which is no score in [0, 1]"),
-        (ComparatorResult(2.0), "returned 2.0 for this item, which is no score in [0, 1]"),
+        (1.5, "returned 1.5 for this item, which is not a score in [0, 1]"),
+        (-0.1, "returned -0.1 for this item, which is not a score in [0, 1]"),
+        (float("nan"), "returned nan for this item, which is not a score in [0, 1]"),
+        ("1.0", "returned '1.0' for this item, which is not a score in [0, 1]"),
+        (None, "returned None for this item, which is not a score in [0, 1]"),
+        ({"score": 1}, "returned {'score': 1} for this item, which is not a score in [0, 1]"),
+        (ComparatorResult(2.0), "returned 2.0 for this item, which is not a score in [0, 1]"),
         (ValueError("refused"), "could not score this item: ValueError: refused"),
     ],
 )

@@ -218,7 +218,7 @@ def test_one_role_for_two_fields_of_an_object_is_an_error_of_both():
     )
     assert result.counts == {"batch_error": 2}
     assert {f.error for f in result.field_results} == {
-        "could not score this item: ValueError: first and last both have the role 'given'; one field of an object can have it"
+        "could not score this item: ValueError: first and last both have the role 'given'; only one field of an object can have it"
     }
 
 

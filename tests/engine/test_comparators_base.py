@@ -203,7 +203,7 @@ def test_a_users_function_that_returns_no_score_is_an_error(result):
     with session_registry() as registry:
         registry.comparator("mine", lambda *_: result)
         (error,) = compare_json({"v": "a"}, {"v": "b"}, fields={"v": {"compare": "mine"}}).errors
-    assert error.reason == f"returned {result!r}, which is no score in [0, 1]"
+    assert error.reason == f"returned {result!r}, which is not a score in [0, 1]"
 
 
 def test_a_users_comparator_sees_nulls_and_is_asked_about_equal_values():

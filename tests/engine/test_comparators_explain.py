@@ -23,7 +23,7 @@ _NEITHER = "neither is a phone number with a country code; "
         ("mine", {}, True, 1, "boolean against number"),
         ("mine", {}, "a", "b", None),
         ("exact", {}, 1, NAN, "not a number (NaN)"),
-        ("relative", {}, 1, INF, "an infinity is no JSON number"),
+        ("relative", {}, 1, INF, "an infinity is not a JSON number"),
         ("exact", {}, True, False, None),
         ("exact", {}, MISSING, 1, None),
         ("exact", {}, 50, 51.2, "2.4 % off"),

@@ -207,7 +207,7 @@ def test_a_comparator_that_raises_or_leaves_its_range_is_an_error_entry_and_the_
     ]
     assert [str(entry) for entry in result.errors] == [
         "a: comparator 'broken' raised ZeroDivisionError: division by zero",
-        "b: comparator 'wild' returned 1.5, which is no score in [0, 1]",
+        "b: comparator 'wild' returned 1.5, which is not a score in [0, 1]",
     ]
 
 

@@ -60,7 +60,7 @@ def test_a_schema_of_any_depth_does_not_stop_a_comparison():
     ("options", "message"),
     [
         ({"validate": "yes", "schema": {}}, "validate is 'yes'; it can be 'report' or 'require' or 'off'"),
-        ({"validate": "require"}, "validate is 'require', and there is no schema to validate against"),
+        ({"validate": "require"}, "validate is 'require', but there is no schema to validate against"),
     ],
 )
 def test_what_is_no_way_to_validate(options, message):

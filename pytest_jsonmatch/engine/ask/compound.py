@@ -114,7 +114,7 @@ class CompoundComparator:
             if other is not item:
                 twice = ValueError(
                     f"{other.path} and {item.path} both have the role {item.params['role']!r}; "
-                    "one field of an object can have it"
+                    "only one field of an object can have it"
                 )
                 return {each.id: twice for each in group}
         primary = by_role.get(self.primary)

@@ -248,7 +248,7 @@ def _checked(answer: object) -> Answer:
     # numpy's scalars and bools have __float__ too; strings and None do not.
     number = float(score) if hasattr(type(score), "__float__") else math.nan  # type: ignore[arg-type]
     if not 0.0 <= number <= 1.0:
-        return f"returned {score!r} for this item, which is no score in [0, 1]"
+        return f"returned {score!r} for this item, which is not a score in [0, 1]"
     if not isinstance(answer, ComparatorResult):
         return number
     return ComparatorResult(number, answer.reason, answer.skip, answer.comparator)

@@ -61,7 +61,7 @@ class Batch:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What a batch comparator returns in place of a score; questions are collected and asked together."""
+    """Returned by a batch comparator in place of a score; questions are collected and asked together."""
 
     batch: Batch
     params: Mapping[str, Any]

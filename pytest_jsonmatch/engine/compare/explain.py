@@ -96,7 +96,7 @@ def _explain(name: str | None, params: Params, expected: JsonValue, actual: Json
         return _explain_oneof(params, expected, actual)
     for value in (actual, expected):
         if type(value) is float and not math.isfinite(value):
-            return "not a number (NaN)" if math.isnan(value) else "an infinity is no JSON number"
+            return "not a number (NaN)" if math.isnan(value) else "an infinity is not a JSON number"
     if name in _EXPLAINERS and (reason := _EXPLAINERS[name](params, expected, actual)) is not None:
         return reason
     kind, other = json_type(expected), json_type(actual)
@@ -172,7 +172,7 @@ def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -
 
 # Texts
 
-# What may differ, and the function that removes the difference, in the order in which they are tried.
+# Kinds of spelling, and the functions that remove differences in them, in the order in which they are tried.
 _SPELLINGS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     ("Unicode form", partial(unicodedata.normalize, "NFC")),
     ("white space", lambda text: "".join(text.split())),

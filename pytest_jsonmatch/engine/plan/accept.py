@@ -238,6 +238,6 @@ class Acceptance:
         return f"accepted: {said}" if score == 1.0 else f"nearest accepted value: {said}"
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two transformed scalars: against the expected value, or what is accepted besides it."""
+        """Score two transformed scalars: the best against the expected value and what else is accepted."""
         found = self._score(expected, actual)
         return found if found == 1.0 else max(found, self.ceiling(actual))

@@ -86,7 +86,7 @@ def _target(text: str) -> tuple[Segment, ...]:
     return segments
 
 
-# The signature has the schema's hash besides the options; memory affects how figures are found, not figures.
+# The schema's hash is in the signature anyway; the memory limit only affects how figures are computed.
 _NO_OPTIONS: Final = frozenset({"schema", "memory_limit"})
 
 

@@ -1,3 +1,3 @@
-"""What a comparison says, to people and programs."""
+"""The result of a comparison, for people and programs."""
 
 from __future__ import annotations

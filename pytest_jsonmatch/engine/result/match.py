@@ -294,7 +294,7 @@ class MatchResult:
 
     @property
     def signature(self) -> Signature:
-        """What the score was made with; equal signatures mean comparable scores."""
+        """How the score was computed; equal signatures mean comparable scores."""
         return self._plan.signature
 
     @property

@@ -38,7 +38,7 @@ def check_validate(wanted: object, schema: object) -> None:
     if wanted not in VALIDATE:
         raise ConfigurationError(f"validate is {wanted!r}; it can be {' or '.join(map(repr, VALIDATE))}")
     if wanted == "require" and schema is None:
-        raise ConfigurationError("validate is 'require', and there is no schema to validate against")
+        raise ConfigurationError("validate is 'require', but there is no schema to validate against")
 
 
 def validity_of(schema: SchemaNode | None, actual: JsonValue, mode: str) -> Validity | None:

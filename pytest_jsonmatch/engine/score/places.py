@@ -329,7 +329,7 @@ def _checked_score(value: Any, detail: Detail | None) -> tuple[float, Detail | N
     number = float(value) if hasattr(value, "__float__") else math.nan
     if 0.0 <= number <= 1.0:
         return number, detail
-    return 0.0, Detail(error=f"returned {value!r}, which is no score in [0, 1]")
+    return 0.0, Detail(error=f"returned {value!r}, which is not a score in [0, 1]")
 
 
 def refused(node: PlanNode, trail: Trail | None, *, of_expected: bool) -> JsonMatchError:

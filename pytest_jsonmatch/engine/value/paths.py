@@ -112,7 +112,7 @@ def parse_path(text: str) -> tuple[Segment, ...]:
     """
     segments = _parse(text, "path")
     if any(segment is ANY_KEY or segment is ANY_DEPTH for segment in segments):
-        raise ConfigurationError(f"{text!r} is a pattern, not a path: * and ** stand for many places")
+        raise ConfigurationError(f"{text!r} is a pattern, not a path: * and ** match many places")
     return segments
 
 
@@ -128,7 +128,7 @@ def parse_pattern(text: str) -> Pattern:
     segments = _parse(text, "path pattern")
     if any(type(segment) is int for segment in segments):
         raise ConfigurationError(
-            f"{text!r} names one element; a rule holds for every element of an array: write [] for the index"
+            f"{text!r} names one element; a rule applies to every element of an array: write [] for the index"
         )
     return Pattern(text, segments)
 
