@@ -102,7 +102,7 @@ def test_fields_are_what_the_table_shows():
     [
         ("pass_rate >= 0.25", True, "1 of 4 cases"),
         ("pass_rate > 0.25", False, "1 of 4 cases"),
-        ('fields["zzz"].f1 >= 0', False, "no field that was compared matches; there are a, b.c, b.d, e"),
+        ('fields["zzz"].f1 >= 0', False, "no field that was compared matches; known: a, b.c, b.d, e"),
         ('fields["b.cc"].f1 >= 0', False, "no field that was compared matches; did you mean 'b.c'?"),
         ('fields["e"].recall >= 0', False, "nothing to divide by"),
         ('cases["amce-*"].f1 >= 0', False, "no case fits; did you mean 'acme-2'?"),
