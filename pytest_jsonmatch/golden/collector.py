@@ -80,7 +80,7 @@ class CaseRules:
         [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
         tuple[MatchResult, Exception | None],
     ]
-    check_configuration: Callable[[GoldenCase], None]
+    check_configuration: Callable[[GoldenCase], object]
     bounds: Bounds
     repeat: int | None = None
     updater: Updater | None = None
@@ -469,10 +469,10 @@ def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
 
 def _is_of_schema(schema: Path | dict[str, Any], message: str) -> bool:
     """Tell whether a message is about the schema itself."""
-    from pytest_jsonmatch.schema.parsing import load_schema
+    from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
     try:
-        load_schema(schema)
+        parse_eval_schema(schema)
     except ConfigurationError as error:
         return str(error) == message
     return False

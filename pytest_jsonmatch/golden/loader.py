@@ -191,9 +191,9 @@ class _Reader:
         )
 
         def schema() -> SchemaNode | None:
-            from pytest_jsonmatch.schema.parsing import load_schema
+            from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
-            return None if common.schema is None else load_schema(common.schema)
+            return None if common.schema is None else parse_eval_schema(common.schema)
 
         table = Table(
             common.named_file("file"),

@@ -65,24 +65,11 @@ def details_of(result: MatchResult) -> str:
     return f"{wrong}\n{_documents(result, extras, is_perfect=is_perfect)}"
 
 
-def details_of_leaves(results: Iterable[FieldResult]) -> str:
-    """Return what differs in a record of a corpus as ASCII JSON; "" if nothing does.
-
-    It is the first line of `details_of`, without extra values and the pairs of arrays.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> json.loads(details_of_leaves(compare_json({"a": 1}, {"a": 2}).field_results))["leaves"][0]["p"]
-    'a'
-    """
-    found = _leaves(results)
-    return json.dumps(found) if found["leaves"] else ""
-
-
 def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
     """Yield path and value of everything that only actual has, if the metric does not count it."""
     if counts_extra(str(result.signature)):
         return
-    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.each_alignment()}
+    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.alignments}
     waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]] = [(*result.documents, (), ())]
     while waiting:
         expected, actual, at, to = waiting.pop()
@@ -192,7 +179,7 @@ def _side(different: Iterable[Span], own: str) -> list[list[str]]:
 def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
     """Yield the arrays in which there is something to show."""
     audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
-    for each in result.each_alignment():
+    for each in result.alignments:
         audit = audits.get((each.expected_path, each.actual_path))
         unsure = set() if audit is None else {pair.expected for pair in audit.pairs if pair.ambiguous}
         # Ambiguous pairs come first, then wrong ones: they must not be the ones left out.

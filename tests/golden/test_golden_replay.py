@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.api import compare_values
+from pytest_jsonmatch.api import Comparing
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.loader import load_cases
@@ -368,7 +368,7 @@ def test_an_answer_and_what_is_read_of_it_have_the_same_score(tmp_path_factory, 
 
 def judged(actual, expected):
     try:
-        return compare_values(actual, expected, "json_similarity", {}).score
+        return Comparing("json_similarity", {}).result(actual, expected).score
     except JsonMatchError as error:
         return str(error)
 

@@ -193,11 +193,10 @@ class Places:
         node, one, other = spot.node, spot.expected, spot.actual
         bound = node.explicit
         if node.transforms or (bound is not None and self._plan.nulls_absent):
-            nulls_absent = bound is not None and self._plan.nulls_absent
             try:
                 if bound is not None or not {type(one), type(other)} & {dict, list}:
-                    one = node.whole(one, nulls_absent=nulls_absent)
-                    other = node.whole(other, nulls_absent=nulls_absent)
+                    one = node.whole(one)
+                    other = node.whole(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
                 self.add(spot, MISMATCH, 0.0, Detail(error=f"its transform raised {error_text(error)}"))
                 return
@@ -213,11 +212,11 @@ class Places:
             if one == other and node.plain:
                 self.add(spot, MATCH, 1.0)
                 return
-            score = node.by_type[kind]
+            score = node.types.by_type[kind]
             if not node.types.is_quick:
                 score = self._once(spot, score)
         elif kind in NUMBERS and other_kind in NUMBERS:
-            score = node.by_type[float]
+            score = node.types.by_type[float]
         else:
             self._mistyped(spot)
             return

@@ -27,7 +27,6 @@ from pytest_jsonmatch.engine.score.outcome import (
 )
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
-from pytest_jsonmatch.engine.value.collector import DEEP
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
@@ -115,8 +114,6 @@ class Walk(Places):
                 else:
                     below_it = self._members(below, inner, spot)
                 if below_it is not None:
-                    if len(stack) == DEEP:
-                        self._pass.pause_collector()
                     stack.append((items, trail, left, right))
                     items, trail, left, right = below_it, inner, one, actual
                     break
