@@ -102,7 +102,7 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
     waiting: list[tuple[SchemaNode, Any, Trail]] = [(root, record, None)]
     while waiting:
         node, value, trail = waiting.pop()
-        if value is None or node.skip:
+        if value is None or node.rules.get("skip"):
             continue
         if node.branches:
             for accepts, branch in node.branches:
@@ -115,7 +115,7 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
         if not fits_types(value, node.types):
             yield _Problem("type", trail, f"is not of type {' or '.join(sorted(node.types))}")
             continue
-        if node.compare is not None:
+        if "compare" in node.rules:
             continue
         if type(value) is dict and (node.properties is not None or node.rest is not None):
             listed = node.properties or {}
@@ -126,7 +126,7 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
                     told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
                     yield _Problem("extra", (trail, key), told)
             for key, member in listed.items():
-                if key not in value and not member.skip:
+                if key not in value and not member.rules.get("skip"):
                     yield _Problem("missing", (trail, key), "is missing and is not scored there")
             for key, item in reversed(value.items()):
                 below = listed.get(key) or (None if key in own_ignored else node.rest)

@@ -169,7 +169,7 @@ def _node(flat: Flat) -> SchemaNode:
     return SchemaNode(
         types=flat.kinds,
         additional=flat.additional,
-        **flat.rules,
+        rules=flat.rules,
         enum=None if flat.enum is None else tuple(flat.enum),
         type_default=fitted_defaults(flat.kinds),
         description=_described(flat.notes),

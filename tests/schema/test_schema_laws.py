@@ -124,15 +124,7 @@ def outline(root: SchemaNode) -> list[Any]:
             if node.properties is None
             else {key: number(member) for key, member in node.properties.items()},
             number(node.items),
-            (
-                node.additional,
-                node.compare,
-                node.transform,
-                node.skip,
-                node.weight,
-                node.align,
-                node.enum,
-            ),
+            (node.additional, node.rules, node.enum),
             [number(branch) for _, branch in node.branches],
         )
 
@@ -151,7 +143,7 @@ def unfolded(root: SchemaNode, depth: int) -> Any:
         if root.properties is None
         else {key: unfolded(member, depth - 1) for key, member in root.properties.items()},
         None if root.items is None else unfolded(root.items, depth - 1),
-        (root.additional, root.compare, root.transform, root.skip, root.weight, root.align, root.enum),
+        (root.additional, root.rules, root.enum),
         [unfolded(branch, depth - 1) for _, branch in root.branches],
     )
 

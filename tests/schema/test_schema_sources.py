@@ -287,11 +287,11 @@ class Zoo(BaseModel):
 def test_a_pydantic_model() -> None:
     node = parse_eval_schema(Zoo)
     members = node.properties or {}
-    assert members["name"].transform == ("strip",)
+    assert members["name"].rules.get("transform") == ("strip",)
     pets = members["pets"].items
     assert pets is not None
     (is_cat, cat), (is_dog, dog) = pets.branches
-    assert (cat.properties or {})["lives"].compare == "binary"
+    assert (cat.properties or {})["lives"].rules.get("compare") == "binary"
     assert (is_cat({"kind": "dog"}), is_dog({"kind": "dog"})) == (False, True)
     assert (dog.properties or {})["friend"].types == {"object", "null"}
     assert members["first"].types == {"object", "null"}
