@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
@@ -235,6 +235,12 @@ def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
+# What is optional in an object counts as long as there is any counterpart, even an array.
+@example(
+    {"arrays": "unordered", "accept": {"[].c.a": {"optional": True}}},
+    [{"a": 1, "c": {"a": 1}}],
+    [{"a": 1, "c": [1]}, {"a": 1, "c": {"a": 1}}],
+)
 def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
     case = Elements(prepare("leaf_f1", given_options), expected, actual)
     check_cells(case.grid(body), case)
