@@ -114,7 +114,7 @@ def compare_values(
     if triage is not None and triage.saved and (run := current_run()) is not None:
         run.note_saved(triage.saved)
     validity = validity_of(plan.schema, actual, validate)
-    notes += keyless(plan.key_rules, expected)
+    notes += keyless(plan.standing, expected)
     return MatchResult(plan, (expected, actual), outcome, notes, validity)
 
 

@@ -21,7 +21,7 @@ from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
 from pytest_jsonmatch.corpus.progress import Progress, is_watched
-from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
+from pytest_jsonmatch.engine.result.figures import aggregates, by_short_path, is_approximate
 from pytest_jsonmatch.engine.value.errors import GoldValidationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
@@ -209,7 +209,7 @@ def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
         f1=record.f1 or 0.0,
         passed=passed,
         has_figures=has_figures,
-        fields=FieldTable(aggregates({}, record.field_results)).short(),
+        fields=by_short_path(aggregates({}, record.field_results)),
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,

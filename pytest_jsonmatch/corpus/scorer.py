@@ -147,14 +147,10 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
     # Thousands of findings are made and kept, none of which is cyclic garbage.
-    pause = CollectorPause()
-    pause.begin()
-    try:
+    with CollectorPause():
         if task.tagger is None:
             return _Scorer(task, plan, {}).score(pairs)
         return _by_tags(task, plan, task.tagger, pairs)
-    finally:
-        pause.end()
 
 
 def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:
@@ -341,7 +337,7 @@ class _Scorer:
             outcome = self._refused(read, outcome)
         if read.error is not None:
             self._note(pair, read.error)
-        read.warnings = (*read.warnings, *keyless(self._plan.key_rules, read.expected))
+        read.warnings = (*read.warnings, *keyless(self._plan.standing, read.expected))
         if outcome.gap is not None:
             self._made.sums.approximate += 1
             read.warnings = (*read.warnings, approximate_warning(outcome.gap))

@@ -82,7 +82,7 @@ def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
     """Yield path and value of what only actual has, where the metric does not count it."""
     if counts_extra(str(result.signature)):
         return
-    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.each_alignment()}
+    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.alignments}
     waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]] = [(*result.documents, (), ())]
     while waiting:
         expected, actual, at, to = waiting.pop()
@@ -192,7 +192,7 @@ def _side(different: Iterable[Span], own: str) -> list[list[str]]:
 def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
     """Yield the arrays of which there is something to tell."""
     audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
-    for each in result.each_alignment():
+    for each in result.alignments:
         audit = audits.get((each.expected_path, each.actual_path))
         unsure = set() if audit is None else {pair.expected for pair in audit.pairs if pair.ambiguous}
         # (What is unsure, and then what is wrong, must not be what is left out.)

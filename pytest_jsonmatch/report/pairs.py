@@ -132,12 +132,12 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     objects and arrays          precision  recall  F1
     n                   object  1.00       0.50    0.67
     """
-    inner = sorted((each for each in containers if not each.is_root), key=lambda each: each.f1)
+    inner = sorted(containers[1:], key=lambda each: each.f1)
     if not inner:
         return []
     rows: list[StyledLine] = [[(title, BOLD) for title in _TITLES]]
     for each in inner[:most]:
-        path = each.short_path() + (" (only in actual)" if each.is_only_in_actual else "")
+        path = each.expected_path or f"{each.actual_path} (only in actual)"
         figures = (
             (look.score(value), score_markup(value)) for value in (each.precision, each.recall, each.f1)
         )

@@ -188,10 +188,10 @@ def test_patterns_everywhere_take_quadratic_time_at_most():
     ("accept", "message"),
     [
         ("Acme", "accept['v'] is 'Acme'; it is a list of values, or a mapping with any of values, optional"),
-        ([], "accept['v'] is []; it is a list of at least one value"),
+        ([], "accept['v'] must be a list with at least one value, not []"),
         ({"vals": [1]}, "accept['v'] has the word 'vals'; did you mean 'values'?"),
         ({"optional": "yes"}, "accept['v'].optional is 'yes'; it is true or false"),
-        ({"regex": "("}, "accept['v'].regex: '(' is not a regular expression"),
+        ({"regex": "("}, "accept['v'].regex: the pattern '(' is not a regular expression"),
         ({"range": [2, 1]}, "accept['v'].range is [2, 1]; it is [low, high], two numbers, both included"),
         ({"type": "date"}, "accept['v'].type is 'date'; it is a JSON type, or a list of them: null, boolean"),
         ([float("nan")], "accept['v'] must hold JSON values"),

@@ -169,7 +169,7 @@ def sample_per_field() -> None:
 def sample_containers_and_alignments() -> None:
     result = compare_json({"items": [2, 1]}, {"items": [1, 3]}, metric="pairwise_f1")
     containers: Sequence[ContainerResult] = result.containers
-    items = assert_type(result.container("items"), ContainerResult)
+    items = assert_type(result.containers[1], ContainerResult)
     assert_type(items.kind, str)
     assert_type(items.f1, float)
     assert items in containers or items.path == "items"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon
+from pytest_jsonmatch.engine.value.collector import CollectorPause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -85,17 +86,18 @@ def run(task: Generator[Any, Any, Any]) -> Any:
     """
     tasks = [task]
     value: Any = None
-    while True:
-        try:
-            task = tasks[-1].send(value)
-        except StopIteration as done:
-            tasks.pop()
-            if not tasks:
-                return done.value
-            value = done.value
-        else:
-            tasks.append(task)
-            value = None
+    with CollectorPause():
+        while True:
+            try:
+                task = tasks[-1].send(value)
+            except StopIteration as done:
+                tasks.pop()
+                if not tasks:
+                    return done.value
+                value = done.value
+            else:
+                tasks.append(task)
+                value = None
 
 
 def similarity_of(score: float, whole: float) -> float:

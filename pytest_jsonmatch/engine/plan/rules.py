@@ -6,7 +6,6 @@ import warnings
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.base import Bound
 from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.accept import read_accept
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from functools import partial
 
+    from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.options import Options
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.plan.written import Spec
@@ -45,7 +45,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
     """
     name, params = read_spec(where, spec)
     try:
-        return Bound.of(registry.find_comparator(name), params)
+        return registry.find_comparator(name).bind(params)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
 

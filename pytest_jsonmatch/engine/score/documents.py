@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.score.outcome import (
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import check_listed
 from pytest_jsonmatch.engine.score.walk import Walk
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type, value_at
 from pytest_jsonmatch.engine.value.errors import RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -95,23 +95,19 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
 
 def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
     walk.seen.meet(spot.node)
-    try:
-        if own.units:
-            # If actual lacks the target, it lacks every key of it.
-            one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
-            if own.plan.nulls_absent:
-                one, other = without_nulls(one), without_nulls(other)
-            node = spot.node.chosen(spot.expected, spot.actual)
-            trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
-            whole = spot._replace(node=node, expected=one, actual=other)
-            run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
-        elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
-            walk.walk_objects(spot)
-        else:
-            run(walk.walk(spot))
-    finally:
-        if own.pause is not None:
-            own.pause.end()
+    if own.units:
+        # If actual lacks the target, it lacks every key of it.
+        one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
+        if own.plan.nulls_absent:
+            one, other = without_nulls(one), without_nulls(other)
+        node = spot.node.chosen(spot.expected, spot.actual)
+        trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
+        whole = spot._replace(node=node, expected=one, actual=other)
+        run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
+    elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
+        walk.walk_objects(spot)
+    else:
+        run(walk.walk(spot))
 
 
 def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
@@ -210,22 +206,13 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
             trail = Trail(trail, key, key)
         node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
         key, around = segment, (expected, actual)
-        expected, actual = member_of(expected, segment), member_of(actual, segment)
+        expected, actual = value_at(expected, (segment,)), value_at(actual, (segment,))
     if plan.target and expected is MISSING:
         message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
         raise TargetPathError(message)
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
     return new_spot((node, trail, key, key, expected, actual, *around))
-
-
-def member_of(value: JsonValue, segment: Any) -> JsonValue:
-    """Return the value at one step of an instance path, or MISSING."""
-    if type(segment) is str and type(value) is dict:
-        return value.get(segment, MISSING)
-    if type(segment) is int and type(value) is list and segment < len(value):
-        return value[segment]
-    return MISSING
 
 
 def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:

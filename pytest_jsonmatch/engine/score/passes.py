@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.field import new_finding
 from pytest_jsonmatch.engine.score.outcome import Place, place_below
-from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
@@ -88,7 +87,6 @@ class Pass:
         self.answers = answers
         self.rounds = rounds
         self.count_extra = units or plan.options.extra == "count"
-        self.pause: CollectorPause | None = None
         self.aligner: Aligner | None = None
         self.known: dict[Place, Any] = {}
         """The answers of comparators without a table: none is called twice for one place."""
@@ -97,9 +95,3 @@ class Pass:
         self.leaves: Known = {}
         self.nested: dict[tuple[int, int], tuple[Sums, dict[Place, Asked]]] = {}
         """The sums of nested arrays, and the questions in them, by the arrays' identities."""
-
-    def pause_collector(self) -> None:
-        """Switch the garbage collector off until the pass ends."""
-        if self.pause is None:
-            self.pause = CollectorPause()
-            self.pause.begin()

@@ -68,6 +68,7 @@ class Places:
         self._pass = own
         self._plan = own.plan
         self._base = base
+        self._limit = own.plan.options.leaf_threshold
         # Plain matches that weigh differently can't be counted in one number.
         self._complete = complete or record is not None or own.plan.weighted
         self._recorded = None if record is None else (iter(record.findings), iter(record.alignments))
@@ -192,11 +193,10 @@ class Places:
         node, one, other = spot.node, spot.expected, spot.actual
         bound = node.explicit
         if node.transforms or (bound is not None and self._plan.nulls_absent):
-            nulls_absent = bound is not None and self._plan.nulls_absent
             try:
                 if bound is not None or not {type(one), type(other)} & {dict, list}:
-                    one = node.whole(one, nulls_absent=nulls_absent)
-                    other = node.whole(other, nulls_absent=nulls_absent)
+                    one = node.whole(one)
+                    other = node.whole(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
                 self.add(spot, MISMATCH, 0.0, Detail(error=f"its transform raised {error_text(error)}"))
                 return
@@ -268,8 +268,7 @@ class Places:
         if value == 1.0:
             self.add(spot, MATCH, 1.0, detail)
             return
-        limit = self._plan.options.leaf_threshold
-        self.add(spot, MISMATCH, 0.0 if limit is not None and value <= limit else value, detail)
+        self.add(spot, MISMATCH, 0.0 if self._limit is not None and value <= self._limit else value, detail)
 
     def _answer(self, question: Question, spot: Spot, compared: tuple[JsonValue, JsonValue]) -> Any:
         """Return a batch comparator's answer; without a score, add its finding and return None."""

@@ -27,7 +27,6 @@ from pytest_jsonmatch.engine.score.outcome import (
 )
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
-from pytest_jsonmatch.engine.value.collector import DEEP
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
@@ -115,8 +114,6 @@ class Walk(Places):
                 else:
                     below_it = self._members(below, inner, spot)
                 if below_it is not None:
-                    if len(stack) == DEEP:
-                        self._pass.pause_collector()
                     stack.append((items, trail, left, right))
                     items, trail, left, right = below_it, inner, one, actual
                     break
@@ -290,17 +287,18 @@ class Walk(Places):
         if self._recorded is not None:
             self.add_recorded(node, trail, expected)
             return
-        if expected is not MISSING and actual is not MISSING:
+        key, other_key = keys
+        if actual is MISSING:
+            found = node, trail, key, MISSING, OMISSION, 0.0, expected, MISSING, None
+        elif expected is MISSING:
+            found = node, trail, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
+        else:
             score: float = node.quick(expected, actual)  # type: ignore[misc] # callers see to it
-            limit = self._plan.options.leaf_threshold
-            if limit is not None and score <= limit and score < 1.0:
+            if self._limit is not None and score <= self._limit and score < 1.0:
                 score = 0.0
             status = MATCH if score == 1.0 else MISMATCH
-        elif actual is MISSING:
-            keys, status, score = (keys[0], MISSING), OMISSION, 0.0
-        else:
-            keys, status, score = (MISSING, keys[1]), HALLUCINATION, 0.0
-        self.findings.append(new_finding((node, trail, *keys, status, score, expected, actual, None)))
+            found = node, trail, key, other_key, status, score, expected, actual, None
+        self.findings.append(new_finding(found))
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
