@@ -239,7 +239,12 @@ def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options
 @example(
     {"arrays": "unordered", "accept": {"[].c.a": {"optional": True}}},
     [{"a": 1, "c": {"a": 1}}],
-    [{"a": 1, "c": [1]}, {"a": 1, "c": {"a": 1}}],
+    [{"a": 1, "c": [1]}, {"a": 1, "c": {"a": 1}}, {"a": 1}],
+)
+@example(
+    {"arrays": "unordered", "accept": {"[].c[].a": {"optional": True}}},
+    [{"a": 1, "c": [{"a": 1}, {"a": 2}]}, {"a": 1, "c": [{"a": 1}]}],
+    [{"a": 1, "c": [{"a": 1}]}, {"a": 1, "c": [{"a": 1}, {"a": 2}]}],
 )
 def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
     case = Elements(prepare("leaf_f1", given_options), expected, actual)
