@@ -1,1 +1,1 @@
-"""The `jsonmatch` command: `main` reads the command line, and each subcommand is a module of its own."""
+"""The `jsonmatch` command: `main` reads the command line, and each subcommand has its own module."""

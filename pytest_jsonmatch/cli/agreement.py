@@ -1,4 +1,4 @@
-"""`jsonmatch agreement`: how far annotators agree who have described the same documents."""
+"""`jsonmatch agreement`: how far annotators of the same documents agree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIGURES: Final = {
     "alpha": ("alpha, nominal", "alpha"),
     "alpha_interval": ("alpha, interval", "alpha of numbers"),
 }
-"""What figures are called by themselves, and above columns."""
+"""The names of figures on their own, and above columns."""
 _TENTATIVE: Final = 0.667
 """Below this alpha Krippendorff draws no conclusions, not even tentative ones."""
 
@@ -46,7 +46,7 @@ def _sheet(found: AgreementStudy) -> Sheet:
         for key, (name, _) in _FIGURES.items()
         if (each := getattr(found.total, key)) is not None
     ]
-    # Where nothing varies there is no alpha: last.
+    # A field where nothing varies has no alpha, and comes last.
     by_alpha = sorted(
         found.fields.items(),
         key=lambda item: (2.0 if item[1].alpha is None else item[1].alpha.value, item[0]),
@@ -66,7 +66,7 @@ def _sheet(found: AgreementStudy) -> Sheet:
     of_worst = "document", "agreement", "places", "that differ"
     blocks: list[Block] = [
         Figures(totals),
-        Rows(columns, rows, "By field, the least alpha first", spare={"places": 1, "its 95 % interval": 1}),
+        Rows(columns, rows, "By field, the lowest alpha first", spare={"places": 1, "its 95 % interval": 1}),
         Rows(of_worst, worst, "The documents with the least agreement", "document", text={"that differ"}),
     ]
     if not worst:
@@ -97,6 +97,6 @@ def _ends(found: Estimate | None) -> str:
 
 
 def _text(found: Estimate | None) -> str:
-    """Return a figure with no more than four decimals, and less than 1 if it is."""
+    """Return a figure with at most four decimals; one below 1 is never rounded up to 1."""
     value = None if found is None else found.value
     return score_text(value if value is None or value == 1 else min(value, 0.9999))

@@ -1,4 +1,4 @@
-"""What all commands share: the parser, the exit codes, the error for bad input."""
+"""What all commands share: the parser, the exit codes and the error for bad input."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ exit codes:
 
 @final
 class CommandError(JsonMatchError):
-    """An argument or an input that a command cannot use, as one line for people."""
+    """A command cannot use an argument or an input; the message is one line for people."""
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose help shows examples and the exit codes, and whose errors are one line.
 
     Args:
-        examples: command lines, one a line.
+        examples: command lines, one per line.
         **others: as for `argparse.ArgumentParser`.
 
     The parsers of its subcommands are of this class too.
@@ -43,22 +43,22 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             epilog=f"examples:\n{indented}\n{EXIT_CODES}" if examples else EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            # Abbreviated options in scripts would break when a longer one is added.
+            # Abbreviated options in scripts would break when another with the same prefix is added.
             allow_abbrev=False,
             **others,
         )
         self.set_defaults(command=self.prog)
 
     def add_commands(self) -> Any:
-        """Return what adds subcommands (argparse has no public name for it)."""
-        # By `prog` a command finds what runs it: argparse's own may have colours in it.
+        """Return the object that adds subcommands (argparse has no public type for it)."""
+        # `main` finds a command's function by `prog`: argparse's default may contain colour codes.
         return self.add_subparsers(metavar="COMMAND", required=True, prog=self.prog)
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line and exit with code 2."""
         from pytest_jsonmatch.report.escape import printable
 
-        # The message quotes arguments, and a shell may have expanded these from file names.
+        # The message quotes arguments, which a shell may have expanded from file names.
         self.exit(BAD, printable(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")
 
 
@@ -66,9 +66,9 @@ def add(parser: Any, usage: str, text: str = "", **settings: Any) -> None:
     """Add an argument, written as the help shows it.
 
     Args:
-        parser: a parser, or a group of one (argparse has no public name for both).
-        usage: an option with the name of its value, such as "-o --output FILE"; without one it is a flag, or
-            has choices. Capitals alone are an argument by position.
+        parser: a parser, or a group of one (argparse has no public type for both).
+        usage: an option with the name of its value, such as "-o --output FILE"; without that name it is a
+            flag, or has choices. A name in capitals alone is a positional argument.
         text: the help.
         **settings: as for `add_argument`.
 

@@ -1,4 +1,4 @@
-"""`jsonmatch audit`: gold that is likely wrong, and breaks that a suite would not notice."""
+"""`jsonmatch audit`: gold that is likely wrong, and errors that a suite would not notice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
     if options.gold == STDIN:
         raise CommandError("GOLD is read once for each system: give a file or a folder, not standard input")
     if not options.answers:
-        raise CommandError("--answers: give the answers of at least two systems to hold against GOLD")
+        raise CommandError("--answers: give the answers of at least two systems to compare with GOLD")
     gates = study_gates(options, {"suspects", "suspect_records"})
     if options.review:
         check_review(Path(options.gold))
@@ -54,7 +54,7 @@ def _mutate(options: Namespace) -> int:
     if options.gold is not None or options.answers:
         raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
     if options.workers < 1:
-        raise CommandError(f"--workers {options.workers}: it is at least 1")
+        raise CommandError(f"--workers {options.workers}: it must be at least 1")
     gates = study_gates(options, {"noticed"})
     found = audit_suite(options.mutate, workers=options.workers)
     about = f"{', '.join(options.mutate)}: {count(found.cases, 'golden case')}"
@@ -71,7 +71,7 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
-        found = audit_gold(first.named or first.expected, answers, repair=options.repair, **rules)
+        found = audit_gold(first.expected, answers, repair=options.repair, **rules)
     told = (f"{name}: {text}" for name, each in sides.items() for text in each.warnings)
     return replace(found, notes=(*told, *found.notes))
 
@@ -80,7 +80,7 @@ def _audited(options: Namespace) -> GoldAudit:
 
 
 def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
-    """Return an audit for people."""
+    """Return the audit of gold records as a sheet for people."""
     columns = "record", "place", "gold", "answers", "votes", "bits", "who"
     text = {"place", "gold", "answers", "who"}
     rows = [
@@ -100,7 +100,7 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
 
 
 def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
-    """Return both values as text, without a long beginning that they have in common."""
+    """Return both values as text, without a long common beginning."""
     texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
     if suspect.kind != "change":
         nothing = Cell("(nothing)", "faint")
@@ -113,7 +113,7 @@ def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
 
 
 def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
-    """Return the audit of a suite for people."""
+    """Return the audit of a suite as a sheet for people."""
     columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (

@@ -1,4 +1,4 @@
-"""`jsonmatch cases`: what editors need to know of golden cases."""
+"""`jsonmatch cases`: what editors need to know about golden cases."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def header(options: Namespace) -> int:
                 where = os.path.relpath(where, os.path.dirname(options.file) or ".")  # noqa: PTH120 - as typed
             except ValueError:  # on another drive
                 where = os.path.abspath(where)  # noqa: PTH100 - as typed
-        # The comment ends at white space.
+        # White space would end the path in the comment.
         where = quote(where.replace(os.sep, "/"), safe="/:.~")
     write_output(f"# yaml-language-server: $schema={where}\n", None)
     return FINE

@@ -1,4 +1,4 @@
-"""The subcommands of `jsonmatch` and their arguments; what runs them is imported once one is chosen."""
+"""The subcommands of `jsonmatch` and their arguments; the code of one is imported once it is chosen."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from pytest_jsonmatch.commandline import number_reader, read_drop
 from pytest_jsonmatch.defaults import THRESHOLD
 
 FILE_FORMS: Final = {
-    "html": "a page of HTML that needs nothing else",
+    "html": "a self-contained HTML page",
     "markdown": "Markdown for pull requests",
     "json": "the result file as this release writes it",
-    "csv": "a table as CSV, with a row a case and field",
-    "parquet": "such a table as Parquet",
+    "csv": "a CSV table with one row per case and field",
+    "parquet": "the same table as Parquet",
 }
-"""The forms, beside text, of a result file; polars or pandas write the last two."""
+"""The forms of a result file besides text; polars or pandas write the last two."""
 OF_RUN: Final = -1.0
-"""The pass rate of `jsonmatch plan` where none is given: that of the run."""
+"""What `--pass-rate` without a number means to `jsonmatch plan`: take the pass rate of the run."""
 
 
-# Each adds the arguments of the subcommand of its name.
+# Each function adds the arguments of the subcommand that it is named after.
 
 
 def _init(parser: Parser) -> None:
@@ -40,18 +40,19 @@ def _init(parser: Parser) -> None:
 
 
 def _compare(parser: Parser) -> None:
-    add(parser, "ACTUAL", "the answer: JSON, or text that holds JSON; - is standard input", nargs="?")
-    add(parser, "EXPECTED", "the right value: JSON; - is standard input", nargs="?")
-    add(parser, "--test FILE", "ACTUAL, by the name that structeval has for it")
-    add(parser, "--gt FILE", "EXPECTED, likewise")
+    add(parser, "ACTUAL", "the answer: JSON, or text that contains JSON; - for stdin", nargs="?")
+    add(parser, "EXPECTED", "the right value: JSON; - for stdin", nargs="?")
+    add(parser, "--test FILE", "ACTUAL, as structeval calls it")
+    add(parser, "--gt FILE", "EXPECTED, as structeval calls it")
     add_options(parser, *RULES, "--repair")
     add_judge(parser)
     add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
     told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
     add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
-    told = "show F-beta, and hold it to the threshold: above 1 recall counts for more, below 1 precision"
-    add(parser, "--beta B", told, type=number_reader(lambda found: 0 < found < math.inf, "no number above 0"))
-    forms = "text for people (the default), a result file in JSON, a page of HTML, Markdown for pull requests"
+    told = "show F-beta, and apply the threshold to it: above 1 recall counts for more, below 1 precision"
+    positive = number_reader(lambda found: 0 < found < math.inf, "not a number above 0")
+    add(parser, "--beta B", told, type=positive)
+    forms = "text for people (the default), a JSON result file, an HTML page, Markdown for pull requests"
     told = "show more fields and longer values; -vv: all"
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
 
@@ -59,69 +60,69 @@ def _compare(parser: Parser) -> None:
 def _evaluate(parser: Parser) -> None:
     told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
     add(parser, "ACTUAL", told)
-    add(parser, "EXPECTED", "the gold records, likewise")
+    add(parser, "EXPECTED", "the gold records, in the same forms")
     told = "the member that pairs a record with its answer; without it they are paired by position"
     add_options(parser, *RULES, "--repair", "--gate", "--validate", "--cluster", id_field=told)
     add(
         parser,
         "--by [NAME=]PATH",
-        "the path in gold records of a tag, such as meta.source or source=meta.source: figures by its "
-        'values, and gates such as tags["source=phone"].f1 >= 0.9',
+        "the path of a tag in gold records, such as meta.source or source=meta.source: for figures by its "
+        'values, and gates such as tags["source=phone"].f1 >= 0.9; repeatable',
         action="append",
         default=[],
     )
     add_judge(parser)
     add(parser, "--json FILE", "write a result file, for jsonmatch diff")
-    told = "records that the result file keeps as cases: the ten worst (the default), or all, in memory"
+    told = "the records to keep as cases in the result file: the ten worst (the default), or all, in memory"
     add(parser, "--keep", told, choices=("worst", "all"), default="worst")
-    forms = "text for people (the default), the result file, a page of HTML, Markdown for pull requests"
-    told = "show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect ones"
+    forms = "text for people (the default), the result file, an HTML page, Markdown for pull requests"
+    told = "show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect pairs too"
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
 
 
 def _report(parser: Parser) -> None:
-    add(parser, "RESULT", "a result file; - is standard input", nargs="?")
+    add(parser, "RESULT", "a result file; - for stdin", nargs="?")
     form = parser.add_mutually_exclusive_group()
     add(form, "--text", "what pytest's summary shows (the default)")
     for name, text in FILE_FORMS.items():
         add(form, f"--{name} FILE", f"{text}, to this file or to standard output", nargs="?", const=STDOUT)
-    add(form, "--schema", "the JSON Schema of result files")
-    add(parser, "--baseline FILE", "a result file of an earlier run, to compare with")
+    add(form, "--schema", "the JSON Schema of result files, without RESULT")
+    add(parser, "--baseline FILE", "the result file of an earlier run to compare with")
     add_options(parser, "--gate")
-    told = "in the text: the fixture whose parameters are the columns of the table by parameters"
+    told = "in text: the fixture whose parameters are the columns of the table by parameters"
     add(parser, "--pivot FIXTURE", told)
-    told = "in the text: show all fields and cases, and pairs of arrays; -vv: perfect ones too"
+    told = "in text: show all fields and cases, and pairs of arrays; -vv: perfect pairs too"
     add_options(parser, "--by", "--color", "--output", verbose=told)
 
 
 def _diff(parser: Parser) -> None:
-    add(parser, "BEFORE", "a result file: the earlier run", type=Path)
-    told = "a result file: the later run; several are candidates, judged together"
+    add(parser, "BEFORE", "the result file of the earlier run", type=Path)
+    told = "the result file of the later run; several are candidates, judged together"
     add(parser, "AFTER", told, type=Path, nargs="+")
-    told = "exit with 1 if the mean score has dropped by more than this, beyond what chance makes"
+    told = "exit with code 1 if the mean score dropped by more than this, beyond what chance explains"
     add(parser, "--max-drop DROP", told, type=read_drop)
     told = "fail if such a drop is proven (the default), or unless it is ruled out"
     add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
     add_options(parser, "--confidence")
-    add_options(parser, "--color", "--output", verbose="name every case and field that has changed")
+    add_options(parser, "--color", "--output", verbose="name every case and field that changed")
 
 
 def _audit(parser: Parser) -> None:
     told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
     add(parser, "GOLD", told, nargs="?")
-    told = "the answers of at least two systems, each given as GOLD is; systems are called as their files"
+    told = "the answers of at least two systems, in the same forms; each system is named after its file"
     add(parser, "--answers ANSWERS", told, nargs="+", default=[])
     told = (
-        "ask on the terminal about each place, and write into GOLD what is accepted; what is accepted as "
-        "well goes into `accept` of --config"
+        "ask on the terminal about each place, and write accepted values into GOLD; values accepted as "
+        "alternatives go into `accept` of --config"
     )
     add(parser, "--review", told)
     told = (
-        "files and folders of golden cases, as pytest takes them: their right answers are broken on purpose, "
-        "and compared by each case's own metric, rules and threshold"
+        "files and folders of golden cases, as pytest takes them: break their right answers on purpose, and "
+        "compare these by each case's own metric, rules and threshold"
     )
     add(parser, "--mutate PATH", told, nargs="+")
-    add(parser, "--workers N", "with --mutate: so many processes (default: 1)", type=int, default=1)
+    add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
     told = "the member that pairs a record with its answers; without it they are paired by position"
     add_options(parser, *RULES, "--repair", id_field=told)
     add_judge(parser)
@@ -129,23 +130,22 @@ def _audit(parser: Parser) -> None:
 
 
 def _plan(parser: Parser) -> None:
-    add(parser, "RUN", "a result file: what cases are like", dest="results", type=Path, nargs="?")
+    add(parser, "RUN", "a result file: what the cases are like", dest="results", type=Path, nargs="?")
     told = "a second run of the same cases: how much they vary by themselves"
     add(parser, "AGAIN", told, type=Path, nargs="?")
-    add(parser, "--drop DROP", "the drop that is to be proven", type=share)
+    add(parser, "--drop DROP", "the drop to prove", type=share)
     add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
-    told = "plan for the share of the cases that pass, not for the mean score; without RUN it is assumed"
+    told = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
     add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
-    told = "in how many runs the drop is to be proven (default: 0.8)"
+    told = "the share of runs in which the drop must be proven (default: 0.8)"
     add(parser, "--power SHARE", told, type=share, default=0.8)
-    add_options(parser, "--confidence")
-    add_options(parser, "--color", "--output", html="write the plan as a page, too")
+    add_options(parser, "--confidence", "--color", "--output", html="also write the plan as an HTML page")
 
 
 def _agreement(parser: Parser) -> None:
-    told = "what one annotator says: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
+    told = "one annotator's records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
-    told = "the member that is a document's id; without it records go by position"
+    told = "the member that is a document's id; without it records are paired by position"
     add_options(parser, *RULES, id_field=told)
     add_judge(parser)
     add_study_options(parser)
@@ -154,33 +154,33 @@ def _agreement(parser: Parser) -> None:
 def _overlap(parser: Parser) -> None:
     told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
-    told = "prompts, examples, training text: files, and folders with all that is in them"
+    told = "prompts, examples, training text: files, or folders with everything in them"
     add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
-    told = "records are near duplicates if one as the answer to the other scores as much (default: 0.9)"
+    told = "records are near duplicates if one, as the answer to the other, scores this much (default: 0.9)"
     add(parser, "--near SCORE", told, type=share, default=0.9)
-    add_options(parser, *RULES, id_field="the member that is a record's id; without it its place is")
+    add_options(parser, *RULES, id_field="the member that is a record's id; without it, the position is")
     add_study_options(parser)
 
 
 def _history(parser: Parser) -> None:
-    add(parser, "RESULT", "a result file: one run; as many as there are", nargs="+", type=Path)
+    add(parser, "RESULT", "the result files, one per run", nargs="+", type=Path)
     add_study_options(parser)
 
 
 def _confidence(parser: Parser) -> None:
     told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
     add(parser, "ANSWERS", told, dest="actual")
-    add(parser, "GOLD", "the gold records, likewise", dest="expected")
+    add(parser, "GOLD", "the gold records, in the same forms", dest="expected")
     told = (
-        "where confidences stand: a path such as 'confidence_score.{path}', or a function as module:function "
+        "where confidences are: a path such as 'confidence_score.{path}', or a function as module:function "
         '(default: in place of values, as {"value": ..., "confidence": ...})'
     )
     add(parser, "--confidence WHERE", told, default="inline")
-    told = "find the threshold above which no more than this share of the values is wrong"
+    told = "find the lowest threshold above which at most this share of the values is wrong"
     add(parser, "--max-error SHARE", told, type=share)
-    told = "find the threshold that costs least: what a wrong value costs, and a review"
+    told = "find the cheapest threshold, given what a wrong value and a review cost"
     add(parser, "--cost wrong=100,review=1", told)
-    told = "the score from which a value is right (default: 1)"
+    told = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", told, type=share, default=1.0)
     told = "the member that pairs a record with its answer; without it they are paired by position"
     add_options(parser, *RULES, "--repair", "--cluster", id_field=told)
@@ -190,13 +190,13 @@ def _confidence(parser: Parser) -> None:
 
 def _shift(parser: Parser) -> None:
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
-    add(parser, "OLD", "the records that they are compared with, likewise")
+    add(parser, "OLD", "the records to compare them with, in the same forms")
     add_study_options(parser)
 
 
 def _schema_infer(parser: Parser) -> None:
-    add(parser, "GOLD", "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for standard input")
-    add(parser, "--annotate", "with the comparator of its type at every leaf")
+    add(parser, "GOLD", "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for stdin")
+    add(parser, "--annotate", "add to every leaf the comparator of its type")
     add_options(parser, "--output")
 
 
@@ -207,9 +207,9 @@ def _schema_changed(parser: Parser) -> None:
 
 def _schema_validate(parser: Parser) -> None:
     add(parser, "SCHEMA", _SCHEMA)
-    add(parser, "--gold GOLD", "gold records to hold against it, as for infer")
-    add_options(parser, "-p", id_field="the member that is a record's id, for the messages")
-    add(parser, "--strict-types", "a value of another type is an error too")
+    add(parser, "--gold GOLD", "gold records to check against it, in the forms that infer reads")
+    add_options(parser, "-p", id_field="the member by which messages name records")
+    add(parser, "--strict-types", "make a value of another type an error")
 
 
 _SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
@@ -220,16 +220,16 @@ def _judge_calibrate(parser: Parser) -> None:
         parser,
         "LABELS",
         "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
-        "and path, description, criterion, id if there are; - for stdin",
+        "optionally path, description, criterion and id; - for stdin",
     )
     add_judge(parser, modes=("live", "cached"))
-    add_options(parser, "-p", confidence="of the intervals (default: 0.95)")
+    add_options(parser, "-p", confidence="the confidence level of the intervals (default: 0.95)")
     add_study_options(parser)
 
 
 def _cases_schema(parser: Parser) -> None:
     known = parser.add_mutually_exclusive_group()
-    told = "golden files: each `expected` in them has the schema that its `schema` names"
+    told = "golden files: each `expected` in them gets the schema that its `schema` names"
     add(known, "--for FILE", told, dest="files", nargs="+", type=Path, default=[])
     told = "the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model"
     add(known, "--expected SCHEMA", told)
@@ -238,7 +238,7 @@ def _cases_schema(parser: Parser) -> None:
 
 def _cases_header(parser: Parser) -> None:
     add(parser, "SCHEMA", "the path of the schema, or its URL")
-    add(parser, "FILE", "the golden file, to which the path is made relative", nargs="?")
+    add(parser, "FILE", "the golden file that the path is made relative to", nargs="?")
 
 
 def _completion(parser: Parser) -> None:
@@ -247,9 +247,9 @@ def _completion(parser: Parser) -> None:
 
 @final
 class Command(NamedTuple):
-    """A subcommand: what adds its arguments, its line of help, and its examples.
+    """A subcommand: the function that adds its arguments, its line of help, and its examples.
 
-    One that stands for several adds none: those whose names begin with its own follow it.
+    A group of subcommands adds none; its members follow it, and their names begin with its own.
     """
 
     add_arguments: Callable[[Parser], None] | None
@@ -287,7 +287,7 @@ jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
     ),
     "report": Command(
         _report,
-        "show a result file: as text, as a page of HTML, as Markdown",
+        "show a result file as text, an HTML page, Markdown or a table",
         """\
 jsonmatch report results.json
 jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'
@@ -309,7 +309,7 @@ pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json tod
     ),
     "audit": Command(
         _audit,
-        "find gold that is likely wrong, and breaks that a suite would not notice",
+        "find gold that is likely wrong, and errors that a suite would not notice",
         """\
 jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
 jsonmatch audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review
@@ -318,7 +318,7 @@ jsonmatch audit --mutate tests/golden --gate 'noticed >= 0.95'
     ),
     "plan": Command(
         _plan,
-        "how many cases it takes to prove a drop, or to know a figure well",
+        "plan how many cases it takes to prove a drop, or to know a figure well",
         """\
 jsonmatch plan main.json --drop 0.02
 jsonmatch plan main.json today.json --drop 0.05 --html plan.html
@@ -328,7 +328,7 @@ jsonmatch plan --pass-rate 0.9 --drop 0.05
     ),
     "agreement": Command(
         _agreement,
-        "how far annotators agree: percent, kappa, alpha, by field",
+        "measure how far annotators agree: percent, kappa, alpha, by field",
         """\
 jsonmatch agreement ann.jsonl bob.jsonl --id-field id
 jsonmatch agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html
@@ -337,7 +337,7 @@ jsonmatch agreement ann.jsonl bob.jsonl --gate 'alpha >= 0.8' --gate 'fields["to
     ),
     "overlap": Command(
         _overlap,
-        "gold records that stand in prompts or training text, and near duplicates",
+        "find gold records that occur in prompts or training text, and near duplicates",
         """\
 jsonmatch overlap gold.jsonl --with prompts/ train.jsonl
 jsonmatch overlap test.jsonl train.jsonl --id-field id --gate 'leaks == 0'
@@ -346,7 +346,7 @@ jsonmatch overlap gold/ --with prompts/ --gate 'contaminated == 0' --html overla
     ),
     "history": Command(
         _history,
-        "figures over many runs, and since when they have changed",
+        "show figures over many runs, and when they changed",
         """\
 jsonmatch history results/*.json
 jsonmatch history results/*.json --html history.html --gate 'drops == 0'
@@ -354,7 +354,7 @@ jsonmatch history results/*.json --html history.html --gate 'drops == 0'
     ),
     "confidence": Command(
         _confidence,
-        "what confidences in answers are worth, and which answers may skip review",
+        "measure what confidences in answers are worth, and which answers may skip review",
         """\
 jsonmatch confidence answers.jsonl gold.jsonl --id-field id
 jsonmatch confidence answers.jsonl gold.jsonl --confidence 'confidence_score.{path}' --max-error 0.01
@@ -363,7 +363,7 @@ jsonmatch confidence answers.jsonl gold.jsonl --cost wrong=100,review=1 --gate '
     ),
     "shift": Command(
         _shift,
-        "whether new records are still like the old ones, field by field",
+        "test whether new records are still like the old ones, field by field",
         """\
 jsonmatch shift july.jsonl june.jsonl
 jsonmatch shift july/ gold/ --html shift.html
@@ -373,7 +373,7 @@ jsonmatch shift july.jsonl june.jsonl --gate 'effect <= 0.2' --gate 'unseen == 0
     "schema": Command(None, "eval schemas: infer, resolve, annotate, validate"),
     "schema infer": Command(
         _schema_infer,
-        "write the schema of gold records: types, members, and which are always there",
+        "write the schema of gold records: types, members, and which members are required",
         """\
 jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json
 jsonmatch schema infer gold/ > receipt.schema.json
@@ -381,12 +381,12 @@ jsonmatch schema infer gold/ > receipt.schema.json
     ),
     "schema resolve": Command(
         _schema_changed,
-        "write a schema without $ref and allOf that says the same",
+        "write an equivalent schema without $ref and allOf",
         "jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
     ),
     "schema annotate": Command(
         _schema_changed,
-        "write a schema, resolved, with the comparator of its type at every leaf that has none",
+        "write a resolved schema, and add the comparator of its type to every leaf that has none",
         "jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
     ),
     "schema validate": Command(
@@ -397,10 +397,10 @@ jsonmatch schema validate receipt.eval.json
 jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id
 """,
     ),
-    "judge": Command(None, "the judge of meaning: how far it agrees with people"),
+    "judge": Command(None, "the judge: how far it agrees with people"),
     "judge calibrate": Command(
         _judge_calibrate,
-        "hold the verdicts of a judge against labels of people: accuracy, Cohen's kappa, by field",
+        "compare a judge's verdicts with people's labels: accuracy, Cohen's kappa, by field",
         """\
 jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
 jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache kept.jsonl --gate 'kappa >= 0.7'
@@ -421,7 +421,7 @@ jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json
     ),
     "cases header": Command(
         _cases_header,
-        "write the comment that tells an editor which schema a golden file has: its first line",
+        "write the first line of a golden file: the comment that names its schema for editors",
         """\
 jsonmatch cases header golden-cases.schema.json
 jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml
@@ -429,7 +429,7 @@ jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yam
     ),
     "completion": Command(
         _completion,
-        "the script by which a shell completes this command",
+        "write a script that lets a shell complete this command",
         """\
 jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
 jsonmatch completion zsh > ~/.zfunc/_jsonmatch
@@ -440,7 +440,7 @@ jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
 """The subcommands, by name.
 
 `jsonmatch compare` is run by the function `run` of the module `compare`, and `jsonmatch schema infer` by the
-function `infer` of the module `schema`: from the parsed options to the exit code.
+function `infer` of the module `schema`: each takes the parsed options and returns the exit code.
 """
 
 _EXAMPLES: Final = """\
@@ -453,7 +453,7 @@ jsonmatch cases schema > golden-cases.schema.json
 
 
 def full_parser() -> Parser:
-    """Return the parser of the whole command line; the default `command` says what was chosen.
+    """Return the parser of the whole command line; `command` of its result names the chosen subcommand.
 
     >>> found = full_parser().parse_args(["cases", "header", "s.json"])
     >>> found.command, found.schema

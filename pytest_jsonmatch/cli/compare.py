@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
 
 _CONTAINERS: Final = (30, 1000)
-"""How many objects and arrays are shown with -v, and with -vv."""
+"""The most objects and arrays that are shown with -v, and with -vv."""
 
 
 def run(options: Namespace) -> int:
@@ -133,7 +133,7 @@ def _shown(
 def _text(result: MatchResult, comparison: Comparison, figure: Measured, options: Namespace) -> str:
     look = look_of(options)
     blocks: list[list[StyledLine]] = []
-    # A perfect result has nothing to explain, unless everything is asked for.
+    # A perfect result has nothing to explain, unless everything is to be shown.
     if result.score != 1.0 or options.verbose > 1:
         blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
     if result.score != 1.0 or options.verbose:
@@ -147,7 +147,7 @@ def _text(result: MatchResult, comparison: Comparison, figure: Measured, options
 
 
 def _message(result: MatchResult, figure: Measured, options: Namespace, look: Look) -> str:
-    """Return how the two differ, the worst fields first."""
+    """Return a message on how the two differ, the worst fields first."""
     is_score = figure.what == "score"
     message = failure_message(
         result,

@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
     ):
         study = measure_confidence(
             sides.actual,
-            sides.named or sides.expected,
+            sides.expected,
             confidence=_source(options.confidence),
             max_error=options.max_error,
             cost=cost,
@@ -73,7 +73,7 @@ def run(options: Namespace) -> int:
 
 
 def _source(written: str) -> ConfidenceSource:
-    """Return where confidences stand, a function imported if it is one."""
+    """Return where confidences are; a function is imported."""
     if "{path}" in written or ":" not in written:
         return written
     function: ConfidenceSource = imported(written)
@@ -81,13 +81,13 @@ def _source(written: str) -> ConfidenceSource:
 
 
 def _cost(written: str) -> dict[str, float]:
-    """Return the costs that are written as wrong=100,review=1."""
+    """Return costs that are written as wrong=100,review=1."""
     try:
         pairs = (part.split("=") for part in written.split(","))
         return {name.strip(): float(amount) for name, amount in pairs}
     except ValueError:
         raise CommandError(
-            f"--cost {written!r}: it is what a wrong value and a review cost, as in wrong=100,review=1"
+            f"--cost {written!r}: give what a wrong value and a review cost, as in wrong=100,review=1"
         ) from None
 
 
@@ -100,14 +100,14 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
     figures = [Figure(name, *_estimate(each)) for name, each in estimates.items()]
     yield Figures([*figures, Figure("right", right, sure)])
     if total.auroc is None:
-        yield Said("No auroc: it takes values that are right and values that are wrong.", "open")
+        yield Said("No auroc: it needs values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
         yield _promised(total.at_error, study.max_error)
     if total.cheapest is not None:
         yield _cheapest(total.cheapest)
     yield from noted(study.notes)
     yield Chart(
-        "Confidence and the share of right values, in bins of as many values each",
+        "Confidence and the share of right values, in bins with equally many values",
         "confidence",
         "right",
         [
@@ -145,8 +145,8 @@ def _promised(found: Threshold, most: float) -> Said:
         )
     return Said(
         f"Values with a confidence of {found.threshold:g} or more may skip review: {_percent(found)} of all. "
-        f"At most {most:g} of them are wrong, with 95 % confidence: of the half that did not choose the "
-        f"threshold {count(found.wrong)} of {count(found.checked)} are, a share below {found.bound:.3g}.",
+        f"At most {most:g} of them are wrong, with 95 % confidence: in the half that did not choose the "
+        f"threshold, {count(found.wrong)} of {count(found.checked)} are, a share below {found.bound:.3g}.",
         "good",
     )
 
@@ -162,7 +162,7 @@ def _cheapest(found: Threshold) -> Said:
 
 
 def _table(study: ConfidenceStudy) -> Rows:
-    """Return the table of fields, those first whose confidences are most surely off."""
+    """Return the table of fields, the most surely miscalibrated first."""
     columns = ["values", "right", "confidence", "auroc", "interval", "ece", "interval", "brier"]
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]

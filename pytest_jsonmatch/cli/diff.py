@@ -1,4 +1,4 @@
-"""`jsonmatch diff`: a result file beside an earlier one, or several beside one."""
+"""`jsonmatch diff`: a result file compared with an earlier one, or several with one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
 
 
 def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> list[StyledLine]:
-    """Return a table of candidates, and what a gate says of each."""
+    """Return a table of candidates, and the gate's verdict on each."""
     title = f"mean score against {options.before}, corrected for {count(len(changes), 'candidate')}:"
     rows: list[StyledLine] = [[(text, DIM) for text in ("candidate", "score", "difference", "verdict")]]
     for change in changes:
@@ -81,13 +81,13 @@ def _gate_lines(change: Change, look: Look, name: str = "") -> list[StyledLine]:
 
 
 def _is_partial(runs: Iterable[tuple[object, ResultSet]], options: Namespace) -> bool:
-    """Tell whether a part of the records was kept of any run; refuse that where single records are needed."""
+    """Tell whether any run kept only part of its records; refuse that if single records are needed."""
     partial = [(path, results) for path, results in runs if results.is_partial]
     if partial and (options.max_drop is not None or len(options.after) > 1):
         what = "--max-drop compares" if options.max_drop is not None else "several candidates need"
         path, results = partial[0]
         raise CommandError(
-            f"{what} single records, and {path} keeps {len(results.cases):,} of "
+            f"{what} single records, but {path} keeps {len(results.cases):,} of "
             f"{results.number:,}: save it with --keep all"
         )
     return bool(partial)

@@ -1,4 +1,4 @@
-"""`jsonmatch history`: figures over many runs, and since when they have changed."""
+"""`jsonmatch history`: figures over many runs, and when they changed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy
 
 _BARS: Final = 40
-"""A sparkline has at most so many bars; of more runs each is the mean of several."""
+"""A sparkline has at most this many bars; with more runs, each bar is the mean of several."""
 _CHARTED: Final = 5
-"""So many fields are drawn in one chart: those that move most."""
+"""At most this many fields are drawn in one chart: those that move most."""
 _Line: TypeAlias = "tuple[str, list[float | None]]"
 """A figure or field, and its values by run."""
 
@@ -85,7 +85,7 @@ def _sheet(found: HistoryStudy) -> Sheet:
 def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
     """Yield what has changed, and what can't be compared."""
     if not found.changes:
-        yield Said("No change is shown. (If nothing changes, one is in 5 % of histories.)")
+        yield Said("No change is shown. (If nothing changes, one is still shown in 5 % of histories.)")
     yield Rows(
         ["changed", "", "from", "to", "since", "commit", "shown by"],
         [
@@ -105,7 +105,7 @@ def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
     )
     if found.tested < 1:
         yield Said(
-            f"note: Changes are looked for in {found.tested * 100:.2g} % of the cases, the same in all runs.",
+            f"note: Changes are tested on {found.tested * 100:.2g} % of the cases, the same in all runs.",
             "faint",
         )
     for at, run in enumerate(found.runs, 1):

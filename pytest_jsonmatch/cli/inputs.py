@@ -22,7 +22,7 @@ STDIN: Final = "-"
 
 
 def refuse_two_stdins(one: str, other: str) -> None:
-    """Refuse standard input on both sides: it can be read once.
+    """Refuse standard input on both sides: it can be read only once.
 
     Raises:
         CommandError: both are "-".
@@ -30,11 +30,11 @@ def refuse_two_stdins(one: str, other: str) -> None:
     >>> refuse_two_stdins("-", "gold.json")
     """
     if one == other == STDIN:
-        raise CommandError("both sides are '-', and standard input can be read once; give a file for one")
+        raise CommandError("both sides are '-', but standard input can be read only once; give one a file")
 
 
 def name_of(written: str) -> str:
-    """Return what an input is called in messages.
+    """Return the name of an input in messages.
 
     >>> name_of("-"), name_of("a.json")
     ('<stdin>', 'a.json')
@@ -101,7 +101,7 @@ def _refuse(written: str, error: JsonParseError) -> NoReturn:
 
 
 def value_of(written: str, content: bytes | None = None) -> JsonValue:
-    """Return the JSON value that a file holds; its content, if that has been read already.
+    """Return the JSON value of a file, parsed from `content` if that has already been read.
 
     Raises:
         OSError: it can't be read.
@@ -116,10 +116,10 @@ def value_of(written: str, content: bytes | None = None) -> JsonValue:
 def value_of_answer(
     written: str, want: Want | None, *, repair: bool, content: bytes | None = None
 ) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return the JSON value of an answer, of the kind that is wanted, and what was tolerated to read it.
+    """Return the JSON value of an answer, of the wanted kind, and what was tolerated in reading it.
 
-    A file that holds JSON, and nothing else, is taken as it is. In anything else JSON is looked for, as in
-    every answer of a model.
+    A file that contains only JSON is taken as it is. Anything else is searched for JSON, as any answer of a
+    model is.
 
     Raises:
         OSError: it can't be read.
@@ -143,7 +143,7 @@ def value_of_answer(
 
 
 def read_config(written: str) -> dict[str, Any]:
-    """Return the options of a metric that a JSON file holds, under source 4's names too.
+    """Return the options of a metric from a JSON file, which may use structeval's names.
 
     Raises:
         OSError: it can't be read.

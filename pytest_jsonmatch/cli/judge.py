@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnyCell
 
 _AT_ONCE: Final = 100
-"""So many pairs are asked about in one call; then their verdicts are kept, if they are to be."""
+"""Ask about this many pairs in one call; its verdicts are in the cache, if any, before the next call."""
 _WIDTH: Final = 300
 _COUNTED: Final = {
     "pairs": ("pairs", 0),
@@ -35,24 +35,24 @@ _COUNTED: Final = {
     "false_same": ("false same", 0),
     "false_different": ("false different", 1),
 }
-"""What counts of pairs are called above columns, and how well these can be spared."""
+"""The column titles of counts of pairs, and how well each column can be spared."""
 _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")
 _SAME: Final = "true if the two values mean the same, else false"
 _TYPES: Final[Mapping[str, tuple[str, frozenset[type]]]] = {
-    # (1 and 1.0 are labels, as tables and notebooks write them.)
+    # Tables and notebooks write labels as 1 and 1.0.
     "label": (_SAME, frozenset({bool, int, float})),
     **dict.fromkeys(_TEXTS, ("a text", frozenset({str, type(None)}))),
     "id": ("a text or an integer", frozenset({str, int, type(None)})),
 }
-"""What members can be, in words and as types; expected and actual can be anything."""
+"""What members may be, in words and as types; expected and actual may be anything."""
 _SHOWN: Final = 60
 _Values: TypeAlias = "Mapping[str, float | None]"
 
 
 @final
 class Label(NamedTuple):
-    """A pair of values, as a judge is asked about it, and what people say of it.
+    """A pair of values, as a judge is asked about it, and what people say about it.
 
     >>> Label(JudgeItem("1", "", "Rome", "Roma"), same=True).settled is None
     True
@@ -65,12 +65,12 @@ class Label(NamedTuple):
     same: bool
     """What people say."""
     place: str = ""
-    """Where it stands, as FILE:LINE."""
+    """Where it is, as FILE:LINE."""
     id: str | None = None
 
     @property
     def where(self) -> str:
-        """Where it stands, with its id."""
+        """Where it is, with its id."""
         return self.place if self.id is None else f"{self.place} ({self.id})"
 
     @property
@@ -84,7 +84,7 @@ class Label(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A pair on which the judge says something else than people."""
+    """A pair on which the judge and people disagree."""
 
     place: str
     path: str
@@ -92,9 +92,9 @@ class Disagreement:
     """As JSON text, as `actual` is."""
     actual: str
     label: bool
-    """What people say; the judge says the contrary."""
+    """What people say; the judge says the opposite."""
     reason: str | None
-    """What the judge gives as its reason."""
+    """The judge's reason."""
 
 
 @final
@@ -103,15 +103,15 @@ class Calibration:
     """How far a judge agrees with people."""
 
     judge: str | None
-    """Its name; None for the one that is registered."""
+    """Its name; None for the registered one."""
     labels: int
     confidence: float
     figures: _Values
     by_field: Mapping[str, _Values]
     disagreements: Sequence[Disagreement]
-    """Those that only the judge calls the same come first: they are wrong answers that would pass."""
+    """Pairs that only the judge calls the same come first: they are wrong answers that would pass."""
     without_verdict: Mapping[str, str]
-    """Why, by the place of the label."""
+    """Why a pair has none, by the place of its label."""
     doubts: Mapping[str, str]
     """What is doubtful about labels, by their places."""
     settled: int
@@ -173,7 +173,7 @@ def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options
 
 
 def _figures(table: Agreement, confidence: float) -> dict[str, float | None]:
-    """Return all figures of a table by name: what gates may look at."""
+    """Return all figures of a table, by the names that gates use."""
     found = {**asdict(table), "pairs": table.number, "precision": table.precision, "recall": table.recall}
     intervals = {"accuracy": table.accuracy_interval(confidence), "kappa": table.kappa_interval(confidence)}
     for name, each in intervals.items():
@@ -183,14 +183,14 @@ def _figures(table: Agreement, confidence: float) -> dict[str, float | None]:
 
 
 def _doubts(labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
-    """Yield what contradicts scoring, or an earlier label on the same question."""
+    """Yield labels that contradict scoring, or an earlier label on the same question."""
     firsts: dict[Question, Label] = {}
     for label in labels:
         if label.settled is None:
             first = firsts.setdefault(question_of(label.item), label)
             if first.same != label.same:
-                told = f"line {first.item.id} {_word(first.same)}: it is the same question"
-                yield label.where, f"labelled {_word(label.same)}, and {told}"
+                told = f"line {first.item.id}, the same question, {_word(first.same)}"
+                yield label.where, f"labelled {_word(label.same)}, but {told}"
         elif label.same != label.settled:
             why = "the values are equal" if label.settled else "one of the values is null"
             yield label.where, f"labelled {_word(label.same)}, but {why}"
@@ -229,12 +229,12 @@ def _label(found: Any, line: str, place: str) -> Label:
     for name in _NEEDED:
         if name not in found:
             twin = nearest(name, set(found).difference(_NEEDED, _TEXTS, ["id"]))
-            hint = f"; is {twin!r} meant to be it?" if twin is not None else ""
+            hint = f"; is it misspelled as {twin!r}?" if twin is not None else ""
             raise CommandError(f"{place}: {name!r} is missing{hint}")
     for name, (told, types) in _TYPES.items():
         value = found.get(name)
         if type(value) not in types or (name == "label" and value not in {0, 1}):
-            raise CommandError(f"{place}: {name!r} is {told}, not {render(value, _SHOWN)}")
+            raise CommandError(f"{place}: {name!r} must be {told}, not {render(value, _SHOWN)}")
     words = found.get("description"), found.get("criterion")
     item = JudgeItem(line, found.get("path") or "", found["expected"], found["actual"], *words)
     identifier = found.get("id")
@@ -276,19 +276,19 @@ def _sheet(found: Calibration, about: str) -> Sheet:
         Rows(("label", *texts), rows, "Where judge and people disagree", "disagreement", text=texts)
     )
     for title, told, noun in (
-        ("Pairs without a verdict, which are in no figure", found.without_verdict, "pair"),
+        ("Pairs without a verdict, left out of all figures", found.without_verdict, "pair"),
         ("Doubtful labels", found.doubts, "label"),
     ):
         pairs = [[place, why] for place, why in told.items()]
         blocks.append(Rows(("label", "why"), pairs, title, noun, text={"why"}))
     if found.settled:
         many = f"{count(found.settled, 'pair')} of equal values or with a null"
-        blocks.append(Said(f"{many}: in no figure, since scoring decides them without a judge.", "faint"))
+        blocks.append(Said(f"{many}: left out, since scoring decides them without a judge.", "faint"))
     return Sheet("jsonmatch judge calibrate", about, blocks)
 
 
 def _by_field(found: Calibration) -> Rows:
-    """Return a row for all fields, and one for each of several, that with the lowest accuracy first."""
+    """Return a row for all fields, and one for each if there are several, the lowest accuracy first."""
     worst = sorted(found.by_field.items(), key=lambda item: (item[1]["accuracy"] or 0.0, item[0]))
     rows: list[list[AnyCell]] = []
     for path, of in [("all fields", found.figures), *(worst if len(worst) > 1 else ())]:

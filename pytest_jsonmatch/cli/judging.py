@@ -1,4 +1,4 @@
-"""The judge in all commands that ask one: its options, triage, and what it used."""
+"""The judge in all commands that ask one: its options, triage and usage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with 
 def bench_of(options: Namespace) -> Bench:
     """Return the judge of the options, else the one that a plugin has registered.
 
-    Call it while plugins are loaded. No judge is asked before there is a question.
+    Call it while plugins are loaded. A missing judge is an error only once there is a question.
 
     Raises:
         CommandError: an option has a value that it cannot have.
@@ -57,20 +57,20 @@ def _judge_of(options: Namespace) -> Judge | None:
 
 
 def _settings(options: Namespace) -> dict[str, str]:
-    """Return the settings of the model that `--judge-set` gives."""
+    """Return the settings that `--judge-set` gives to the model."""
     found: dict[str, str] = {}
     for written in options.judge_settings:
         name, sign, value = written.partition("=")
         if not sign or not value:
             raise CommandError(f"--judge-set {written!r} is not SETTING=VALUE, such as batch_size=50")
         if name in {"model", "mode", "cache", *found}:
-            raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has an option of its own")
+            raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has its own option")
         found[name] = value
     return found
 
 
 def _kept(judge: Judge, options: Namespace) -> Judge:
-    """Return a user's judge, its verdicts kept in a file as those of a model are."""
+    """Return a user's judge; with `--judge-cache` its verdicts are kept in that file."""
     if options.judge_cache is None:
         if options.judge_mode == "cached" and not callable(getattr(judge, "in_mode", None)):
             raise CommandError(_NO_FILE)
@@ -88,18 +88,18 @@ def _imported(written: str) -> Judge:
         if ":" in written:
             return as_judge(imported(written))
     told = "an object with judge(items), or a function of one item, such as conftest:judge"
-    raise CommandError(f"--judge-from {written!r} is no judge: that is {told}")
+    raise CommandError(f"--judge-from {written!r} is not a judge: name {told}")
 
 
 def triage_of(options: Namespace) -> Triage | None:
-    """Return which questions `jsonmatch compare` asks; None: all."""
+    """Return the triage of `jsonmatch compare`; None to ask all questions."""
     if not options.judge_triage:
         return None
     return Triage({"score": options.threshold}, beta=options.beta)
 
 
 def tell_usage(bench: Bench, saved: int = 0) -> bool:
-    """Write one line about what the judge did to standard error, if there were questions; tell whether."""
+    """Write the judge's usage to standard error if there were questions, and return whether there were."""
     usage = bench.memory.usage
     asked = bool(saved or usage.items or usage.cached or usage.errors)
     if asked:

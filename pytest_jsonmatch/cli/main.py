@@ -1,4 +1,4 @@
-"""The console script `jsonmatch`: reads the arguments, and imports and runs what they ask for."""
+"""The console script `jsonmatch`: reads the arguments, then imports and runs the subcommand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 fine, 1 not fine, 2 unusable.
 
     Args:
-        arguments: those after the program's name; None for the ones of this process.
+        arguments: those after the program's name; None for those of this process.
 
     Raises:
         SystemExit: with code 0 after `--help` and `--version`, with code 2 on bad usage.
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _function_of(command: str) -> Callable[[Namespace], int]:
-    """Return what runs a command: `infer` in the module `schema` for "jsonmatch schema infer"."""
+    """Return the function that runs a command: `infer` in module `schema` for "jsonmatch schema infer"."""
     _, module, *function = command.split()
     name = function[0] if function else "run"
     run: Callable[[Namespace], int] = getattr(import_module(f"pytest_jsonmatch.cli.{module}"), name)
@@ -75,5 +75,5 @@ def _show_warning(
 def _write(line: str) -> None:
     from pytest_jsonmatch.report.escape import printable
 
-    # A line may quote names and data; none of it must reach the terminal as control characters.
+    # A line may quote names and data, whose control characters must not reach the terminal.
     sys.stderr.write(f"{printable(line)}\n")

@@ -1,4 +1,4 @@
-"""The options that several commands take, in one table: each command adds those it names."""
+"""The options that several commands share, in one table; each command adds those it names."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pytest_jsonmatch.defaults import METRIC
 
 FORMS: Final = ("text", "json", "html", "markdown")
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "-p")
-"""How values are compared: `rules_of` reads them."""
+"""The options on how values are compared; `rules_of` reads them."""
 
 
 def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
     """Add options of the table.
 
     Args:
-        parser: of the command.
+        parser: the parser of the command.
         *names: as on the command line, such as "--gate".
-        **helps: by name without dashes: options of which each command has a help text of its own.
+        **helps: help texts, by name without dashes, of options that each command describes differently.
 
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
@@ -37,7 +37,7 @@ def add_options(parser: ArgumentParser, *names: str, **helps: str) -> None:
 
 
 def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", "off")) -> None:
-    """Add the options of the judge, `modes` being what `--judge-mode` can be.
+    """Add the options of the judge; `modes` are the values that `--judge-mode` may have.
 
     >>> from pytest_jsonmatch.cli.arguments import Parser
     >>> parser = Parser()
@@ -46,7 +46,7 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     'cached'
     """
     who = parser.add_mutually_exclusive_group()
-    add(who, "--judge-model NAME", "the model that is asked what values mean (docs/judge.md)")
+    add(who, "--judge-model NAME", "the model to ask whether values mean the same (docs/judge.md)")
     told = "your own judge: an object with judge(items), or a function of one item"
     add(who, "--judge-from MODULE:NAME", told)
     add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
@@ -54,26 +54,26 @@ def add_judge(parser: ArgumentParser, modes: Sequence[str] = ("live", "cached", 
     add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
     meaning = {
         "live": "live: ask (the default)",
-        "cached": "cached: verdicts of the cache only",
-        "off": "off: ask nobody",
+        "cached": "cached: use only verdicts from the cache",
+        "off": "off: use no judge",
     }
     add(parser, "--judge-mode", "; ".join(meaning[mode] for mode in modes), choices=modes)
 
 
 def add_study_options(parser: ArgumentParser) -> None:
     """Add the options that all studies take."""
-    add(parser, "--json FILE", "write what was found as JSON, too; - for stdout")
+    add(parser, "--json FILE", "also write the results as JSON; - for stdout")
     add_options(
         parser, "--gate", "--html", "--color", "--no-color", "--output", verbose="show all rows of tables"
     )
 
 
-share: Final = number_reader(lambda found: 0 <= found <= 1, "no number from 0 to 1")
+share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0 to 1")
 STDOUT: Final = "-"
 
 
 def target(written: str | None) -> Path | None:
-    """Return the file that an option names; None for standard output, "-"."""
+    """Return the file that an option names; None for "-", standard output."""
     return None if written in {None, STDOUT} else Path(str(written))
 
 
@@ -85,46 +85,46 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
         "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
         {},
     ),
-    ("--config FILE", "a JSON file with options of the metric, or structeval's configuration", {}),
+    ("--config FILE", "a JSON file with options of the metric, or a configuration of structeval", {}),
     (
         "--nulls",
-        "absent: a member that is null is not there; value: null is a value like any other",
+        "absent: a null member counts as missing; value: null is a value like any other",
         {"choices": ("value", "absent")},
     ),
     ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
     (
         "-p MODULE",
-        "a module with the hook pytest_jsonmatch_register; no:NAME leaves an installed one out; repeatable",
+        "a module with the hook pytest_jsonmatch_register; no:NAME disables an installed one; repeatable",
         {"dest": "plugins", **_MANY},
     ),
     (
         "--gate EXPR",
-        "exit with code 1 if it does not hold, such as 'f1 >= 0.9'; repeatable",
+        "a limit on a figure, such as 'f1 >= 0.9'; exit with code 1 if it fails; repeatable",
         {"dest": "gates", **_MANY},
     ),
     (
         "--validate",
-        "report: answers are held against --schema as JSON Schema too, as with a gate on valid_rate",
+        "report: also validate answers against --schema as JSON Schema; a gate on valid_rate implies this",
         {"choices": ("report", "off")},
     ),
     ("--id-field NAME", "", {}),
     (
         "--cluster NAME",
-        "the member of gold records that says what they belong to: those of a cluster are not independent",
+        "the member of gold records that names their cluster: those of one cluster are not independent",
         {},
     ),
-    ("--by TAG", "figures by the values of a tag, such as source", _MANY),
-    ("--confidence SHARE", "how sure that is (default: 0.95)", {"type": read_confidence, "default": 0.95}),
+    ("--by TAG", "show figures by the values of a tag, such as source; repeatable", _MANY),
+    ("--confidence SHARE", "confidence level (default: 0.95)", {"type": read_confidence, "default": 0.95}),
     ("--report", "", {"choices": FORMS, "default": "text"}),
     ("-v --verbose", "", {"action": "count", "default": 0}),
     (
         "--color",
-        "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are heeded",
+        "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are respected",
         {"choices": ("auto", "always", "never"), "default": "auto"},
     ),
-    ("--no-color", "as --color never", {"dest": "color", "action": "store_const", "const": "never"}),
-    ("--html FILE", "write a page of HTML, too", {"type": Path}),
-    ("-o --output FILE", "write to a file, in one step, and not to standard output", {"type": target}),
+    ("--no-color", "same as --color never", {"dest": "color", "action": "store_const", "const": "never"}),
+    ("--html FILE", "also write an HTML page", {"type": Path}),
+    ("-o --output FILE", "write to a file, in one step, instead of standard output", {"type": target}),
 )
-"""Of options: what stands in the help, and the other settings of `add_argument`."""
+"""The options: usage and help text, and the other settings of `add_argument`."""
 _OPTIONS: Final = {next((name for name in row[0].split() if name[:2] == "--"), "-p"): row for row in _ROWS}

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = Literal["text", "json", "html", "markdown", "csv", "parquet"]
 Notes: TypeAlias = "tuple[str, Sequence[str], int, Markup]"
-"""Notes of one kind: what it is called, those that are known, how many there are, and their colour."""
+"""Notes of one kind: its name, the texts that are known, how many notes there are, and their colour."""
 
 _COLUMNS: Final = 100
-"""Of what is no terminal: a file, a pipe."""
+"""The width where there is no terminal: of a file, a pipe."""
 
 
 def check_form(form: Form) -> None:
-    """Check, before any work is done, that a form can be made.
+    """Check that a form can be made, before any work is done.
 
     Raises:
         ConfigurationError: it can't; the message says what to install.
@@ -42,7 +42,7 @@ def check_form(form: Form) -> None:
 
 
 def in_form(form: Form, view: RunView) -> str | bytes:
-    """Return what was found in any form but text.
+    """Return a view in any form but text.
 
     >>> from pytest_jsonmatch.report.view import RunView
     >>> from pytest_jsonmatch.results.model import ResultSet
@@ -71,7 +71,7 @@ def in_form(form: Form, view: RunView) -> str | bytes:
 def look_of(options: Namespace) -> Look:
     """Return how the text of a command may look.
 
-    A file and a pipe get UTF-8 without colours, as wide as COLUMNS says; a terminal what it can show.
+    A file or a pipe gets UTF-8 without colours, as wide as COLUMNS says; a terminal gets what it can show.
     """
     to_file = getattr(options, "output", None) is not None
     terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
@@ -99,7 +99,7 @@ def as_text(lines: Iterable[StyledLine], look: Look) -> str:
 
 
 def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[StyledLine]:
-    """Yield what stands beside figures: of each kind of notes so many, unless all is wanted."""
+    """Yield the notes beside the figures: at most `most` of each kind, unless `look` shows everything."""
     for kind, texts, number, markup in notes:
         shown = texts[: look.most(most)]
         for text in shown:
@@ -111,30 +111,30 @@ def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[Styled
 def write_output(found: str | bytes, target: Path | None) -> None:
     r"""Write a command's result, text as UTF-8.
 
-    A reader of standard output that stops early, as `head` does, is not an error: the command goes on to its
-    own exit code.
+    It is not an error if the reader of standard output stops early, as `head` does: the exit code stays the
+    command's own.
 
     Args:
         found: the result; text ends with a line break.
         target: a file, replaced in one step once all is written beside it; None for standard output.
 
     Raises:
-        OSError: it cannot be written; a file that was there is as it was.
+        OSError: it cannot be written; an existing file is left as it was.
 
     >>> write_output("done\n", None)  # doctest: +SKIP
     done
     """
-    # Half of a surrogate pair, as JSON may hold one, becomes the escape that JSON has for it.
+    # A lone surrogate, which JSON allows, becomes its JSON escape.
     data = found if isinstance(found, bytes) else found.encode("utf-8", "backslashreplace")
     if target is not None:
         write_file(target, data)
         return
     try:
         sys.stdout.flush()
-        # Not through the text layer: redirected or not, on every system, the same bytes as in a file.
+        # Bypass the text layer: on every system, redirected or not, the bytes are those of a file.
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        # What is left in the buffer has nowhere to go; Python would complain of it when it ends.
-        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - not a path of anybody's
+        # What is left in the buffer has nowhere to go; Python would complain about it at exit.
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - not a user's path
             os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`jsonmatch overlap`: gold records that stand in prompts or training text, and near duplicates."""
+"""`jsonmatch overlap`: gold records that occur in prompts or training text, and near duplicates."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
 
 
 def _sheet(found: OverlapStudy) -> Sheet:
-    """Return what was found, for people."""
+    """Return a sheet that shows the study to people."""
     about = f"overlap of {count(found.records, 'gold record')}"
     figures = [
         Figure("near duplicates", count(found.duplicates), "records like an earlier one"),
@@ -70,7 +70,7 @@ def _sheet(found: OverlapStudy) -> Sheet:
 
 def _contaminated(found: OverlapStudy) -> Block:
     if not found.worst:
-        return Said("No record stands in the texts, beyond what chance explains.")
+        return Said("No record occurs in the texts beyond what chance explains.")
     columns = "record", "rare values found", "in one text", "by chance", "text", "such as"
     rows = [
         [
@@ -83,7 +83,7 @@ def _contaminated(found: OverlapStudy) -> Block:
         ]
         for each in found.worst
     ]
-    return Rows(columns, rows, "Records that stand in the texts", "record", text={"text", "such as"})
+    return Rows(columns, rows, "Records that occur in the texts", "record", text={"text", "such as"})
 
 
 # -- texts ------------------------------------------------------------------------------------------------
@@ -114,12 +114,12 @@ def _parts(name: str) -> Iterator[tuple[str, str]]:
             while lines := stream.readlines(_PART):
                 text = b"".join(lines).decode("utf-8", "replace")
                 if _NUL in text:
-                    return  # no text: a picture, an archive
+                    return  # not text: a picture, an archive
                 yield name, text
 
 
 def _as_text(content: bytes) -> str:
-    """Return the strings and numbers of JSON; what is none, as it is."""
+    """Return the strings and numbers of JSON; return any other text as it is."""
     from pytest_jsonmatch.study.words import text_of
 
     try:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HARDEST = (
-    "The drop is taken to come from cases that fall to score 0, which is the hardest to see; one that all "
-    "cases share is proven with fewer."
+    "The drop is assumed to come from cases that fall to score 0, which is the hardest to prove; a drop that "
+    "all cases share takes fewer."
 )
 
 
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     """Run `jsonmatch plan`."""
     if not 0 < options.power < 1:
         raise CommandError(
-            f"--power {options.power:g}: a drop can be proven in some runs, neither none nor all"
+            f"--power {options.power:g}: the share of runs must be above 0 and below 1, such as 0.8"
         )
     sample = _sample(options)
     blocks: list[Block] = []
@@ -61,7 +61,7 @@ def _sample(options: Namespace) -> Sample:
             raise CommandError("nothing to plan from: give RUN, a result file, or --pass-rate RATE")
         return assumed_sample(options.pass_rate)
     if options.pass_rate not in {None, OF_RUN}:
-        raise CommandError(f"--pass-rate {options.pass_rate:g} is assumed, but RUN knows it; leave one out")
+        raise CommandError(f"--pass-rate {options.pass_rate:g}: RUN has the rate; leave one of them out")
     results = _whole(options.results)
     again = None if options.again is None else _whole(options.again)
     return sample_of(
@@ -74,7 +74,7 @@ def _sample(options: Namespace) -> Sample:
 def _whole(path: Path) -> ResultSet:
     results = read_results(path)
     if results.is_partial:
-        raise CommandError(f"{path} has not kept every record: save it with --keep all")
+        raise CommandError(f"{path} does not have every record: save it with --keep all")
     return results
 
 
@@ -92,7 +92,7 @@ def _about(sample: Sample, options: Namespace) -> str:
 
 
 def _amount(sample: Sample, clusters: int) -> str:
-    """Return a number of clusters as a sentence says it."""
+    """Return a number of clusters in words, as cases."""
     cases = round(clusters * sample.per_cluster)
     if sample.per_cluster == 1:
         return f"about {count(cases, 'case')}"
@@ -118,7 +118,7 @@ def _of_drop(sample: Sample, options: Namespace) -> Block:
 def _of_precision(sample: Sample, options: Namespace) -> Block:
     return _curve(
         sample,
-        f"to know the figure to {options.precision:g} on each side",
+        f"to know the figure to within {options.precision:g}",
         clusters_to_know(sample, options.precision, options.confidence),
         "reach of the interval to each side",
         lambda size: reach(sample, size, options.confidence),
@@ -126,16 +126,16 @@ def _of_precision(sample: Sample, options: Namespace) -> Block:
 
 
 def _curve(sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]) -> Block:
-    """Return how many clusters it takes, and the values of far too few to more than enough."""
+    """Return how many clusters it takes, with a curve from far too few to more than enough."""
     if found is None:
-        return Said(f"{what} it takes more than {_amount(sample, MOST).removeprefix('about ')}", "strong")
+        return Said(f"{what} takes more than {_amount(sample, MOST).removeprefix('about ')}", "strong")
     sizes = sorted({max(2, round(found * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
     points = [(round(size * sample.per_cluster), value(size)) for size in sizes]
-    return Chart(f"{what} it takes {_amount(sample, found)}", "cases", title, [Series("", points)])
+    return Chart(f"{what} takes {_amount(sample, found)}", "cases", title, [Series("", points)])
 
 
 def _of_run(sample: Sample, options: Namespace) -> Block:
-    """Return what so many cases as there are can see."""
+    """Return the smallest drop that the cases of the run can prove."""
     clusters = len(sample.sizes)
     found = minimum_detectable(sample, clusters, _at_score(options), options.power)
     with_these = _amount(sample, clusters).removeprefix("about ")

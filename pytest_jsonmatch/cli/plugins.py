@@ -1,7 +1,7 @@
-"""Comparators, transforms and metrics of other packages, by the hook `pytest_jsonmatch_register`.
+"""Comparators, transforms and metrics of other packages, through the hook `pytest_jsonmatch_register`.
 
-pytest's own plugins are not imported here: that would cost more than most commands, and some of them change
-the process that they are imported into. A package that wants to be found says so in a group of ours:
+Plugins of pytest are not imported here: that would take longer than most commands, and some of them change
+the process that imports them. A package makes itself known in an entry point group of ours:
 
     [project.entry-points.jsonmatch]
     its-name = "its_package.its_module"
@@ -26,10 +26,10 @@ _HOOK: Final = "pytest_jsonmatch_register"
 
 @contextmanager
 def plugins(options: Namespace) -> Iterator[None]:
-    """Let what installed packages and `-p` register be known as long as a command runs.
+    """Register what installed packages and `-p` provide, for as long as a command runs.
 
     Raises:
-        CommandError: a module can't be imported, does not have the hook, or registers what can't be.
+        CommandError: a module can't be imported, does not have the hook, or registers something invalid.
     """
     asked = [(name, imported(name)) for name in options.plugins if not name.startswith("no:")]
     found = [*_installed(options.plugins), *asked]
@@ -75,7 +75,7 @@ def _installed(asked: Sequence[str]) -> Iterator[tuple[str, Any]]:
     points = sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
     names = {point.name for point in points}
     for name in sorted(left_out - names):
-        hint = did_you_mean(name, names) if names else "; none is"
+        hint = did_you_mean(name, names) if names else "; there are none"
         raise CommandError(f"-p no:{name}: no plugin {name!r} is installed{hint}")
     for point in points:
         if point.name not in left_out:

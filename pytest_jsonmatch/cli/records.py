@@ -1,4 +1,4 @@
-"""A corpus on the command line: JSON Lines, a JSON array, or a folder of JSON files, each side of it."""
+"""A corpus on the command line: each side is JSON Lines, a JSON array, or a folder of JSON files."""
 
 from __future__ import annotations
 
@@ -36,21 +36,13 @@ class Sides:
 
     Args:
         actual: the answers.
-        expected: the records that are right.
-        names: of folders: the names of the gold files, which are the ids of their records.
-        named: of folders: the records that are right, by these names.
-        path: the gold records' file, if it is JSON Lines, whose lines have not been counted.
-        number: how many gold records there are, if that is known.
+        expected: the gold records.
         alone: files with answers that belong to no gold file.
         warnings: what was tolerated.
     """
 
     actual: Any
     expected: Any
-    names: Sequence[str] = ()
-    named: Mapping[str, Any] | None = None
-    path: Path | None = None
-    number: int | None = None
     alone: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -60,22 +52,22 @@ def open_sides(actual: str, expected: str, *, id_field: str | None, repair: bool
     """Open both sides of a corpus by their names on the command line.
 
     Raises:
-        OSError: it can't be read.
-        CommandError: it is no corpus.
+        OSError: a side can't be read.
+        CommandError: the sides are not a corpus.
     """
     refuse_two_stdins(actual, expected)
     folders = [side != STDIN and Path(side).is_dir() for side in (actual, expected)]
     if all(folders):
         if id_field is not None:
             raise CommandError(
-                "files in folders find each other by their names; --id-field is for records in one file"
+                "files in folders are paired by their names; --id-field is for records in one file"
             )
         yield _folders(Path(actual), Path(expected))
     elif any(folders):
         one, other = (actual, expected) if folders[0] else (expected, actual)
         if other != STDIN and not Path(other).exists():
             raise FileNotFoundError(2, "no such file or directory", other)
-        raise CommandError(f"{one} is a folder and {name_of(other)} is not; both are folders, or both files")
+        raise CommandError(f"{one} is a folder and {name_of(other)} is not; give two folders or two files")
     else:
         with open_input(expected) as records, open_input(actual) as answers:
             yield _files(actual, answers, expected, records, by_position=id_field is None, repair=repair)
@@ -90,44 +82,44 @@ def _files(
     by_position: bool,
     repair: bool,
 ) -> Sides:
-    records: Any
-    number, path = None, None
-    if _is_array(expected, stream):
-        records = [_as_text(record) for record in _array(expected, value_of(expected, stream.read()))]
-        number = len(records)
-    elif _is_file(expected):
-        records = expected
-        path = Path(expected)
-    else:
-        records = (_as_text(value) for _, value in values_of_lines(expected, stream))
+    records = _gold_records(expected, stream)
     answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
         found, warnings = value_of_answer(actual, "array", repair=repair, content=answer_stream.read())
         answers = _array(actual, found)
         if type(records) is list and by_position:
-            # Where no object or array is expected, a string is a value, and no model's output.
+            # Where no object or array is expected, a string is a value, not a model's output.
             for at, record in enumerate(records[: len(answers)]):
                 answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])
     elif _is_file(actual):
         answers = actual
     else:
         answers = (line for _, line in lines_of(answer_stream))
-    return Sides(answers, records, path=path, number=number, warnings=warnings)
+    return Sides(answers, records, warnings=warnings)
+
+
+def _gold_records(written: str, stream: BufferedReader) -> list[Any] | str | Iterator[Any]:
+    """Return gold records: those of an array, the path of JSON Lines, or lines that can be read once."""
+    if _is_array(written, stream):
+        return [_as_text(record) for record in _array(written, value_of(written, stream.read()))]
+    if _is_file(written):
+        return written
+    return (_as_text(value) for _, value in values_of_lines(written, stream))
 
 
 def open_golds(written: Sequence[str]) -> dict[str, Any]:
-    """Return several golds by name: of each a path of JSON Lines, a list, or the files of a folder by name.
+    """Return several golds by name: each a path of JSON Lines, a list, or the files of a folder by name.
 
     Raises:
         OSError: one can't be read.
-        CommandError: one is no corpus, or is given twice.
+        CommandError: one is not a list of records, or is given twice.
     """
     return {name: _gold(each) for name, each in by_name(written).items()}
 
 
 def by_name(written: Sequence[str]) -> dict[str, str]:
-    """Return files by their names without folder and suffix, where that tells them apart.
+    """Return files by name, without folder and suffix if these names differ.
 
     Raises:
         CommandError: one is given twice.
@@ -145,16 +137,13 @@ def _gold(written: str) -> Any:
     if written != STDIN and Path(written).is_dir():
         return _Folder(Path(written))
     with open_input(written) as stream:
-        if _is_array(written, stream):
-            return [_as_text(record) for record in _array(written, value_of(written, stream.read()))]
-        if _is_file(written):
-            return written
-        return [_as_text(value) for _, value in values_of_lines(written, stream)]
+        found = _gold_records(written, stream)
+        return list(found) if isinstance(found, Iterator) else found
 
 
 @final
 class _Folder(Mapping[str, Any]):
-    """The JSON files of a folder by their names, each read when it is asked for."""
+    """The JSON files of a folder by name, each read when it is looked up."""
 
     def __init__(self, folder: Path) -> None:
         self._paths = {name: folder / name for name in names_in(folder, (".json",))}
@@ -190,29 +179,29 @@ def gold_records(written: str) -> Iterator[Any]:
             yield from (value for _, value in values_of_lines(written, stream))
 
 
-def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> None:
-    """Refuse a file of gold records in which an id comes twice.
+def refuse_twins(path: str, id_field: str, suspects: Iterable[str | int]) -> None:
+    """Refuse a file of gold records in which an id occurs twice.
 
     Args:
         path: JSON Lines.
         id_field: the member that is the id.
-        suspects: the ids of records without an answer: a second record of one id is among them.
+        suspects: the ids of records without an answer: a second record with an id is among them.
 
     Raises:
-        CommandError: an id comes twice.
+        CommandError: an id occurs twice.
     """
     looked_for = set(suspects)
     lines: dict[Any, int] = {}
     if not looked_for:
         return
-    with path.open("rb") as stream:
-        for number, record in values_of_lines(str(path), stream):
+    with Path(path).open("rb") as stream:
+        for number, record in values_of_lines(path, stream):
             record_id = record.get(id_field) if type(record) is dict else None
             if type(record_id) in {str, int} and record_id in looked_for:
                 first = lines.setdefault(record_id, number)
                 if first != number:
                     raise CommandError(
-                        f"{path}:{number}: the {id_field} {record_id!r} is that of line {first} too"
+                        f"{path}:{number}: the {id_field} {record_id!r} is already that of line {first}"
                     )
 
 
@@ -221,25 +210,21 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
 
 def _folders(actual: Path, expected: Path) -> Sides:
     golds = _Folder(expected)
-    names = list(golds)
     there = set(names_in(actual, (".json", ".txt")))
     # A model's output is not always JSON.
-    found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in names]
+    found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in golds]
     matched = [name if name in there else None for name in found]
     if not any(matched):
-        raise CommandError(f"no file of {expected} has one of the same name in {actual}")
+        raise CommandError(f"no file in {actual} has the name of a file in {expected}")
     return Sides(
         actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
-        expected=golds.values(),
-        names=names,
-        named=golds,
-        number=len(names),
+        expected=golds,
         alone=tuple(sorted(there.difference(filter(None, matched)))),
     )
 
 
 def names_in(folder: Path, suffixes: tuple[str, ...] | None) -> list[str]:
-    """Return the files below a folder by their paths in it, of all or some suffixes; not those hidden."""
+    """Return the paths, in a folder, of all files below it that are not hidden; None allows any suffix."""
     found = (path for path in folder.rglob("*") if suffixes is None or path.suffix.lower() in suffixes)
     paths = [path.relative_to(folder) for path in found]
     shown = (path for path in paths if not any(part.startswith(".") for part in path.parts))
@@ -250,12 +235,12 @@ def names_in(folder: Path, suffixes: tuple[str, ...] | None) -> list[str]:
 
 
 def _is_file(written: str) -> bool:
-    """Tell whether it can be read again: no standard input, no pipe."""
+    """Tell whether an input can be read again: it is neither standard input nor a pipe."""
     return written != STDIN and Path(written).is_file()
 
 
 def _is_array(written: str, stream: BufferedReader) -> bool:
-    """Tell whether a side holds one array, and not a record in each line."""
+    """Tell whether a side is one array, rather than a record in each line."""
     suffix = Path(written).suffix.lower() if _is_file(written) else ""
     if suffix in _LINES:
         return False
@@ -265,8 +250,8 @@ def _is_array(written: str, stream: BufferedReader) -> bool:
 def _array(written: str, found: Any) -> list[Any]:
     if type(found) is not list:
         raise CommandError(
-            f"{name_of(written)} holds one JSON value and no array of records; a file with a record in each "
-            "line ends in .jsonl, and two single values are for jsonmatch compare"
+            f"{name_of(written)} holds one JSON value, not an array of records; the name of a file with a "
+            "record in each line ends in .jsonl, and jsonmatch compare is for two single values"
         )
     return found
 

@@ -30,7 +30,7 @@ def run(options: Namespace) -> int:
     form, target = _form(options)
     if options.schema:
         if options.result is not None or options.baseline is not None:
-            raise CommandError("--schema is that of all result files: it goes without one")
+            raise CommandError("--schema is the same for all result files: leave RESULT and --baseline out")
         write_output(schema_text(), target)
         return FINE
     if options.result is None:
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
 
 
 def _form(options: Namespace) -> tuple[Form, Path | None]:
-    """Return the form and the target file; the file may follow the form, or be given by --output."""
+    """Return the form and the target file, which follows the form or is given by --output."""
     form: Any = next((name for name in FILE_FORMS if getattr(options, name) is not None), "text")
     named = getattr(options, form)
     if form == "text" or named == STDOUT:
@@ -80,7 +80,7 @@ def _view(options: Namespace, gates: Any) -> RunView:
     diff = compare_runs(before, results)
     proven = None
     if not diff.is_comparable:
-        # As in a run of pytest: a comparison that was asked for and can't be made fails.
+        # As in a run of pytest, a requested comparison that can't be made fails.
         note = f"{count(len(diff.mismatches), 'case')} scored in another way"
         checks.append(
             Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)

@@ -21,14 +21,14 @@ from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of
 from pytest_jsonmatch.results.model import ResultSet
 
 _WORST: Final = 10
-"""How many cases that compared nothing are named."""
+"""At most this many cases that compared nothing are named."""
 _UNSCORED: Final = "failed before comparing"
 
 
 def result_lines(
     view: RunView, look: Look, *, verbose: int = 0, pivot: str | None = None
 ) -> list[StyledLine]:
-    """Return the lines of a run that was kept.
+    """Return the lines of a saved run.
 
     Args:
         view: the run, what it is compared with, and its gates.
@@ -41,7 +41,7 @@ def result_lines(
     if results.corpus is not None:
         blocks += corpus_blocks(results, look, verbose=verbose)
         if errors := results.corpus.errors:
-            blocks.append([[(f"{count(errors, 'error')}, which `jsonmatch evaluate` has named", YELLOW)]])
+            blocks.append([[(f"{count(errors, 'error')}, listed by `jsonmatch evaluate`", YELLOW)]])
     else:
         blocks += _run_blocks(results, look, pivot)
         blocks += _pair_blocks(results, look, verbose)
@@ -57,8 +57,8 @@ def completed(view: RunView) -> RunView:
     if results.is_partial:
         of = count(results.number, "record")
         notes.append(
-            f"Figures and fields are those of all {of}; listed as cases: {count(len(results.cases))}. "
-            "With `jsonmatch evaluate --keep all` all are, and figures have intervals."
+            f"Figures and fields are of all {of}, but only {count(len(results.cases))} are listed as cases. "
+            "`jsonmatch evaluate --keep all` lists all, and figures then have intervals."
         )
     return replace(
         view,
@@ -105,7 +105,7 @@ def _unscored(results: ResultSet, look: Look) -> Iterator[StyledLine]:
 
 
 def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[StyledLine]]:
-    """Yield the pairs of unordered arrays: of a single comparison, of several if details are asked for."""
+    """Yield the pairs of unordered arrays: of a single comparison, or of several with `-v`."""
     comparisons = list(results.comparisons)
     if len(comparisons) == 1:
         yield pair_lines(comparisons[0].audit, look, verbosity=verbose)
@@ -129,7 +129,7 @@ def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
 
 
 def _figures(view: RunView, look: Look) -> StyledLine:
-    """Return the figures of a single case, of which there are no intervals."""
+    """Return the figures of a single case, which have no intervals."""
     line: StyledLine = []
     for title, value, _ in view.figures[:-1]:
         line.append((f"{', ' if line else ''}{title} ", PLAIN))

@@ -1,4 +1,4 @@
-"""The review of an audit: a person decides about each place, and what is accepted goes into the gold."""
+"""The review of an audit: a person decides about each place, and accepted values go into the gold."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.suspects import Suspect
 
 _NO_ACCEPT: Final = (
-    "a gold record has no `accept`: name a file of options with --config, whose `accept` it gets"
+    "gold records have no `accept`: name a file of options with --config, for its `accept` to take the value"
 )
 
 
 def check_review(gold: Path) -> None:
-    """Refuse, before any work is done, a review that can't be.
+    """Refuse an impossible review before any work is done.
 
     Raises:
         CommandError: there is no terminal, or GOLD can't be written.
@@ -41,11 +41,11 @@ def check_review(gold: Path) -> None:
             "--review writes into GOLD: a .jsonl, .ndjson or .json file, or a folder of .json files"
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise CommandError("--review asks on the terminal, and there is none; leave it out to see the list")
+        raise CommandError("--review asks on the terminal, but there is none; leave it out to see the list")
 
 
 def review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
-    """Ask about each suspect, those of a record together, and write what is accepted."""
+    """Ask about the suspects, those of a record together, and write the accepted values."""
     rules = None
     if options.config is not None:
         path = Path(options.config)
@@ -59,11 +59,11 @@ def review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
 
 
 def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
-    """Yield for each record, the most suspicious first, the request to write what the systems say."""
+    """Yield a request for each record, the most suspicious first, to write what the systems say."""
     by_record: dict[int, list[Suspect]] = {}
     for suspect in suspects:
         places = by_record.setdefault(suspect.position, [])
-        # Of what is said of one place, the most suspicious is offered.
+        # Only the most suspicious value for a place is offered.
         if suspect.kind == "add" or all(each.trail != suspect.trail for each in places):
             places.append(suspect)
     records = {} if gold.is_dir() else _records(gold, by_record)
@@ -81,7 +81,7 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
 
 
 def _records(gold: Path, positions: Collection[int]) -> dict[int, tuple[Trail, JsonValue]]:
-    """Return records of a file with their places in it: in JSON Lines the line, counted from 0."""
+    """Return records of a file with their places in it; in JSON Lines, that is the line, from 0."""
     if not is_lines_file(str(gold)):
         listed = value_of(str(gold))
         return {at: ((at,), listed[at]) for at in positions}
@@ -91,8 +91,8 @@ def _records(gold: Path, positions: Collection[int]) -> dict[int, tuple[Trail, J
 
 
 def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
-    """Return a record that says what the systems say."""
-    # From the back: an element that comes or goes moves no other.
+    """Return a record with the systems' values at the given places."""
+    # From the back: adding or removing an element then moves no other place.
     for place in sorted(places, key=lambda each: [(type(step) is str, step) for step in each.trail])[::-1]:
         trail = place.trail
         while place.kind == "add" and value_at(value, trail) is not MISSING:

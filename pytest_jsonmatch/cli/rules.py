@@ -1,4 +1,4 @@
-"""What is said by the options on how values are compared and which gates must hold."""
+"""What the options say about how values are compared and which gates must hold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rules_of(options: Namespace) -> dict[str, Any]:
 
 
 def tags_by(texts: Sequence[str]) -> dict[str, str]:
-    """Return the paths at which tags stand, by their names: where none is given, the path is the name.
+    """Return the paths of tags by name; a path without a name is its own name.
 
     >>> tags_by(["currency", "source=meta.source"])
     {'currency': 'currency', 'source': 'meta.source'}
@@ -45,7 +45,7 @@ def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> 
 
     Args:
         texts: as they were written.
-        read: reads one of them.
+        read: the function that reads one of them.
 
     Raises:
         CommandError: one of them is not a gate.

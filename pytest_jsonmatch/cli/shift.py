@@ -15,7 +15,7 @@ from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, S
 from pytest_jsonmatch.study.shift import FIGURES, Change, ShiftStudy, measure_shift
 
 _GREAT: Final = 0.2
-"""From this effect on a change stands out."""
+"""A change with at least this effect stands out."""
 _OTHERS: Final = 5
 
 
@@ -59,7 +59,7 @@ def _blocks(study: ShiftStudy) -> Iterator[Block]:
     yield _table("What is not shown to have moved", study.changes[len(shown) :], most=_OTHERS)
     tests = count(len(study.changes), "test")
     yield Said(
-        f"p-values are corrected for {tests}: if nothing has moved, anything is shown in at most 5 % of runs."
+        f"p-values are corrected for {tests}: if nothing has moved, at most 5 % of runs show a change."
         if study.changes
         else "Nothing could be tested: there are too few records, or all are alike.",
         "faint",

@@ -1,4 +1,4 @@
-"""Schemas and modules that are named on the command line: files, models, anything importable."""
+"""Schemas and modules named on the command line: files, models, anything importable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def finding_modules_here() -> Iterator[None]:
-    """Let modules of the current folder be found, after all others: what a configuration names may be one.
+    """Make modules of the current folder importable, after all others: a configuration may name one.
 
     >>> with finding_modules_here():
     ...     os.getcwd() in sys.path
@@ -39,7 +39,7 @@ def finding_modules_here() -> Iterator[None]:
 
 
 def imported(written: str) -> Any:
-    """Return the module or `module:name` that is named: found as `python -m` does, the current folder first.
+    """Import a module or `module:name`, looking in the current folder first, as `python -m` does.
 
     Raises:
         CommandError: it can't be imported, or the module has no such name.
@@ -59,7 +59,7 @@ def imported(written: str) -> Any:
 
 
 def schema_source(written: str) -> SchemaSource:
-    """Return what names a schema: the path of a JSON file as it is, or the class that `module:Model` names.
+    """Return the source of a schema: a JSON file's path as it is, or the class that `module:Model` names.
 
     Raises:
         CommandError: there is no such module, or no such class in it.
@@ -75,7 +75,7 @@ def schema_source(written: str) -> SchemaSource:
 
 
 def resolved_schema(written: str) -> dict[str, Any]:
-    """Return the schema that is named, without references."""
+    """Return the named schema, its references resolved."""
     from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
     return resolve_schema_references(schema_source(written))

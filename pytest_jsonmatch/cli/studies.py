@@ -1,4 +1,4 @@
-"""What the commands of `study/` share: their options, and what is written of what was found."""
+"""What the commands of `study/` share: their options, gates and output."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from pytest_jsonmatch.results.model import segments_of
 
 
 class Study(Protocol):
-    """What a question's function returns: a dataclass of plain values, with the figures for gates.
+    """The result of a study: a dataclass of plain values, with the figures for gates.
 
-    It may have them by field, too: in `by_field`, by path and name.
+    It may also have figures by field: in `by_field`, by path and name.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def figures(self) -> Mapping[str, float | None]:
-        """Figures in total, by name; None where there is none."""
+        """Figures of the whole study, by name; None for a missing one."""
 
 
 def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
@@ -45,11 +45,11 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
 
     Args:
         options: as given.
-        figures: the names of those that gates of this study may look at.
+        figures: the names of the figures that gates of this study may use.
 
     Raises:
         CommandError: a gate can't be read, or two outputs go to one place.
-        ConfigurationError: a page is wanted, and jinja2 is not installed.
+        ConfigurationError: a page is requested, but jinja2 is not installed.
     """
     if options.html is not None:
         check_installed()
@@ -60,7 +60,7 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
 
 @contextmanager
 def study_rules(options: Namespace) -> Iterator[dict[str, Any]]:
-    """Yield how values are compared, while plugins are loaded; say at the end what the judge did.
+    """Yield the arguments of a comparison while plugins are loaded, then write the judge's usage.
 
     Raises:
         OSError: a file can't be read.
@@ -78,19 +78,19 @@ def study_rules(options: Namespace) -> Iterator[dict[str, Any]]:
 
 
 def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:
-    """Write what a study found, and return the exit code: that of its gates.
+    """Write what a study found, and return the exit code of its gates.
 
     Args:
         options: as given.
         study: what was found.
         sheet: the same for people.
         gates: as `study_gates` returns them.
-        on: what the gates are held against, such as "1,200 answers".
+        on: what the gates are checked on, such as "1,200 answers".
     """
     checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
         found = {"study": sheet.command.removeprefix("jsonmatch "), "version": 1, **asdict(study)}
-        # (A number that no double holds is text.)
+        # A number that does not fit a double is written as text.
         write_output(
             f"{json.dumps(found, indent=1, ensure_ascii=False, default=str)}\n", target(options.json)
         )
@@ -99,7 +99,7 @@ def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate]
 
 
 def noted(notes: Iterable[str]) -> Iterator[Said]:
-    """Yield what is good to know about a study, a sentence each."""
+    """Yield the notes of a study, one sentence each."""
     return (Said(f"note: {note}", "faint") for note in notes)
 
 
@@ -117,9 +117,9 @@ def check_study_gate(
     """Return whether a gate on a study's figures holds. A gate on a missing figure fails.
 
     Args:
-        gate: the gate. One on fields has to hold for every field that its pattern fits.
-        figures: those in total, by name; None for 0/0 and the like.
-        by_field: the same of each field, by its path.
+        gate: the gate. One on fields must hold for every field that its pattern matches.
+        figures: those of the whole study, by name; None where one is undefined, such as 0/0.
+        by_field: the figures of each field, by its path.
 
     >>> from pytest_jsonmatch.gate.expressions import parse_gate
     >>> gate = parse_gate('fields["*"].auroc >= 0.8', {"auroc"})
@@ -129,7 +129,7 @@ def check_study_gate(
     """
     if gate.field is None:
         value = figures.get(gate.figure)
-        return _check(gate, value, "" if value is not None else "there is no such figure of this data")
+        return _check(gate, value, "" if value is not None else "this data has no such figure")
     pattern = parse_pattern(gate.field)
     fitting = [path for path in by_field if pattern.matches(segments_of(path))]
     if not fitting:

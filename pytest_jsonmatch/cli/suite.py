@@ -1,4 +1,4 @@
-"""Golden cases as pytest collects them, for the audit of a suite: their answers are never made."""
+"""Golden cases as pytest collects them, for the audit of a suite: no answers are produced."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.study.mutate import SuiteAudit
 
-# This process has imported the package, and so pytest can't rewrite its assertions: it has none.
+# This process has imported the package, so pytest can't rewrite its assertions; there are none.
 _ARGUMENTS: Final = (
     "-p",
     "jsonmatch",
@@ -39,8 +39,8 @@ _BROKEN: Final = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR, p
 def audit_suite(paths: Sequence[str], *, workers: int = 1) -> SuiteAudit:
     """Break the right answers of a suite's golden cases, and see which cases notice.
 
-    pytest collects the suite in processes of their own, so that its settings, marks, comparators and metrics
-    hold; each takes its share of the cases.
+    pytest collects the suite in separate processes, so that its settings, marks, comparators and metrics
+    apply; each takes its share of the cases.
 
     Args:
         paths: files and folders, as pytest takes them.
@@ -86,7 +86,7 @@ class Share:
     def __init__(self, workers: int, number: int) -> None:
         self.tried = Tried()
         self.others = 0
-        """Collected tests that are no golden cases."""
+        """The number of collected tests that are not golden cases."""
         self.problem = ""
         """Why nothing could be collected."""
         self._workers = workers
@@ -101,14 +101,14 @@ class Share:
         """Let pytest run the golden cases of this share, up to the hook below."""
         golden = [item for item in session.items if isinstance(item.parent, GoldenFile)]
         self.others = len(session.items) - len(golden)
-        # (Plugins may shuffle tests, in each process in another way.)
+        # Plugins may shuffle tests, differently in each process.
         golden.sort(key=lambda item: item.nodeid)
         for item in golden[self._number :: self._workers]:
             item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
-        """Try a case in place of running it: by now the plugin knows whose marks hold."""
+        """Try a case instead of running it: by now the plugin knows which marks apply."""
         case = golden_case_of(item)
         if case is None and isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             try:

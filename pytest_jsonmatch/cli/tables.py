@@ -1,4 +1,4 @@
-"""A run as a table for other programs: CSV or Parquet, a row a case and field."""
+"""A run as a table for other programs: CSV or Parquet, one row per case and field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.tags import tags_of, tags_of_case
 
 _OF_CASE: Final = ("case", "metric", "passed")
-"""The columns before those of tags, which come before those of the field."""
+"""The first columns; those of the tags and then those of the field follow."""
 
 
 def table_of(results: ResultSet, form: Literal["csv", "parquet"]) -> bytes:
@@ -41,7 +41,7 @@ def table_of(results: ResultSet, form: Literal["csv", "parquet"]) -> bytes:
 
 
 def _columns(results: ResultSet) -> dict[str, list[Any]]:
-    """Return the columns; of several runs of a case the figures are of all of them together."""
+    """Return the columns; if a case has several runs, its figures are of all of them together."""
     tags = sorted({tag.partition("=")[0] for tag in tags_of(results)})
     names = *_OF_CASE, *(f"tags.{name}" for name in tags)
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *field_columns({}))}
@@ -58,6 +58,6 @@ def _columns(results: ResultSet) -> dict[str, list[Any]]:
 
 
 def _values(case: Case, name: str) -> str | None:
-    """Return the value of a tag, as text; several where what is compared in the case has several."""
+    """Return the values of a tag in a case as one text; None if there is none."""
     parts = (tag.partition("=") for tag in sorted(tags_of_case(case)))
     return ", ".join(value for of, _, value in parts if of == name) or None

@@ -1,6 +1,6 @@
 """How far annotators agree: percent, Cohen's and Fleiss' kappa, Krippendorff's alpha, by field.
 
-Imported when it is asked for: it imports numpy.
+Import this module late: it imports numpy.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FIGURES: Final = ("agreement", "cohen", "fleiss", "alpha", "alpha_interval")
-"""What is known of each field: names of figures, for gates too."""
+"""The names of a field's figures, for gates too."""
 _BLOCKS: Final = 200
-"""Intervals leave out documents one by one; of more documents, so many groups of them."""
+"""Intervals leave out one document at a time, or, above this number, one of this many groups of documents."""
 _VALUES: Final = 250
-"""So many distinct values of a field count for what chance alone would give."""
+"""At most this many distinct values of a field count towards agreement by chance."""
 _LARGEST: Final = 1e150
-"""Squares of larger numbers are beyond what can be added up."""
+"""Sums of squares of larger numbers could overflow."""
 _NOTHING: Final = 1e-9
-"""Where chance puts values no further apart than this, there is no agreement beyond chance."""
+"""If chance puts values no further apart than this, agreement beyond chance is not defined."""
 _WORST: Final = 10
 _NAMED: Final = 5
 
@@ -56,9 +56,9 @@ class FieldAgreement:
     """How far annotators agree about a field. A figure is None where it is not defined.
 
     Args:
-        places: pairs of values that were compared: of every two annotators, wherever one of them has any.
-        agreement: the mean score of such a pair: the share that is equal, where comparators say yes or no.
-        cohen: Cohen's kappa; of more than two annotators the mean over all pairs (Light 1971).
+        places: how many pairs of values were compared: of every two annotators, wherever either has a value.
+        agreement: the mean score of such a pair: the share that is equal, if comparators say yes or no.
+        cohen: Cohen's kappa; with more than two annotators, the mean over all pairs of them (Light 1971).
         fleiss: Fleiss' kappa.
         alpha: Krippendorff's alpha, nominal: values are the same (the comparator's score is 1) or not.
         alpha_interval: the same over pairs of numbers, with their squared difference.
@@ -84,10 +84,10 @@ class DisputedDocument:
     """A document that annotators disagree about.
 
     Args:
-        id: its id, or its place.
+        id: its id, or its position.
         agreement: the mean score of its places.
         differing: how many places differ.
-        fields: the first of them.
+        fields: the paths of the first of them.
     """
 
     id: str | int
@@ -104,11 +104,11 @@ class AgreementStudy:
     Args:
         annotators: their names.
         documents: how many documents two or more of them describe.
-        alone: how many only one of them does; nothing is said of these.
-        total: over all fields; what chance gives is counted field by field.
+        alone: how many documents only one of them describes; these are not counted.
+        total: over all fields; agreement by chance is counted field by field.
         fields: by path.
         worst: the documents with the least agreement.
-        batch_errors: comparisons that are left out, since a batch comparator failed.
+        batch_errors: how many comparisons are left out, because a batch comparator failed.
     """
 
     annotators: tuple[str, ...]
@@ -137,23 +137,23 @@ def measure_agreement(
     id_field: str | None = None,
     **options: Any,
 ) -> AgreementStudy:
-    """Return how far annotators agree who have described the same documents.
+    """Measure how far annotators of the same documents agree.
 
-    Every two of them are compared as `compare_json` does it, with its comparators, rules and pairs of array
-    elements. A place is counted where one of the two has a value: leaving it out is a judgement, too. What
-    chance would give is how often values of the field from any two documents are the same to the comparator.
+    Every two of them are compared as by `compare_json`, with its comparators, rules and pairs of array
+    elements. A place is counted if either of the two has a value: leaving it out is a judgement, too. Chance
+    agreement is how often values of the field from any two documents are the same to the comparator.
 
     Args:
         annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a
             mapping of document ids to records. Those who have not described a document leave it out (with
             `id_field`, in a mapping), or are shorter.
         metric: a metric's name.
-        id_field: the member that is the document's id; None: records belong together by position.
+        id_field: the member that is the document's id; None: records are paired by position.
         **options: of the metric, `schema` among them, as for `compare_json`.
 
     Returns:
-        Figures in [-1, 1], in total and by field, with 95 % intervals of the jackknife over documents; the
-        worst documents.
+        Figures in [-1, 1], in total and by field, with 95 % jackknife intervals over documents; the worst
+        documents.
 
     Raises:
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
@@ -168,7 +168,7 @@ def measure_agreement(
     (18, 0.5, 0.0)
     """
     if len(annotators) < 2:
-        raise ConfigurationError("agreement is between two annotators or more; there is one")
+        raise ConfigurationError("agreement needs two annotators or more; there is one")
     counted, compare = _Counted(tuple(annotators)), Comparer(metric, options)
     for chunk in chunks_of(joined(annotators, id_field), len(counted.pairs)):
         counted.add(chunk, compare)
@@ -184,7 +184,7 @@ def measure_agreement(
 # -- counting ----------------------------------------------------------------------------------------------
 
 _PLACES, _SCORE, _SAME, _NUMBERS, _SQUARES, _SUM, _SUM_OF_SQUARES = _KINDS = range(7)
-"""What is added up of a field, apart from how often each value is there."""
+"""What is added up for a field, besides how often each value occurs."""
 _ALL: Final = -1
 """All annotators, in place of a pair: each value counts once, however many others it is compared with."""
 
@@ -192,20 +192,20 @@ _ALL: Final = -1
 @final
 @dataclass(slots=True, eq=False)
 class _Field:
-    """What is counted of a field."""
+    """The counts of a field."""
 
     node: PlanNode
     sums: Counter[tuple[int, ...]] = field(default_factory=Counter)
     """By pair of annotators, kind of sum and block of documents."""
     numbers: Counter[tuple[int, ...]] = field(default_factory=Counter)
-    """How often each value is there: by pair of annotators, side, value and block."""
+    """How often each value occurs: by pair of annotators, side, value and block."""
     codes: dict[Hashable, tuple[int, JsonValue]] = field(default_factory=dict)
     """Each value with its number; values that the comparator calls the same share one."""
     origin: float | None = None
-    """The first number: sums of squares are of what lies around it."""
+    """The first number; sums of squares are of differences from it."""
 
     def add(self, pair: int, block: int, weight: float, result: FieldResult) -> None:
-        """Add what two annotators say at one place; all values of a document together have `weight`."""
+        """Add what two annotators say at one place; in the counts of all annotators it has `weight`."""
         sides = result.expected, result.actual
         for who, share in (pair, 1.0), (_ALL, weight):
             sums = {_PLACES: share, _SCORE: share * result.score, _SAME: share * (result.score >= 1)}
@@ -225,7 +225,7 @@ class _Field:
             self.sums[who, kind, block] += number  # type: ignore[assignment]
 
     def _code(self, value: JsonValue) -> int | None:
-        """Return the number of a value; None for nothing, and if there are too many."""
+        """Return the number of a value; None for a missing one, and if there are too many."""
         if value is MISSING:
             # Two annotators who both leave a place out are not compared there.
             return None
@@ -238,14 +238,14 @@ class _Field:
         return self.codes[key][0]
 
     def _same(self, one: JsonValue, other: JsonValue) -> bool:
-        # (Others may fail, or are asked about many values at once.)
+        # Other comparators may fail, or take many values at once.
         quick = self.node.quick if CONTAINERS.isdisjoint({type(one), type(other)}) else None
         return quick is not None and quick(one, other) == 1.0
 
 
 @final
 class _Counted:
-    """What is counted of all documents."""
+    """The counts of all documents."""
 
     def __init__(self, annotators: tuple[str, ...]) -> None:
         self.annotators = annotators
@@ -255,7 +255,7 @@ class _Counted:
         self._worst: list[tuple[float, int, DisputedDocument]] = []
 
     def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparer) -> None:
-        """Add documents, of which a judge is asked together."""
+        """Add documents; a judge is asked about all of them together."""
         shared = []
         for name, records in documents:
             there = sum(record is not MISSING for record in records)
@@ -269,7 +269,7 @@ class _Counted:
             self._add(name, there, ((number, next(results)) for number, _ in pairs))
 
     def _add(self, name: str | int, there: int, compared: Iterable[tuple[int, Compared]]) -> None:
-        """Add a document that so many annotators describe."""
+        """Add a document that `there` annotators describe."""
         block = self.documents % _BLOCKS
         self.documents += 1
         scores: list[float] = []
@@ -318,7 +318,7 @@ class _Counted:
 def _apart(counted: _Field, pairs: int, blocks: int) -> Floats:
     """Return how far values are apart, and how far they could be or chance alone would put them.
 
-    That is (2, figures, 1 + blocks): of agreement, Fleiss' kappa, both alphas, and of Cohen's kappa of every
+    The shape is (2, figures, 1 + blocks): agreement, Fleiss' kappa, both alphas, and Cohen's kappa of every
     two annotators; over all documents, and then without each block of them.
     """
     sums = np.zeros((pairs + 1, len(_KINDS), blocks))
@@ -328,7 +328,7 @@ def _apart(counted: _Field, pairs: int, blocks: int) -> Floats:
             target[place] = number
     sums, numbers = _left_out(sums), _left_out(numbers)
     *by_pair, pooled = sums
-    # Fleiss and Krippendorff know one distribution of values for all annotators.
+    # Fleiss and Krippendorff use one distribution of values for all annotators.
     everyone = numbers[_ALL].sum(axis=0)
     places = pooled[_PLACES]
     number = 2 * places
@@ -351,7 +351,7 @@ def _left_out(counts: Floats) -> Floats:
 
 
 def _some(number: Floats) -> Floats:
-    """Return numbers to divide by; where there is nothing, nothing is divided."""
+    """Return numbers to divide by: a tiny one in place of 0."""
     return np.maximum(number, _NOTHING)
 
 
@@ -365,7 +365,7 @@ def _of_numbers(pooled: Floats) -> tuple[Floats, Floats]:
 
 
 def _estimated(apart: Floats, *, is_single: bool) -> FieldAgreement:
-    """Return figures with intervals: 1 - what is seen / what could be or chance alone would give.
+    """Return figures with intervals: 1 - observed / possible or chance differences.
 
     Args:
         apart: as `_apart` returns it, of one field or the sum of several.
@@ -376,7 +376,7 @@ def _estimated(apart: Floats, *, is_single: bool) -> FieldAgreement:
     there = np.append(True, places[1:] < places[0])
     figures = (1 - seen / np.where(possible > _NOTHING, possible, np.nan))[:, there]
     agreement, fleiss, alpha, alpha_interval, *by_pair = figures
-    # Of two annotators who leave nothing to chance, or have no document in common, there is no kappa.
+    # Two annotators who leave nothing to chance, or have no document in common, have no kappa.
     kappas = np.array([each for each in by_pair if not np.isnan(each[0])] or [alpha * np.nan])
     rows = agreement, kappas.mean(axis=0), fleiss, alpha, alpha_interval
     ends = (1 - SURE) / 2, is_single
@@ -390,13 +390,13 @@ def _estimate(row: Floats, low: float, alpha: float, is_single: bool) -> Estimat
     value, left = float(row[0]), row[1:]
     if np.isnan(value):
         return None
-    # The jackknife's pseudo-values: the figure is as good as their mean (`gate.intervals.influences`).
+    # The jackknife's pseudo-values: the figure behaves like their mean (`gate.intervals.influences`).
     pseudo = len(left) * value - (len(left) - 1) * left
     if np.isnan(pseudo).any():
         return Estimate(value, low, 1.0)
     if is_single:
         least, most = lower_end(pseudo, alpha, low), -lower_end(-pseudo, alpha, -1.0)
     else:
-        # Of so many documents no kind worth mention was not seen.
+        # Among this many documents, every kind worth mention has been seen.
         least, most = max(low, plain_end(pseudo, alpha)), min(1.0, -plain_end(-pseudo, alpha))
     return Estimate(value, float(min(value, least)), float(max(value, most)))

@@ -1,4 +1,4 @@
-"""Gold records with the answers to them, of one system or several, and how they are compared."""
+"""Gold records with the answers of one or several systems, and how they are compared."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CHUNK: Final = 256
-"""So many comparisons are made together: a judge is asked about all of them at once."""
+"""Make this many comparisons together: a judge is asked about all of them at once."""
 _NAMED: Final = 3
-"""So many warnings of reading are told, of others only how many there are."""
+"""At most this many warnings about answers are quoted; the others are only counted."""
 
 
 def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
-    """Yield what is compared together, each item taking so many comparisons."""
+    """Yield the items that are compared together, each of which takes this many comparisons."""
     coming = iter(items)
     while chunk := list(islice(coming, max(1, _CHUNK // comparisons))):
         yield chunk
@@ -45,7 +45,7 @@ def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
 
 @final
 class Comparer:
-    """Compares answers with gold records, and takes note of rules that fit none of them.
+    """Compares answers with gold records, and notes rules that match none of them.
 
     Raises:
         ConfigurationError: an unknown metric or option.
@@ -58,14 +58,14 @@ class Comparer:
         self._last: MatchResult | None = None
 
     def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[Compared]:
-        """Yield what comparing each answer with what is expected gives, or the error that it raises."""
+        """Yield the result of comparing each answer with its gold record, or the error that this raises."""
         for result in self.how.compare(pairs):
             if not isinstance(result, JsonMatchError):
                 self._unmatched, self._last = result.unmatched(self._unmatched), result
             yield result
 
     def warn(self) -> None:
-        """Warn of each rule that fits no place of what was compared."""
+        """Warn about each rule that matches no place in anything compared."""
         if self._last is None:
             return
         for rule in self._unmatched:
@@ -81,7 +81,7 @@ class Answered(NamedTuple):
     """Among the gold records."""
     gold: JsonValue
     answers: Sequence[JsonValue]
-    """One of each system; MISSING where it has none that can be read."""
+    """One per system; MISSING where it has none that can be read."""
     where: str | None
     """The gold record's file and line."""
 
@@ -103,30 +103,27 @@ def answered(
     compare: Comparer,
     notes: list[str],
 ) -> Iterator[Answered]:
-    """Yield gold records with the answers to them; an id by which they find each other is left out.
+    """Yield gold records with the answers to them; the id that pairs them is left out.
 
     Args:
         gold: the gold records, read once for each system; a mapping has their ids.
         answers: the answers of each system by its name.
-        id_field: the member by which records and answers find each other; None: by position.
-        compare: what says how answers are read.
-        notes: it is told here what was tolerated in answers, and at the end which belong to no gold record.
+        id_field: the member that pairs records and answers; None: they are paired by position.
+        compare: says how answers are read.
+        notes: gets what was tolerated in answers, and at the end how many belong to no gold record.
 
     Raises:
         ConfigurationError: several systems and an iterator of gold records; and what `compare_corpus` raises.
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
-        raise ConfigurationError("gold is an iterator, and each system reads it anew: give a list or a path")
-    names: Sequence[str] = ()
-    if isinstance(gold, Mapping):
-        names, gold = list(gold), gold.values()
+        raise ConfigurationError("gold is an iterator, but each system reads it again: give a list or a path")
     reading = Reading(id_field, repair=compare.how.repair)
     told_of = 0
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):
             first = pairs[0]
-            name = names[first.position] if names else first.record_id
+            name = first.record_id
             expected = read_gold(first.expected, name, first.where)
             read = [_read(pair, expected, compare) for pair in pairs]
             record, *given = (
@@ -151,7 +148,7 @@ def answered(
 
 
 def _read(pair: Pair, gold: JsonValue, compare: Comparer) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return the JSON value of an answer, MISSING if there is none, and what was tolerated to read it."""
+    """Return the JSON value of an answer, MISSING if there is none, and what was tolerated in reading it."""
     if pair.actual is MISSING:
         return MISSING, ()
     try:
@@ -162,7 +159,7 @@ def _read(pair: Pair, gold: JsonValue, compare: Comparer) -> tuple[JsonValue, tu
 
 
 def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:
-    """Yield the pairs of all systems for one gold record after another; what comes early waits."""
+    """Yield the pairs of all systems for one gold record after another; early pairs wait."""
     waiting: dict[int, dict[int, Pair]] = {}
     running = {at: iter(pairing) for at, pairing in enumerate(pairings)}
     while running:

@@ -1,4 +1,4 @@
-"""Figures of confidences, and thresholds with a promise. It imports numpy: import it in functions.
+"""Figures of confidences, and thresholds with a promise. Import this module late: it imports numpy.
 
 Sources: AUROC as Mann and Whitney's U (1947); Brier (1950); ECE with bins of equal mass (Nguyen and O'Connor
 2015); risk and coverage (El-Yaniv and Wiener 2010); the upper bound of Clopper and Pearson (1934), with the
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SURE: Final = 0.95
-"""How sure intervals and promises are."""
+"""The confidence level of intervals and promises."""
 _BINS: Final = 10
 _NEAR: Final = 1e-9
-"""So near to 0 and 1 shares are cut, which have no logit there."""
+"""Shares are clipped this close to 0 and 1, which have no logit."""
 _REPLICATES: Final = 500
 GROUPS: Final = 40
-"""Clusters are dealt out to so many groups: a figure's interval goes by how much it differs between these.
-Groups with even numbers are the half that thresholds are chosen on, the others that they are checked on."""
+"""Clusters are dealt into this many groups; a figure's interval depends on how much it varies between them.
+Thresholds are chosen on the half of the groups with even numbers, and checked on the other half."""
 _DIGITS: Final = 2
-"""Confidences are cut to so many digits of their distance to 0 or 1."""
+"""Confidences are cut to this many digits of their distance to 0 or 1."""
 _STEPS: Final = 10
-"""So many thresholds are tried at most."""
+"""At most this many thresholds are tried."""
 _POINTS: Final = 50
-"""So many points a curve has at most."""
+"""A curve has at most this many points."""
 
 
 class Estimate(NamedTuple):
@@ -49,7 +49,7 @@ class Estimate(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Values of like confidence: how many, their mean confidence, and how many of them are right."""
+    """Values of similar confidence: how many, their mean confidence, and the share of them that is right."""
 
     number: int
     confidence: float
@@ -57,7 +57,7 @@ class Bin(NamedTuple):
 
 
 class Risk(NamedTuple):
-    """What accepting all values from a threshold on comes to."""
+    """The result of accepting all values from a threshold on."""
 
     threshold: float
     coverage: float
@@ -72,12 +72,12 @@ class Threshold:
     """A threshold above which values may skip review.
 
     Args:
-        threshold: values with this confidence or more are accepted, all others reviewed; None: all are.
+        threshold: values with this confidence or more are accepted, all others reviewed; None: review all.
         coverage: the share of all values that is accepted.
-        checked: of a promised one, how many such values the half has that it was checked on.
+        checked: for a promised threshold, how many accepted values there are in the half that checked it.
         wrong: how many of these are wrong.
         bound: the share of wrong values is below this, with 95 % confidence.
-        cost: of the cheapest one, what a value costs in the mean.
+        cost: for the cheapest threshold, the mean cost of a value.
     """
 
     threshold: float | None
@@ -100,12 +100,12 @@ def _row() -> array[float]:
 class Tally:
     """How often values with a confidence were right, by confidence and group.
 
-    Confidences are cut downwards, so that a threshold among them is one of the values before the cut, too.
+    Confidences are cut downwards, so that a threshold accepts the same values before and after the cut.
     """
 
     counts: defaultdict[float, array[float]] = field(default_factory=lambda: defaultdict(_row))
-    """Of each confidence how many values were wrong in each group, how many right, and at the end the sum of
-    what it was before the cut."""
+    """By confidence, how many values were wrong in each group, how many were right, and last the sum of the
+    confidences before the cut."""
     seen: bytearray = field(default_factory=bytearray)
     """A bit for each cluster that has a value here."""
     without: int = 0
@@ -123,7 +123,7 @@ class Tally:
 
 
 def _cut(confidence: float) -> float:
-    """Return a confidence with two digits of its distance to 0 or 1, and never more than it was.
+    """Return a confidence, rounded down to two digits of its distance to 0 or 1.
 
     >>> _cut(0.0123), _cut(0.98765), _cut(0.5), _cut(1.0)
     (0.012, 0.987, 0.5, 1.0)
@@ -132,7 +132,7 @@ def _cut(confidence: float) -> float:
         return confidence
     distance = min(confidence, 1 - confidence)
     scale = 10.0 ** (_DIGITS - 1 - floor(log10(distance)))
-    # The decimal below, told apart from a double just under it.
+    # The decimal below; rounding first keeps a double just under a decimal from losing a whole step.
     return floor(round(confidence * scale, 6)) / scale
 
 
@@ -142,10 +142,10 @@ class Outcomes:
     """Counts of values by confidence.
 
     Args:
-        values: the V confidences, rising.
-        means: of each the mean of the confidences that were cut to it.
-        wrong: a row for each group, with as many columns as confidences: how many values were wrong.
-        right: the same of those that were right.
+        values: the V confidences, in ascending order.
+        means: for each, the mean of the confidences that were cut to it.
+        wrong: how many values were wrong: a row for each group, a column for each confidence.
+        right: how many values were right, in the same form.
         clusters: how many clusters the values come from.
     """
 
@@ -157,7 +157,7 @@ class Outcomes:
 
     @classmethod
     def of(cls, tally: Tally) -> Outcomes:
-        """Return what was counted."""
+        """Return the counts of a tally as arrays."""
         values = np.array(sorted(tally.counts))
         table = np.array([tally.counts[value] for value in values]).T
         wrong, right, means = table[:GROUPS], table[GROUPS:-1], table[-1] / table[:-1].sum(0)
@@ -182,8 +182,8 @@ class Outcomes:
 def auroc(of: Outcomes) -> Estimate | None:
     """Return how often a right value has a higher confidence than a wrong one, a tie counting as half.
 
-    None if all values are right, or all wrong. If right and wrong are perfectly apart, the interval is the
-    exact bound for so many independent pairs.
+    None if all values are right, or all wrong. If right and wrong are perfectly separated, the interval is
+    the exact bound for as many independent pairs.
     """
     rights, wrongs = of.right.sum(), of.wrong.sum()
     if not rights or not wrongs:
@@ -216,7 +216,7 @@ def brier(of: Outcomes) -> Estimate:
 
 
 def _unseen(of: Outcomes) -> float:
-    """Return how many values might be wrong if all that were seen are right, or the other way round."""
+    """Return the share of values that may be wrong though all seen are right, or the other way round."""
     if of.right.any() and of.wrong.any():
         return 0.0
     return float(1 - ((1 - SURE) / 2) ** (1 / of.clusters))
@@ -227,7 +227,7 @@ def _jackknife(value: float, left: Floats) -> Estimate:
 
     Args:
         value: the share.
-        left: what it is without each of the groups; without some it may not be defined.
+        left: the share without each of the groups; without some it may not be defined.
     """
     left = logit(np.clip(left[np.isfinite(left)], _NEAR, 1 - _NEAR))
     groups = len(left)
@@ -242,13 +242,13 @@ def _jackknife(value: float, left: Floats) -> Estimate:
 def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
     """Return the expected calibration error with bins of equal mass, and the bins.
 
-    The interval holds the error of the bins with at least 95 % confidence: it reaches as far to both sides as
-    the gaps of all bins together differ from themselves when whole groups are drawn again. A bin with values
-    of few groups differs too little then, and is corrected for it (Bessel).
+    The interval contains the error of the bins with at least 95 % confidence: it reaches as far to both sides
+    as the gaps of all bins together vary when whole groups are resampled. A bin with values of few groups
+    varies too little then, which is corrected (Bessel).
     """
     right, number = of.right, of.right + of.wrong
     mass = np.cumsum(number.sum(0))
-    # A confidence stands in one bin as a whole: that of its middle.
+    # All values of one confidence go into one bin: that of the middle one.
     bins = np.minimum((mass - number.sum(0) / 2) * _BINS / mass[-1], _BINS - 1).astype(int)
     places = np.unique(bins)
     member = (bins[:, None] == places).astype(float)
@@ -274,7 +274,7 @@ def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
 def risks(of: Outcomes) -> tuple[Risk, ...]:
     """Return error and coverage for thresholds from the highest to the lowest, no more than 50 of them."""
     wrong, accepted = _from_top(of.wrong).sum(0), _from_top(of.wrong + of.right).sum(0)
-    # At even steps of coverage, as far as values let that be.
+    # At even steps of coverage, as far as the values allow.
     steps = np.searchsorted(-accepted, -np.linspace(accepted[-1], accepted[0], _POINTS), side="right") - 1
     places = np.unique(np.maximum(steps, 0))
     return tuple(
@@ -284,7 +284,7 @@ def risks(of: Outcomes) -> tuple[Risk, ...]:
 
 
 def _from_top(counts: Floats) -> Floats:
-    """Return of each confidence how many values have it or a higher one."""
+    """Return for each confidence how many values have it or a higher one."""
     found: Floats = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
     return found
 
@@ -294,7 +294,7 @@ def _from_top(counts: Floats) -> Floats:
 
 @final
 class _Half:
-    """Even groups (0) or odd ones (1): how strong the evidence is that no more than a share is wrong."""
+    """Even groups (0) or odd ones (1): how strong the evidence is that at most a given share is wrong."""
 
     def __init__(self, of: Outcomes, remainder: int) -> None:
         rows = slice(remainder, None, 2)
@@ -302,7 +302,7 @@ class _Half:
         self.accepted: Floats = accepted.sum(0)
         self.wrong: Floats = wrong.sum(0)
         number = np.maximum(self.accepted, 1.0)
-        # Where each value stands alone the bound is exact.
+        # If each value is its own cluster, the bound is exact.
         self.size: Floats = self.accepted
         if of.clusters < of.number:
             share = self.wrong / number
@@ -317,7 +317,7 @@ class _Half:
         self.hits = self.wrong / number * self.size
 
     def p_values(self, most: float) -> Floats:
-        """Return, by confidence, how likely so few wrong values are if more than that share is wrong."""
+        """Return, by confidence, how likely this few wrong values are if a share above `most` is wrong."""
         rest = np.maximum(self.size - self.hits, 1e-12)
         found: Floats = betainc(rest, self.hits + 1, 1 - most)
         found[self.accepted == 0] = 1.0
@@ -329,11 +329,11 @@ class _Half:
 
 
 def promise(of: Outcomes, most: float) -> Threshold:
-    """Return the lowest threshold above which no more than a share of values is shown to be wrong.
+    """Return the lowest threshold above which at most a given share of values is shown to be wrong.
 
     One half of the clusters chooses in which order thresholds are tried: first the one with the strongest
     evidence, then lower ones. The other half checks them at 5 %, one after the other, and stops at the first
-    that fails; the last that held is returned. So in at most 5 % of runs it promises too much.
+    that fails; the last that held is returned. Thus it promises too much in at most 5 % of runs.
     """
     chosen, checked = _Half(of, 0), _Half(of, 1)
     evidence = chosen.p_values(most)
@@ -361,7 +361,7 @@ def promise(of: Outcomes, most: float) -> Threshold:
 
 
 def needed(most: float) -> int:
-    """Return how many values without a mistake it takes to show that no more than a share is wrong.
+    """Return how many values without a mistake it takes to show that at most a given share is wrong.
 
     >>> needed(0.01)
     299
@@ -370,11 +370,11 @@ def needed(most: float) -> int:
 
 
 def cheapest(of: Outcomes, wrong: float, review: float) -> Threshold:
-    """Return the threshold with the least cost: of values that are wrong and not reviewed, and of reviews."""
+    """Return the threshold with the lowest cost, of wrong values that are not reviewed and of reviews."""
     accepted = np.append(_from_top(of.wrong + of.right).sum(0), 0.0)
     mistakes = np.append(_from_top(of.wrong).sum(0), 0.0)
     costs = (mistakes * wrong + (of.number - accepted) * review) / of.number
-    # Of equal ones the highest threshold; the last accepts nothing.
+    # Of equally cheap thresholds, the highest; the last one accepts nothing.
     at = len(costs) - 1 - int(np.argmin(costs[::-1]))
     threshold = float(of.values[at]) if at < len(of.values) else None
     return Threshold(threshold, float(accepted[at] / of.number), cost=float(costs[at]))

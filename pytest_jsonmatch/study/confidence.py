@@ -1,6 +1,6 @@
 """Can a model's confidences be trusted, and from which on may answers skip review?
 
-Imported when it is asked for: it imports numpy.
+Import this module late: it imports numpy.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ESTIMATES: Final = ("auroc", "brier", "ece")
 FIGURES: Final = (*_ESTIMATES, "accuracy", "mean_confidence", "without_confidence", "coverage_at_error")
-"""What gates may name."""
+"""The figures that gates may name."""
 _VALUES: Final = frozenset({MATCH, MISMATCH, HALLUCINATION})
 """Results with a value in the answer, which is right or wrong."""
 
@@ -43,16 +43,16 @@ class FieldConfidence:
 
     Args:
         values: how many values of answers have a confidence.
-        without: how many have none; no other figure knows of them.
-        accuracy: the share of the values that are right; None without values, as all others.
+        without: how many have none; no other figure includes them.
+        accuracy: the share of the values that are right; None without values, like all figures below.
         mean_confidence: what that share should be.
         auroc: how often a right value has a higher confidence than a wrong one; None if all are right, or
             all wrong.
         brier: the mean squared difference between confidence and outcome.
         ece: the expected calibration error: how far confidence and share of right values are apart.
-        reliability: up to ten bins of as many values each.
-        risks: what accepting all values from a threshold on comes to, the highest threshold first.
-        at_error: the threshold above which no more than `max_error` is wrong, if that was asked for.
+        reliability: up to ten bins with equally many values.
+        risks: the results of accepting all values from a threshold on, the highest threshold first.
+        at_error: the threshold above which at most `max_error` is wrong, if that was given.
         cheapest: the threshold that costs least, if costs were given.
     """
 
@@ -94,7 +94,7 @@ class ConfidenceStudy:
         clusters: how many clusters they belong to.
         max_error: the share of wrong values that was allowed.
         cost: what a wrong value and a review cost.
-        notes: what is good to know, such as answers that could not be read.
+        notes: remarks, such as how many answers could not be read.
     """
 
     total: FieldConfidence
@@ -131,29 +131,29 @@ def measure_confidence(
 ) -> ConfidenceStudy:
     """Measure what the confidences in answers are worth.
 
-    Every value of an answer is right or wrong, as the metric scores it, and has a confidence or none. What
-    the answer leaves out has neither, and is not in the figures.
+    Every value of an answer is right or wrong, as the metric scores it, and may have a confidence. Values
+    that the answer leaves out are not in the figures.
 
     Args:
         actual: the answers, as for `compare_corpus`.
         expected: the gold records, as for `compare_corpus`, or a mapping of ids to records.
-        confidence: where confidences stand: "inline", as `{"value": ..., "confidence": ...}` in place of a
+        confidence: where confidences are: "inline", as `{"value": ..., "confidence": ...}` in place of a
             value; a path with `{path}` in it, such as "confidence_score.{path}"; or a function of an answer
             and the instance path of a value that returns a number from 0 to 1, or None.
-        max_error: find the lowest threshold above which no more than this share of the values is wrong.
+        max_error: find the lowest threshold above which at most this share of the values is wrong.
         cost: {"wrong": 100, "review": 1}: find the threshold that costs least.
-        correct: the score from which a value is right.
-        metric: as for `compare_corpus`, as the arguments below.
-        id_field: the member by which a record and its answer find each other.
-        cluster: the member of gold records that says what they belong to; without it each record stands
-            alone. Values of one cluster are never taken to be independent, nor are those of one record.
+        correct: the score from which a value counts as right.
+        metric: as for `compare_corpus`, like the arguments below.
+        id_field: the member that pairs a record with its answer.
+        cluster: the member of gold records that names their cluster; without it each record is its own.
+            Values of one cluster, and those of one record, are never treated as independent.
         **options: of the metric, such as `schema` and `fields`.
 
     Returns:
         Figures from 0 to 1 with 95 % confidence intervals, and thresholds, in total and by field.
 
     Raises:
-        ConfigurationError: a confidence that is no number from 0 to 1, answers without any, and what
+        ConfigurationError: a confidence that is not a number from 0 to 1, answers without any, and what
             `compare_corpus` raises.
 
     Sources: see `study/calibration.py` and docs/confidence.md.
@@ -183,7 +183,7 @@ def measure_confidence(
     if not counting.total.counts:
         where = f"at {confidence!r}" if confidence != INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(
-            f"no value in the answers to {count(records, 'record')} has a confidence, which was looked for "
+            f"no value in the answers to {count(records, 'record')} has a confidence; these were looked for "
             f"{where}"
         )
     compare.warn()
@@ -196,13 +196,13 @@ def measure_confidence(
 def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: float) -> None:
     if max_error is not None and not 0 < max_error < 1:
         raise ConfigurationError(
-            f"max_error is {max_error!r}; it is a share above 0 and below 1, such as 0.01"
+            f"max_error is {max_error!r}; it must be a share above 0 and below 1, such as 0.01"
         )
     if not 0 < correct <= 1:
-        raise ConfigurationError(f"correct is {correct!r}; it is a score above 0, and at most 1")
+        raise ConfigurationError(f"correct is {correct!r}; it must be a score above 0 and at most 1")
     if cost is not None and (cost.keys() != {"wrong", "review"} or min(cost.values()) <= 0):
         raise ConfigurationError(
-            f"cost is {dict(cost)!r}; it says what a wrong value and a review cost, both above 0, as in "
+            f"cost is {dict(cost)!r}; it must say what a wrong value and a review cost, both above 0, as in "
             '{"wrong": 100, "review": 1}'
         )
 
@@ -210,7 +210,7 @@ def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: f
 def _split(
     record: Answered, split: Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]
 ) -> tuple[JsonValue, dict[str, float]]:
-    """Return an answer without its confidences, and these."""
+    """Return an answer without its confidences, and the confidences."""
     (answer,) = record.answers
     if answer is MISSING:
         return MISSING, {}
@@ -241,7 +241,7 @@ class _Counting:
         self._correct = correct
 
     def add(self, cluster: int, compared: MatchResult | None, sure: Mapping[str, float]) -> None:
-        """Count the values of an answer to a record of a cluster; None if it can't be compared."""
+        """Count the values of an answer; `compared` is None if it can't be compared."""
         group = _groups(cluster // GROUPS)[cluster % GROUPS]
         for result in () if compared is None else compared.field_results:
             self.failed += result.status == BATCH_ERROR
@@ -250,7 +250,7 @@ class _Counting:
                 continue
             confidence = sure.get(place)
             if confidence is None and type(result.actual) in {dict, list}:
-                # A whole object is as sure as what is least sure in it.
+                # A whole object is as sure as the least sure value in it.
                 inside = (
                     value for path, value in sure.items() if path.startswith((f"{place}.", f"{place}["))
                 )
@@ -264,7 +264,7 @@ class _Counting:
 
 @lru_cache(maxsize=8)
 def _groups(block: int) -> Sequence[int]:
-    """Return the groups of forty clusters that follow each other: one each."""
+    """Return the groups of forty consecutive clusters, one each."""
     return Random(block).sample(range(GROUPS), GROUPS)  # noqa: S311 - deals out, and guards nothing
 
 
@@ -289,12 +289,12 @@ def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | Non
 
 
 def _notes(counting: _Counting, without: int) -> Iterator[str]:
-    """Yield what is in no figure."""
+    """Yield notes on what is in no figure."""
     fields = sorted(path for path, each in counting.fields.items() if not each.counts)
     named = ", ".join(fields[:3]) + ", …" * (len(fields) > 3)
     left_out = {
         "gold records without an answer that can be read": without,
-        "values left out, since a batch comparator failed": counting.failed,
+        "values left out, because a batch comparator failed": counting.failed,
         "values without a confidence, in no figure": counting.total.without,
         f"fields without any confidence ({named})": len(fields),
     }

@@ -1,4 +1,4 @@
-"""How sure a model says it is: confidences found in answers, and taken out of them."""
+"""How sure a model says it is: find confidences in answers, and take them out."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 ConfidenceSource: TypeAlias = "str | Callable[[JsonValue, str], float | None]"
-"""Where confidences stand: "inline", a path with `{path}` in it, a function of answer and instance path."""
+"""Where confidences are: "inline", a path with `{path}` in it, a function of answer and instance path."""
 _Segments: TypeAlias = "tuple[Segment, ...]"
 _Own: TypeAlias = "Callable[[_Segments, JsonValue], tuple[JsonValue, object]]"
-"""What a place has: its value without its confidence, and that; None if the place itself has none."""
+"""Returns a place's value without its confidence, and its confidence; None if it has none itself."""
 
 INLINE: Final = "inline"
 _PATH: Final = "{path}"
@@ -24,13 +24,13 @@ _PAIR: Final = {"value", "confidence"}
 
 
 def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]:
-    """Return what takes the confidences out of an answer: the answer without them, and them by instance path.
+    """Return a function that splits an answer: the answer without confidences, and these by instance path.
 
-    A confidence of an object or array is that of everything below it that has none of its own.
+    The confidence of an object or array applies to everything below it that has none of its own.
 
     Raises:
-        ConfigurationError: a path without `{path}`, or with nothing before it. What is returned raises it for
-            a confidence that is no number from 0 to 1.
+        ConfigurationError: a path without `{path}`, or with nothing before it. The function raises it for a
+            confidence that is not a number from 0 to 1.
 
     >>> split_by("inline")({"total": {"value": 9, "confidence": 0.8}, "date": "1 May"})
     ({'total': 9, 'date': '1 May'}, {'total': 0.8})
@@ -70,10 +70,10 @@ def _asked(function: Callable[[JsonValue, str], float | None], answer: JsonValue
 
 
 def _walked(answer: JsonValue, own: _Own) -> tuple[JsonValue, dict[str, float]]:
-    """Return a copy of an answer without confidences, and the confidences of its leaves, and of places."""
+    """Return a copy of an answer without confidences, and the confidences by instance path."""
     found: dict[str, float] = {}
     root: list[Any] = [None]
-    # (An own stack: an answer may be deeper than Python's.)
+    # An explicit stack: an answer may be deeper than Python's.
     waiting: list[tuple[JsonValue, _Segments, float | None, Any, Any]] = [(answer, (), None, root, 0)]
     while waiting:
         value, segments, above, holder, at = waiting.pop()
@@ -95,18 +95,18 @@ def _checked(given: object, segments: _Segments) -> float:
     if type(given) in {int, float} and 0 <= given <= 1:  # type: ignore[operator] # it is a number
         return float(given)  # type: ignore[arg-type] # as above
     raise ConfigurationError(
-        f"the confidence of {format_path(segments)} is {given!r}; it has to be a number from 0 to 1"
+        f"the confidence of {format_path(segments)} is {given!r}; it must be a number from 0 to 1"
     )
 
 
 def _parts(template: str) -> tuple[_Segments, _Segments]:
-    """Return what stands before `{path}`, and after it."""
+    """Return the segments before `{path}`, and those after it."""
     placeholder = "PATH_OF_THE_VALUE"
     segments = parse_path(template.replace(_PATH, placeholder)) if _PATH in template else ()
     if segments.count(placeholder) != 1 or segments[0] == placeholder or template.count(_PATH) > 1:
         raise ConfigurationError(
-            f"confidence is {template!r}; it is {INLINE!r}, a function, or a path with {{path}} in it once, "
-            "as a part of its own below a member, such as 'confidence_score.{path}'"
+            f"confidence is {template!r}; it must be {INLINE!r}, a function, or a path with {{path}} in it "
+            "once, as a separate part below a member, such as 'confidence_score.{path}'"
         )
     at = segments.index(placeholder)
     return segments[:at], segments[at + 1 :]

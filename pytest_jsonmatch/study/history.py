@@ -1,6 +1,6 @@
 """Figures over many runs, and where a change is shown.
 
-Imported when it is asked for: it imports numpy.
+Import this module late: it imports numpy.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     _Figure = tuple[str, bool]
     """The name of a figure, and whether it is that of a field."""
     _Scores = dict[_Figure, tuple[array[int], array[float]]]
-    """Of a run by figure the places of cases, and their scores."""
+    """By figure, the numbers of a run's cases, and their scores."""
 
 FIGURES: Final = ("drops", "gains")
-"""What gates may look at: how many changes are shown, of all figures, or of a field."""
+"""The figures that gates may name: how many changes are shown, of all figures or of a field."""
 _SHOWN: Final = (*OF_CASES, "pass_rate")
-"""What is shown of runs as a whole."""
+"""The figures of whole runs."""
 _SCORE: Final = ("score", False)
 _ALARMS: Final = 0.05
 _MOST_CASES: Final = 50_000
 _MOST_NUMBERS: Final = 10_000_000
-"""So many cases, and scores of all runs together, are kept for tests: of more cases a sample is tested."""
+"""At most this many cases, and scores of all runs together, are kept; of more cases a sample is tested."""
 _LEAST_Z: Final = 2.2
 """Sums of fewer standard deviations prove nothing at any level that is tried: no test is needed."""
 
@@ -60,10 +60,10 @@ class HistoryRun:
     """A run, as a history shows it.
 
     Args:
-        name: of its file.
+        name: the name of its file.
         created: when, as ISO 8601; empty if the file does not say.
         commit: the git commit; empty without one.
-        cases: how many there are.
+        cases: the number of cases.
         figures: mean figures and pass rate, by name; None without cases.
         fields: the mean score of each field, by path.
         note: why it can't be compared with the run before, or only in part; empty if it can.
@@ -85,11 +85,11 @@ class HistoryChange:
 
     Args:
         figure: "score", "pass_rate", or the path of a field.
-        run: the number of the first run after it, from 0: where the runs around differ most.
+        run: the number of the first run after it, from 0: where the runs before and after differ most.
         shown_by: the number of the run with which it is shown.
         before: the mean over the cases that the runs have in common, in the runs before it.
-        after: likewise in those from it on, up to `shown_by`.
-        p: the p-value, of the runs that show it.
+        after: the same mean in the runs from it on, up to `shown_by`.
+        p: the p-value of the runs that show it.
         is_field: whether the figure is that of a field.
     """
 
@@ -110,7 +110,7 @@ class HistoryStudy:
     Args:
         runs: with their figures, which are of all cases.
         changes: in order.
-        tested: the share of the cases in which changes are looked for: less than 1 if there are very many.
+        tested: the share of the cases that are tested for changes: less than 1 if there are very many.
     """
 
     runs: tuple[HistoryRun, ...]
@@ -138,15 +138,15 @@ def _drops_and_gains(changes: Iterable[HistoryChange]) -> dict[str, float | None
 def measure_history(paths: Sequence[str | PathLike[str]]) -> HistoryStudy:
     """Return the figures of result files, and where they have changed.
 
-    With each run, the last w runs are held against the w before them, for w = 1, 2, 4 and so on, case by
-    case, by the sign-flip test: of equal runs either half may come first, so that its p-values hold for any
-    scores. The error rate is spent over all looks there will ever be (1 / (t · (t + 1)) of it at look t,
+    With each run, the last w runs are compared with the w before them, for w = 1, 2, 4 and so on, case by
+    case, by the sign-flip test: if runs are equal, either half may come first, so its p-values hold for any
+    scores. The error rate is spread over all looks there will ever be (1 / (t · (t + 1)) of it at look t,
     Bonferroni), nine tenths of it on the mean score, the rest on pass rate and fields. So if nothing changes,
-    any change at all is shown in at most 5 % of histories, however long they are and whenever one
-    looks. After a change the test begins anew.
+    any change at all is shown in at most 5 % of histories, however long they are and whenever one looks.
+    After a change the test starts again.
 
     Args:
-        paths: result files. They are ordered by the time that they hold; those without stay where they are.
+        paths: result files. They are sorted by their time if all have one, else they stay in this order.
 
     Returns:
         Figures of every run, in [0, 1]; what can't be compared; the changes in order.
@@ -158,10 +158,10 @@ def measure_history(paths: Sequence[str | PathLike[str]]) -> HistoryStudy:
 
     >>> measure_history(["today.json"])
     Traceback (most recent call last):
-    pytest_jsonmatch.ConfigurationError: a history is of two runs or more; there is 1
+    pytest_jsonmatch.ConfigurationError: a history needs two runs or more; there is 1
     """
     if len(paths) < 2:
-        raise ConfigurationError(f"a history is of two runs or more; there is {len(paths)}")
+        raise ConfigurationError(f"a history needs two runs or more; there is {len(paths)}")
     files = list(map(_looked_into, map(Path, paths)))
     if all(each.created for each in files):
         files.sort(key=attrgetter("created"))
@@ -183,13 +183,13 @@ class _File(NamedTuple):
     path: Path
     created: str
     fields: int
-    """How many its first cases have."""
+    """The number of fields in its first cases."""
     cases: int
 
 
 def _looked_into(path: Path) -> _File:
     if path.exists() and not path.is_file():
-        raise ConfigurationError(f"{path} is no file; a history reads each file more than once")
+        raise ConfigurationError(f"{path} is not a file; a history reads each file more than once")
     first = next(read_in_parts(path))
     fields = {field for each in first.comparisons for field in each.fields}
     return _File(path, first.created, len(fields), number_of_cases(path))
@@ -197,27 +197,27 @@ def _looked_into(path: Path) -> _File:
 
 @final
 class _Tested:
-    """Scores of cases by run: all that is kept of them.
+    """The scores of cases by run: all that is kept of the runs.
 
-    A case that is scored in another way is another case.
+    A case that is scored in another way counts as another case.
 
     Args:
-        share: of how many cases. Which they are depends on their names alone: in all runs they are the same.
+        share: of the cases. Which they are depends on their names alone, so they are the same in all runs.
     """
 
     def __init__(self, share: float) -> None:
         self.share = share
         self._runs: list[_Scores] = []
         self._places: dict[str, list[int]] = {}
-        """Of each case its numbers, one for each way in which it is scored."""
+        """The numbers of each case, one for each way in which it is scored."""
         self._units: list[str] = []
-        """By number, as the next."""
+        """By number, as are the signatures."""
         self._signatures: list[Sequence[str]] = []
         self._before: dict[str, int] = {}
-        """The cases of the run before with their numbers."""
+        """The cases of the run before, with their numbers."""
 
     def read(self, path: Path) -> HistoryRun:
-        """Read a run, and return what is shown of it."""
+        """Read a run, and return it as a history shows it."""
         sums: dict[_Figure, list[float]] = defaultdict(lambda: [0.0, 0.0])
         scores: _Scores = defaultdict(lambda: (array("l"), array("f")))
         here: dict[str, int] = {}
@@ -239,7 +239,7 @@ class _Tested:
             known = ((path, each.mean_score) for path, each in sorted(corpus.fields.items()))
             fields = {path: mean for path, mean in known if mean is not None}
             if corpus.records > number:
-                # Of a corpus that keeps its worst records these are others each time: they prove nothing.
+                # The worst records that a corpus keeps are different ones each time: they prove nothing.
                 here, scores = {"": self._place("", "", [corpus.signature])}, {}
             number = corpus.records
         note = self._note(here) if self._runs else ""
@@ -313,12 +313,12 @@ def _add(case: Case, place: int, scores: _Scores) -> None:
 
 
 def _sum_up(case: Case, sums: dict[_Figure, list[float]]) -> None:
-    """Add to each figure's sum, and to the number that its mean is of."""
+    """Add a case to each figure's sum, and to the number to divide it by."""
     found = [(("pass_rate", False), float(case.passed), 1.0)]
     if case.has_figures:
         found += (((name, False), case.figure(name), 1.0) for name in OF_CASES)
     for each in comparisons_of([case]):
-        # What ran several times counts as much as any other.
+        # A case that ran several times counts as much as any other.
         found += (
             ((path, True), field.score_sum / len(case.runs), field.total / len(case.runs))
             for path, field in each.fields.items()
@@ -342,9 +342,9 @@ def change_points(
 
     Args:
         scores: (runs, cases); NaN where a run does not have a case.
-        alpha: how likely any change may be shown where there is none.
-        clusters: the number of the cluster that each case belongs to; None: cases stand alone.
-        figure: what the scores are.
+        alpha: the accepted probability that any change is shown where there is none.
+        clusters: the number of each case's cluster; None: each case is its own.
+        figure: the name of the figure that the scores are of.
         is_field: whether that is a field.
 
     >>> scores = np.ones((9, 40))
@@ -385,7 +385,7 @@ def change_points(
 
 
 def _split(means: Floats) -> int:
-    """Return where two parts of a sequence differ most, for their lengths."""
+    """Return where two parts of a sequence differ most, given their lengths."""
     n = len(means)
     parts = np.arange(1, n)
     left = np.cumsum(means)[:-1]

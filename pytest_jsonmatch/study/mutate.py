@@ -1,4 +1,4 @@
-"""Breaks that a suite would not notice: right answers are broken, and compared as its cases do."""
+"""Errors that a suite would not notice: break right answers, and compare them as its cases do."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.places import Trail
 
     Try: TypeAlias = "Callable[[JsonValue], tuple[MatchResult, bool, Mapping[str, Any]]]"
-    """Compares an answer as a case does: the result, whether it passes, and the limits it has to reach."""
+    """Compares an answer as a case does: the result, whether it passes, and the limits it must reach."""
 
 MOST: Final = 200
-"""So many mutations of each case are tried."""
+"""At most this many mutations of each case are tried."""
 INVENTED: Final = "invented_by_audit"
 _WIDTH: Final = 60
 _MOST_ROWS: Final = 100
-"""Of so many rows of an array values are exchanged."""
+"""Values are exchanged between at most this many rows of an array."""
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _UNITS: Final = ("kg g", "km m", "cm mm", "l ml", "EUR USD", "€ $", "GBP USD", "£ $", "h min", "% ‰", "°C °F")
 _UNIT_OF: Final = {unit: other for pair in _UNITS for unit, other in zip(pair.split(), pair.split()[::-1])}
@@ -42,7 +42,7 @@ _UNIT: Final = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, _UNIT_OF))
 
 
 class Mutation(NamedTuple):
-    """A break of a right answer."""
+    """A change that makes a right answer wrong."""
 
     kind: str
     """One of `KINDS`."""
@@ -51,9 +51,9 @@ class Mutation(NamedTuple):
     trail: Trail
     """Where the answer changes."""
     value: JsonValue
-    """What stands there instead; MISSING for nothing."""
+    """The value there instead; MISSING for none."""
     told: str
-    """What changes, for people."""
+    """The change as text for people."""
 
 
 # -- single values -----------------------------------------------------------------------------------------
@@ -93,11 +93,11 @@ KINDS: Final = (*dict.fromkeys((*_OF_NUMBERS, *_OF_TEXTS)), *_OF_CONTAINERS)
 
 
 def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
-    """Return breaks of a right answer: of each field and kind one, then a second, up to a number.
+    """Return mutations of a right answer: one for each field and kind, then a second, up to `most`.
 
-    Where that is not enough for each field and kind, it is a sample of them.
+    If that is not enough for each field and kind, a sample of them is returned.
 
-    The same value has the same mutations at any time.
+    The same value always has the same mutations.
 
     >>> for each in mutations({"total": 17.5, "date": "2024-01-31"}):
     ...     print(each.kind, "|", each.told)
@@ -121,7 +121,7 @@ def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
     for fresh in zip_longest(*rounds.values()):
         added = [each for each in fresh if each is not None]
         if len(added) > most - len(chosen):
-            # No kind and no part of the document goes short.
+            # Shuffled, so that no kind and no part of the document is neglected.
             Random(0).shuffle(added)  # noqa: S311 - a sample, not a secret
         chosen += added[: most - len(chosen)]
     return chosen
@@ -160,7 +160,7 @@ def _text(value: JsonValue) -> str:
 
 
 def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
-    """Yield a container with two values exchanged: of two members, or of one member in two rows."""
+    """Yield mutations that exchange two values in a container: of two members, or of one in two rows."""
     pairs: list[tuple[Trail, Trail]] = []
     if type(value) is dict:
         last: dict[type, str] = {}
@@ -183,7 +183,7 @@ def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
 @final
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Mutations of one kind in one field of which some pass."""
+    """Mutations of one kind in one field, some of which pass."""
 
     field: str
     kind: str
@@ -192,7 +192,7 @@ class Hole:
     rules: tuple[str, ...]
     """What lets them pass, the most frequent first."""
     example: str
-    """What changes in one that passes."""
+    """The change of one that passes."""
     case: str
     """The case of the example."""
 
@@ -207,9 +207,9 @@ class SuiteAudit:
     noticed: float | None
     """The share of the mutations that fail their case; None without any."""
     holes: tuple[Hole, ...]
-    """By field and kind what passes, the most frequent first."""
+    """What passes, by field and kind, the most frequent first."""
     by_field: Mapping[str, Mapping[str, float | None]]
-    """By schema path, as `noticed`."""
+    """The figure `noticed` by schema path."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -222,8 +222,8 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]]) -> SuiteAudit:
     """Break what cases expect, and find what they do not notice.
 
     Args:
-        cases: of each its name, its right answer, and what compares an answer as it does: a function that
-            returns the result, whether the case passes, and the limits that it has to reach.
+        cases: for each its name, its right answer, and a function that compares an answer as the case does:
+            it returns the result, whether the case passes, and the limits that must be reached.
 
     Returns:
         The share that is noticed, and by field and kind what passes.
@@ -248,28 +248,28 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]]) -> SuiteAudit:
 @final
 @dataclass(slots=True)
 class Tried:
-    """What became of mutations, over some cases; it merges."""
+    """The outcomes of mutations, over some cases; they can be merged."""
 
     cases: int = 0
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """How many there were by field, kind, and the rule that let them pass: "" for those that were noticed."""
     examples: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
-    """By field and kind one that passes, and its case."""
+    """One that passes, and its case, by field and kind."""
     notes: dict[str, None] = field(default_factory=dict)
     """What is left out."""
 
     def merge(self, other: Tried) -> None:
-        """Add what became of mutations of other cases."""
+        """Add the outcomes of mutations of other cases."""
         self.cases += other.cases
         self.counts.update(other.counts)
         self.examples = {**other.examples, **self.examples}
         self.notes |= other.notes
 
     def add(self, name: str, expected: JsonValue, compare: Try) -> None:
-        """Break what a case expects, and see what the case says of it.
+        """Break what a case expects, and see whether the case notices.
 
         Args:
-            name: of the case.
+            name: the name of the case.
             expected: the right answer.
             compare: compares an answer as the case does.
         """
@@ -295,7 +295,7 @@ class Tried:
                 pass  # the test would fail
             else:
                 if any(found.status == BATCH_ERROR for found in results_of(result)):
-                    self.notes[f"{each.field}: a judge compares it, and none is asked"] = None
+                    self.notes[f"{each.field}: a judge compares it, but none is asked"] = None
                     continue
                 rule = _rule(each, result, limits) if passes else ""
             self.counts[each.field, each.kind, rule] += 1
@@ -351,7 +351,7 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
 
 
 def _params(params: Mapping[str, Any]) -> str:
-    """Return parameters as they are said.
+    """Return the parameters of a comparator as text.
 
     >>> _params({"tolerance": {"rel": 0.1}, "strict": True})
     'rel 0.1, strict true'

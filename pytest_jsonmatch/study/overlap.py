@@ -1,6 +1,6 @@
-"""Gold records that stand in prompts or training text, how unlikely that is by chance, and near duplicates.
+"""Gold records that occur in prompts or training text, how unlikely that is by chance, and near duplicates.
 
-Imported when it is asked for: it imports numpy.
+Import this module late: it imports numpy.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.words import Keys
 
 FIGURES: Final = ("contaminated", "duplicates", "leaks")
-"""What gates may look at."""
+"""The figures that gates may name."""
 _RARE: Final = 3
-"""A value that more gold records have says nothing of one of them."""
+"""A value in more gold records than this says nothing about one of them."""
 _LEAST: Final = 3
-"""Records with fewer values, and none that is looked for, are like others by chance: no near duplicates."""
+"""Records with fewer values, and none that is telling, are similar by chance: they are no near duplicates."""
 _SAMPLE: Final = 500
-"""Decoys are made of so many values of a field."""
+"""Decoys are made from at most this many values of a field."""
 _ALARMS: Final = 0.05
 _LISTED: Final = 100
 _NAMED: Final = 5
@@ -59,15 +59,15 @@ _SHOWN: Final = 40
 @final
 @dataclass(frozen=True, slots=True)
 class Contaminated:
-    """A gold record of which more stands in the texts than chance explains.
+    """A gold record that occurs in the texts more than chance explains.
 
     Args:
         split: the name of its gold.
-        id: its id, or its place.
+        id: its id, or its position.
         values: how many rare values it has.
-        found: how many of them stand in the texts.
+        found: how many of them occur in the texts.
         text: the text that has most of them.
-        in_text: how many these are.
+        in_text: how many that text has.
         is_whole: whether it has all of them, or the whole record word by word.
         p: how likely chance alone finds as many; corrected for the number of records.
         fields: the paths of those found, and a few of their values.
@@ -93,7 +93,7 @@ class OverlapStudy:
         records: how many gold records there are.
         texts: how many texts were read.
         words: how many words they have.
-        contaminated: how many records stand in the texts, beyond chance.
+        contaminated: how many records occur in the texts beyond chance.
         worst: the first hundred of them, the least likely first.
         duplicates: how many records are nearly the same as an earlier one.
         leaks: how many are nearly the same as one of another split.
@@ -126,28 +126,28 @@ def measure_overlap(
     metric: str = defaults.METRIC,
     **options: Any,
 ) -> OverlapStudy:
-    """Return which gold records stand in texts, and which are nearly the same.
+    """Find the gold records that occur in texts, and those that are nearly the same.
 
-    Rare values are looked for: those of at most three records, of two words or more, or with four digits; of
-    longer ones every eight words in a row. How often chance finds a value of a field is measured by decoys:
-    up to 1,000 values that no record has, put together from parts of those there are. A record is
-    contaminated if chance would find as many of its values in at most 5 % of golds, corrected
-    for the number of records (Bonferroni).
+    Rare values are looked for: those of at most three records, with two words or more, or with four digits;
+    of longer values, every eight words in a row. How often chance finds a value of a field is measured with
+    decoys: up to 1,000 values that no record has, put together from parts of real ones. A record is
+    contaminated if chance would find as many of its values in at most 5 % of golds, corrected for the number
+    of records (Bonferroni).
 
     Args:
         gold: the splits of the gold by name: each a list of records, the path of a JSON Lines file, or a
             mapping of ids to records.
         texts: prompts, examples, training texts: (name, part of the text); parts of one text follow another.
         id_field: the member that names a record.
-        near: two records are nearly the same if one as the answer to the other scores as much.
-        metric: what scores near duplicates.
+        near: two records are nearly the same if one, as the answer to the other, scores this much.
+        metric: the metric that scores near duplicates.
         **options: of the metric, as for `compare_json`.
 
     Returns:
         Counts, and the first hundred of each kind.
 
     Raises:
-        ConfigurationError: there is no gold record, `near` is no share, an unknown option.
+        ConfigurationError: there is no gold record, `near` is not a score, an unknown option.
         GoldValidationError: a record is not JSON.
 
     Sources: Brown et al. 2020, appendix C (n-grams); Elias & Gygi 2007 (decoys); Broder 1997 (near
@@ -160,7 +160,7 @@ def measure_overlap(
     (1, 7, True)
     """
     if not 0 < near <= 1:
-        raise ConfigurationError(f"near is {near!r}; it is a score, above 0 and up to 1")
+        raise ConfigurationError(f"near is {near!r}; it must be a score above 0 and up to 1")
     compare = Comparer(metric, options)
     with temporary_database() as database:
         kept, search, twins = Kept(database), _Search(database), Twins(database)
@@ -198,7 +198,7 @@ def measure_overlap(
 
 # -- the search --------------------------------------------------------------------------------------------
 
-# A decoy has no record, and the whole of a record, of which all keys have to stand in one text, no field.
+# A decoy has no record. A whole record, all of whose keys must be in one text, has no field.
 _TABLES: Final = """
     CREATE TABLE keys (key INTEGER, value INTEGER, record INTEGER, field TEXT);
     CREATE TABLE rare (
@@ -222,13 +222,13 @@ _FOUND: Final = """
         SELECT value, record, field, count(*) AS number, text FROM hits GROUP BY text, value;
     CREATE INDEX found_of ON found (record);
 """
-"""The values that are found, and how many keys of each a text has."""
+"""The values found, and how many keys of each one text has."""
 _OF_SUSPECTS: Final = """
     SELECT rare.record, rare.field, count(*), most FROM rare
     LEFT JOIN (SELECT value, max(number) AS most FROM found GROUP BY value) USING (value)
     WHERE rare.record IN (SELECT record FROM found) GROUP BY value ORDER BY rare.record
 """
-"""The values of records of which any is found: record, field, how many keys, and the most that a text has."""
+"""The values of records with any value found: record, field, how many keys, and the most that a text has."""
 _TEXT_OF: Final = """
     SELECT count(*), name FROM found JOIN texts USING (text)
     WHERE record = ? AND (field IS NULL) = ? GROUP BY text ORDER BY sum(number) DESC, text LIMIT 1
@@ -237,13 +237,13 @@ _OF_DECOYS: Final = (
     "SELECT field, count(*) FROM rare WHERE record IS NULL GROUP BY field",
     "SELECT field, count(DISTINCT value) FROM found WHERE record IS NULL GROUP BY field",
 )
-"""How many there are of each field, and how many are found."""
+"""How many decoys each field has, and how many are found."""
 _Row: TypeAlias = "tuple[int, int, int | None, str | None]"
 """A key, the numbers of its value and record, and the path of its field."""
 
 
 class _Suspect(NamedTuple):
-    """A record of which any value is found."""
+    """A record with any value found."""
 
     p: float
     """How likely chance finds as much of it, corrected for the number of records."""
@@ -256,10 +256,10 @@ class _Suspect(NamedTuple):
 
 @final
 class _Search:
-    """The rare values of all gold records, with decoys that look like them, and what texts have of them.
+    """The rare values of all gold records, with decoys that look like them, and those found in texts.
 
-    What is looked for of a value are keys: numbers for all its words, or for eight of them in a row. They
-    stand in a database on disk, so that memory does not grow with records.
+    Values are looked for by their keys: numbers for all words of a value, or for eight of them in a row. The
+    keys are in a database on disk, so that memory does not grow with records.
     """
 
     def __init__(self, database: Connection) -> None:
@@ -269,17 +269,17 @@ class _Search:
         database.executescript(_TABLES)
         self._values = count()
         self._samples: defaultdict[str, Sample[tuple[str, ...]]] = defaultdict(lambda: Sample(_SAMPLE, []))
-        """Of each field, the first words of some values."""
+        """By field, the first words of some values."""
 
     def read(self, records: Iterable[Record], twins: Twins) -> None:
-        """Read all gold records, add decoys, and make ready to look for what is rare."""
+        """Read all gold records, add decoys, and prepare to look for rare values."""
         insert = "INSERT INTO keys VALUES (?, ?, ?, ?)"
         self._database.executemany(insert, self._keys_of(records, twins))
         self._database.executemany(insert, self._decoys())
         self._database.execute(_RARE_ONES, (_RARE,))
 
     def _keys_of(self, records: Iterable[Record], twins: Twins) -> Iterator[_Row]:
-        """Yield all keys of records, and let `twins` know these."""
+        """Yield all keys of records, and add the records to `twins`."""
         for at, record in enumerate(records):
             features: set[int] = set()
             has_any = False
@@ -292,10 +292,10 @@ class _Search:
                         has_any = True
                         value = next(self._values)
                         yield from ((key, value, at, path) for key in _signed(keys))
-            # Records with next to nothing in them are like others by chance.
+            # Records with next to nothing in them are similar by chance.
             if has_any or len(features) >= _LEAST:
                 twins.add(at, features)
-            # Of the whole record, keys that follow each other, and the last one.
+            # For the whole record, keys that follow each other, and the last one.
             whole, value = _signed(keys_of(words_of(text_of(record.value)))), next(self._values)
             yield from ((key, value, at, None) for key in {*whole[::GRAM], *whole[-1:]})
             self.number += 1
@@ -326,16 +326,16 @@ class _Search:
         self._database.executescript(_FOUND)
 
     def _rows(self, keys: Keys) -> Iterator[_Row]:
-        """Return what is looked for of these keys."""
+        """Return the rows of those keys that are looked for."""
         return self._database.execute(_LOOK_UP, (json.dumps(_signed(np.unique(keys))),))
 
     def _chances(self) -> dict[str, float]:
-        """Return of each field the share of its decoys that stand in the texts: an upper estimate."""
+        """Return for each field the share of its decoys that occur in the texts: an upper estimate."""
         made, found = (dict(self._database.execute(query)) for query in _OF_DECOYS)
         return {path: (found.get(path, 0) + 1) / (made.get(path, 0) + 1) for path in self._samples}
 
     def suspects(self, kept: Kept) -> Iterator[_Suspect]:
-        """Yield the records of which any value is found."""
+        """Yield the records with any value found."""
         chances = self._chances()
         alike = {path: sample.alike for path, sample in self._samples.items()}
         for record, values in groupby(self._database.execute(_OF_SUSPECTS), itemgetter(0)):
@@ -348,13 +348,13 @@ class _Search:
                     found += most is not None
             p = _as_many(by_chance, found)
             if is_whole:
-                # No text has it more often than other records have its values in all fields.
+                # By chance, texts have it no more often than other records have its values in all fields.
                 paths = {path for path, text in leaves_of(kept[record].value) if words_of(text)}
                 p = min(p, self.words * prod(alike[path] for path in paths))
             yield _Suspect(min(1.0, p * self.number), record, len(by_chance), found, is_whole)
 
     def told(self, suspect: _Suspect, record: Record) -> Contaminated:
-        """Return a suspect with what was found of it."""
+        """Return a suspect with what was found of its record."""
         execute, at = self._database.execute, suspect.record
         of_it = {value for (value,) in execute("SELECT value FROM found WHERE record = ?", (at,))}
         fields: dict[str, None] = {}
@@ -385,7 +385,7 @@ def _signed(keys: Keys) -> list[int]:
 
 
 def _as_many(chances: Iterable[float], number: int) -> float:
-    """Return how likely so many of independent events are, or more.
+    """Return how likely at least this many of several independent events are.
 
     >>> _as_many([0.5, 0.5], 1), round(_as_many([0.1, 0.2, 0.5], 3), 12)
     (0.75, 0.01)

@@ -1,4 +1,4 @@
-"""Places in gold records: what stands there, what would, and where an answer disagrees."""
+"""Places in gold records: their fields, the values there, and where an answer disagrees."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def field_of(trail: Sequence[Any]) -> str:
 
 
 def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
-    """Return what an answer says where it is not right, by the place in expected.
+    """Return what an answer says where it is wrong, by the place in expected.
 
-    What is missing, or too much, stands as a whole at its topmost place: an element too much at the index
-    after the last one of its array. A place that the answer lacks has MISSING.
+    Anything missing or superfluous is given as a whole at its topmost place: a superfluous element at the
+    index after the last one of its array. A place that the answer lacks has MISSING.
 
     >>> from pytest_jsonmatch import compare_json
     >>> disagreements(compare_json({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1]}))
@@ -50,13 +50,13 @@ def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
 
 
 def results_of(result: MatchResult) -> Iterator[FieldResult]:
-    """Yield the results of leaves, also of those below a key that is compared as a whole."""
+    """Yield the results of leaves, including those below a key that is compared as a whole."""
     for one in result.field_results:
         yield from one.differences or (one,)
 
 
 def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
-    """Return where a leaf stands on both sides, or the topmost thing around it that one of them lacks."""
+    """Return where a leaf is on both sides, or else the topmost value around it that one of them lacks."""
     places = instance_trail(leaf.place, "expected"), instance_trail(leaf.place, "actual")
     place: list[Any] = []
     source: list[Any] = []
@@ -73,7 +73,7 @@ def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
 
 
 def nodes_of(value: JsonValue) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
-    """Yield a value and all that is in it, from top to bottom, each with the segments of its schema path."""
+    """Yield a value and everything in it, from top to bottom, each with the segments of its schema path."""
     waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
     while waiting:
         path, each = waiting.pop()

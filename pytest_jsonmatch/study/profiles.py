@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _RESERVOIR: Final = 10_000
-"""So many numbers, and so many lengths, are kept of a field."""
+"""At most this many numbers, and as many lengths, are kept of a field."""
 MOST_CLASSES: Final = 1_000
-"""Of more different values, or formats, there is no distribution to compare: it is free text."""
+"""With more different values, or formats, a field is free text: it has no distribution to compare."""
 _MOST_FIELDS: Final = 5_000
 _LONGEST: Final = 80
-"""Values and formats are told apart by so many characters."""
+"""Values and formats are distinguished by this many characters."""
 
 
 @final
@@ -33,31 +33,31 @@ _LONGEST: Final = 80
 class FieldProfile:
     """What a field is like.
 
-    All but `places` is of one place in each record: where arrays have many elements, of one taken at random.
+    All but `places` is about one place in each record: one taken at random if arrays have many elements.
     """
 
     path: str = ""
     holder: str = ""
-    """The path of the objects or arrays that it stands in."""
+    """The path of the objects or arrays that it is in."""
     below: dict[Segment, FieldProfile] = field(default_factory=dict)
-    """The fields of these."""
+    """The fields directly below it."""
     places: int = 0
-    """At how many places of all records it stands."""
+    """The number of its places in all records."""
     objects: int = 0
-    """How many objects stand here."""
+    """How many objects are here."""
     present: int = 0
     """In how many objects of its holder it is a member."""
     shares: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """How often each class came, by the kind of classes: "null", "type", "value" of strings and booleans,
-    "format" of strings: digits as 9, letters as A and a, runs of letters as one. Where there are more than
-    `MOST_CLASSES` they are not all counted."""
+    """How often each class occurred, by the kind of classes: "null", "type", "value" of strings and booleans,
+    "format" of strings: digits as 9, letters as A and a, runs of letters as one. If there are more than
+    `MOST_CLASSES`, not all of them are counted."""
     samples: defaultdict[str, Sample[float]] = field(
         default_factory=lambda: defaultdict(lambda: Sample(_RESERVOIR, array("d")))
     )
-    """Of each "number", and each "length": of strings in characters, of arrays in elements."""
+    """Samples of each "number", and each "length": of strings in characters, of arrays in elements."""
 
     def add(self, value: JsonValue) -> None:
-        """Let a value come."""
+        """Add a value."""
         kind = json_type(value)
         self.shares["null"].update(null=kind == "null", other=kind != "null")
         if kind != "null":
@@ -97,7 +97,7 @@ def format_of(text: str) -> str:
 
 @final
 class Profile:
-    """What the records of one side are like; `add` lets them come one by one."""
+    """What the records of one side are like; `add` takes them one by one."""
 
     def __init__(self) -> None:
         self.records = 0
@@ -108,9 +108,9 @@ class Profile:
         self._random = Random(0)  # noqa: S311 - takes samples, and guards nothing
 
     def add(self, record: JsonValue) -> None:
-        """Let a record come."""
+        """Add a record."""
         self.records += 1
-        # (An own stack: a record may be deeper than Python's.)
+        # An explicit stack: a record may be deeper than Python's.
         waiting: list[tuple[JsonValue, FieldProfile, bool]] = [(record, self.fields[""], True)]
         while waiting:
             value, found, is_sample = waiting.pop()

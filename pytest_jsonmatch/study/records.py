@@ -1,4 +1,4 @@
-"""Records of several golds: one after the other, those of one document together, and again when asked for."""
+"""Records of several golds: one after the other, joined by document, or looked up by number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import Source, read_gold
@@ -38,25 +38,21 @@ def read_records(sides: Mapping[str, Side], id_field: str | None) -> Iterator[Re
     Args:
         sides: by the name of each gold a list or an iterator of records or of JSON texts, the path of a JSON
             Lines file, or a mapping of ids to records.
-        id_field: the member that is a record's id, and is left out of it; None: its place, or its key.
+        id_field: the member that is a record's id, and is left out of it; None: its position, or its key.
 
     Raises:
-        ConfigurationError: a gold can't be read, or is no corpus; a record has no id.
+        ConfigurationError: a gold can't be read, or is not a corpus; a record has no id.
         GoldValidationError: a record is not JSON.
     """
     for gold, side in sides.items():
-        if isinstance(side, Mapping):
-            for name in sorted(side):
-                yield _named(Record(gold, name, read_gold(side[name], name, None)), id_field, None)
-            continue
-        source = Source(side, "gold")
-        with nullcontext() if source.path is None else source.open():
+        with Source(side, "gold") as source:
             for number, (where, given, _) in enumerate(source):
-                yield _named(Record(gold, number, read_gold(given, number, where)), id_field, where)
+                name = source.id_at(number)
+                yield _named(Record(gold, name, read_gold(given, name, where)), id_field, where)
 
 
 def _named(record: Record, id_field: str | None, where: str | None) -> Record:
-    """Return a record with the id that it has itself."""
+    """Return a record with its own id."""
     if id_field is None:
         return record
     value = record.value if type(record.value) is dict else {}
@@ -69,7 +65,7 @@ def _named(record: Record, id_field: str | None, where: str | None) -> Record:
 
 @contextmanager
 def temporary_database() -> Iterator[sqlite3.Connection]:
-    """Open a database on disk, which is gone at the end: what grows with records stands there.
+    """Open a temporary database on disk, for data that grows with the number of records.
 
     Raises:
         ConfigurationError: there is no room for it.
@@ -92,9 +88,9 @@ class Kept:
         database.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, gold TEXT, id TEXT, value BLOB)")
 
     def keep(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Keep records as they go by, counted from 0."""
+        """Keep records as they pass, numbered from 0."""
         for number, record in enumerate(records):
-            # (As JSON, in which half of a surrogate pair is an escape.)
+            # As JSON, in which a lone surrogate is an escape.
             text = render(record.value).encode("utf-8", "backslashreplace")
             row = number, json.dumps(record.gold), json.dumps(record.id), text
             self._database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
@@ -110,7 +106,7 @@ def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[st
     """Yield the documents that any gold has: the id, and the record of each gold, MISSING where it has none.
 
     Raises:
-        ConfigurationError: an id comes twice in a gold; and what `read_records` raises.
+        ConfigurationError: an id occurs twice in a gold; and what `read_records` raises.
     """
     with temporary_database() as database:
         kept = Kept(database)
@@ -121,6 +117,6 @@ def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[st
             found = [kept[int(number)] for number in numbers.split(",")]
             (gold, times), *_ = Counter(record.gold for record in found).most_common(1)
             if times > 1:
-                raise ConfigurationError(f"{gold}: the id {found[0].id!r} comes twice")
+                raise ConfigurationError(f"{gold}: the id {found[0].id!r} occurs twice")
             by_gold = {record.gold: record.value for record in found}
             yield found[0].id, [by_gold.get(name, MISSING) for name in sides]

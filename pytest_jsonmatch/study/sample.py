@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 @final
 class Sample(Generic[T]):
-    """A fair sample of so many values, the same in each run (Vitter 1985, Random sampling with a reservoir).
+    """A fair sample of values, the same in each run (Vitter 1985, Random sampling with a reservoir).
 
     Args:
-        size: how many values are kept.
+        size: how many values are kept at most.
         values: an empty list or array that takes them.
 
     >>> sample = Sample[int](2, [])
@@ -35,7 +35,7 @@ class Sample(Generic[T]):
         self._random = Random(0)  # noqa: S311 - no secret
 
     def add(self, value: T) -> None:
-        """Take note of a value."""
+        """Add a value, which may enter the sample."""
         self.seen += 1
         if len(self.values) < self._size:
             self.values.append(value)
@@ -44,7 +44,7 @@ class Sample(Generic[T]):
 
     @property
     def alike(self) -> float:
-        """How often two values are alike; in the beginning every other pair is."""
+        """How often two values are alike; one half before there are any."""
         number = len(self.values)
         alike = sum(each * (each - 1) for each in Counter(self.values).values())
         return (alike + 1) / (number * (number - 1) + 2)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.sample import Sample
 
 FIGURES: Final = ("shifted", "effect", "unseen")
-"""What gates may name."""
+"""The figures that gates may name."""
 _ALARMS: Final = 0.05
 _FEW: Final = 100
-"""With fewer numbers on a side Kolmogorov-Smirnov's test is exact: its formula for many does not hold."""
+"""With fewer numbers on a side, use the exact Kolmogorov-Smirnov test: the formula for many does not hold."""
 _LEAST_EXPECTED: Final = 5.0
-"""Classes with fewer expected values on a side are put together: chi-square does not hold for them."""
+"""Classes with fewer expected values on a side are merged: chi-square does not hold for them."""
 
 
 @final
@@ -36,9 +36,9 @@ class Change:
     Args:
         path: the field's schema path.
         kind: "presence", "null", "type", "value", "format", "number" or "length".
-        effect: how far both are apart, from 0 to 1: the total variation of shares, or the greatest difference
+        effect: how far apart both are, from 0 to 1: the total variation of shares, or the greatest difference
             between the two distributions (Kolmogorov and Smirnov's D).
-        p_value: how likely so much is by chance, corrected for all tests together.
+        p_value: how likely such an effect is by chance, corrected for all tests together.
         of: what has moved most: a type, a value, a format; "median" for numbers and lengths.
         before: its share in the old records; the median.
         after: the same in the new ones.
@@ -58,7 +58,7 @@ class Change:
 
     @property
     def is_shown(self) -> bool:
-        """Whether chance is no good explanation."""
+        """Whether chance is not a good explanation."""
         return self.p_value <= _ALARMS
 
 
@@ -74,7 +74,7 @@ class ShiftStudy:
             below such a path is not listed.
         new: how many new records there are.
         old: how many old ones.
-        notes: what is good to know.
+        notes: remarks, such as how much was left out.
     """
 
     changes: tuple[Change, ...]
@@ -90,7 +90,7 @@ class ShiftStudy:
 
     @property
     def figures(self) -> dict[str, float | None]:
-        """How many fields are shown to have shifted, the greatest effect among them, how many are new."""
+        """How many fields are shown to have shifted, the greatest effect among them, how many are unseen."""
         shown = self.shown
         return {
             "shifted": len({change.path for change in shown}),
@@ -112,12 +112,12 @@ class ShiftStudy:
 def measure_shift(new: Iterable[object], old: Iterable[object]) -> ShiftStudy:
     """Find out what has moved between old records and new ones.
 
-    Of each field these are compared: how often it is there, and null; types; values of strings and booleans
-    with up to 1,000 different ones, and formats of strings; the distributions of numbers and of lengths.
+    For each field these are compared: how often it is present, and null; types; values of strings and
+    booleans, if at most 1,000 differ, and formats of strings; the distributions of numbers and of lengths.
 
     Args:
         new: records, any Python values with a JSON form.
-        old: the records that they are compared with.
+        old: the records to compare them with.
 
     Returns:
         All changes with effect sizes, and p-values corrected together (Holm 1979): if nothing has moved, any
@@ -165,7 +165,7 @@ def _compared(new: Profile, old: Profile) -> ShiftStudy:
 
 
 def _changes(path: str, new: Profile, old: Profile) -> Iterator[Change]:
-    """Yield what was tested of a field."""
+    """Yield the changes of a field that can be tested."""
     nothing = FieldProfile()
     one, other = new.fields.get(path, nothing), old.fields.get(path, nothing)
     holder, name = one.holder or other.holder, path or "$"
@@ -175,7 +175,7 @@ def _changes(path: str, new: Profile, old: Profile) -> Iterator[Change]:
     )
     yield from _of_shares(name, "presence", here, there)
     for kind in one.shares.keys() & other.shares.keys():
-        # (Free text has no values to compare.)
+        # Free text has no values to compare.
         if len(one.shares[kind]) <= MOST_CLASSES >= len(other.shares[kind]):
             yield from _of_shares(name, kind, one.shares[kind], other.shares[kind])
     for kind in one.samples.keys() & other.samples.keys():
@@ -183,7 +183,7 @@ def _changes(path: str, new: Profile, old: Profile) -> Iterator[Change]:
 
 
 def _of_shares(path: str, kind: str, new: Counter[str], old: Counter[str]) -> Iterator[Change]:
-    """Yield the change of a distribution over classes, if both sides have values, and not one class only."""
+    """Yield the change of a distribution over classes, if both sides have values and classes differ."""
     after, before = sum(new.values()), sum(old.values())
     every = {name: (new[name], old[name]) for name in {**old, **new}}
     if _is_hopeless(after, before) or sum(any(pair) for pair in every.values()) < 2:
@@ -199,13 +199,13 @@ def _of_shares(path: str, kind: str, new: Counter[str], old: Counter[str]) -> It
 
 
 def _is_hopeless(after: int, before: int) -> bool:
-    """Tell whether so few values can show nothing: testing them would only cost others (Tarone 1990)."""
+    """Tell whether values are too few to show anything: a test would only cost the others (Tarone 1990)."""
     fewer = min(after, before)
     return fewer < 10 and comb(after + before, fewer) < 2 / _ALARMS
 
 
 def _pooled(pairs: list[tuple[int, int]], after: int, before: int) -> list[tuple[int, int]]:
-    """Return classes, the rare ones together; of two classes none is too rare."""
+    """Return classes, the rare ones merged; if there are only two, none is too rare."""
     share = min(after, before) / (after + before)
     common = [pair for pair in pairs if sum(pair) * share >= _LEAST_EXPECTED or len(pairs) == 2]
     rare = after - sum(one for one, _ in common), before - sum(other for _, other in common)

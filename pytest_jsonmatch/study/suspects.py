@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.records import Side
 
     _Wrong = Mapping[int, Mapping[Trail, Sequence[JsonValue]]]
-    """What systems say of a record where they are not right, by place."""
+    """What systems say about a record where they are wrong, by place."""
     _Look = Generator[tuple[JsonValue, JsonValue], Compared | None, None]
-    """Asks what comparing an answer with another gold record gives."""
+    """Asks for the result of comparing an answer with another gold record."""
 
 
 MOST: Final = 10_000
-"""So many suspects are kept, those that rank first."""
+"""At most this many suspects are kept, those that rank first."""
 _AGREE: Final = 2
-"""So many systems have to agree with each other."""
+"""At least this many systems must agree with each other."""
 _SAMPLE: Final = 1_000
-"""So many gold values of a field tell how often two of them are alike."""
+"""At most this many gold values of a field are used to estimate how often two of them are alike."""
 
 
 @final
@@ -57,13 +57,13 @@ class Suspect:
     record: str
     """The record's id or file, else its position."""
     position: int
-    """Of the record among all, counted from 0."""
+    """The record's position among all, from 0."""
     path: str
-    """The instance path in the gold; an element that it lacks would be its array's next."""
+    """The instance path in the gold; an element that the gold lacks is the next one of its array."""
     field: str
     """The schema path."""
     kind: str
-    """What the systems want of the place: "change", "add" where the gold has nothing, or "remove"."""
+    """What the systems want at the place: "change", "add" where the gold has nothing, or "remove"."""
     gold: JsonValue
     """What the gold says; None if it has nothing there."""
     said: JsonValue
@@ -75,7 +75,7 @@ class Suspect:
     trail: Trail
     """The keys and indices that lead to the place in the gold."""
     evidence: float = 0.0
-    """How strongly they speak against the gold, in bits: one more is twice as strong."""
+    """How strongly the systems speak against the gold, in bits: one more is twice as strong."""
 
     @property
     def wanted(self) -> JsonValue:
@@ -95,7 +95,7 @@ class GoldAudit:
     figures: Mapping[str, float | None]
     """`suspects`, the number of such places, and `suspect_records`, the share of the records with any."""
     notes: tuple[str, ...] = ()
-    """What is good to know, such as missing answers."""
+    """Remarks, such as how many answers are missing."""
 
 
 def audit_gold(
@@ -112,15 +112,15 @@ def audit_gold(
     under the same metric, schema and rules by which answers are scored.
 
     Places are ranked by the log-odds, in bits, of a naive Bayes model of independent annotators (after Dawid
-    and Skene 1979), in which each wrong value comes as often as the gold has it; docs/audit.md has the
-    formula. Systems do share mistakes: it ranks, and is no probability.
+    and Skene 1979), in which each wrong value is as frequent as it is in the gold; docs/audit.md has the
+    formula. Systems do share mistakes, so this is a ranking and not a probability.
 
     Args:
         gold: the gold records, read once for each system: a list, the path of a JSON Lines file, or a mapping
-            of ids to records, to which answers belong by position.
+            of ids to records, which are paired with answers by position.
         answers: the answers of each system by its name, as `compare_corpus` takes them.
         metric: a metric's name.
-        id_field: the member by which records and answers find each other; without one they go by position.
+        id_field: the member that pairs records and answers; without one they are paired by position.
         options: options of the metric, `schema` among them, and `judge`, as for `compare_json`.
 
     Returns:
@@ -146,25 +146,25 @@ def audit_gold(
 @final
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of a field, with all that is in it."""
+    """What was seen of a field, with everything in it."""
 
     right: Counter[int] = field(default_factory=Counter)
     """By system: how often its answers were right there."""
     wrong: Counter[int] = field(default_factory=Counter)
     omitted: int = 0
-    """How often a wrong answer was none."""
+    """How often a wrong answer had nothing there."""
     sample: Sample[int] = field(default_factory=lambda: Sample(_SAMPLE, array("q")))
     """Gold values, hashed."""
 
     @property
     def nothing(self) -> float:
-        """How often a wrong answer is none."""
+        """How likely a wrong answer has nothing there."""
         return (self.omitted + 1) / (self.wrong.total() + 2)
 
 
 @lru_cache(maxsize=1 << 12)
 def _around(path: str) -> tuple[str, ...]:
-    """Return the path of a field with those of all that is around it.
+    """Return the path of a field, after those of everything around it.
 
     >>> _around("items[].price")
     ('$', 'items', 'items[]', 'items[].price')
@@ -180,8 +180,8 @@ class Auditor:
     def __init__(self, systems: tuple[str, ...]) -> None:
         if len(systems) < _AGREE:
             raise ConfigurationError(
-                f"{len(systems)} of at least {_AGREE} systems: gold is suspicious where systems agree with "
-                "each other against it"
+                f"an audit needs at least {_AGREE} systems, not {len(systems)}: gold is suspicious where "
+                "systems agree against it"
             )
         self._systems = systems
         self._records = 0
@@ -191,7 +191,7 @@ class Auditor:
         self._dropped = 0
 
     def add(self, records: Sequence[Answered], compare: Comparer) -> None:
-        """Take gold records and the answers to them, of which a judge is asked together.
+        """Take gold records and the answers to them; a judge is asked about all of them together.
 
         Raises:
             GoldValidationError: a gold record has a member that the schema does not list.
@@ -225,7 +225,7 @@ class Auditor:
                 self._forget()
 
     def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
-        """Count what is right in an answer, and return what is not, by its place in the gold."""
+        """Count what is right in an answer, and return what is wrong, by its place in the gold."""
         leaves = [each for each in result.field_results if each.status not in LEAFLESS]
         for each in leaves:
             for path in _around(each.path):
@@ -235,7 +235,7 @@ class Auditor:
         return {} if all(each.status == MATCH for each in leaves) else disagreements(result)
 
     def _look_at(self, record: Answered, found: _Wrong, trail: Trail) -> _Look:
-        """Find those that agree with each other at a place."""
+        """Find the systems that agree with each other at a place."""
         groups: dict[str, dict[int, JsonValue]] = {}
         for system, wrong in found.items():
             for value in wrong.get(trail, ()):
@@ -276,7 +276,7 @@ class Auditor:
     # -- ranking -------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        """Keep those places at which the evidence is against the gold, and of these those that rank first."""
+        """Keep the places at which the evidence is against the gold, and only the first of these by rank."""
         chances = {path: self._seen[path].sample.alike for path in {each.field for each in self._suspects}}
         weighed = [
             replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
@@ -291,7 +291,7 @@ class Auditor:
         seen, overall = self._seen[suspect.field], self._seen["$"]
 
         def skill(name: str, *, was_right: bool) -> float:
-            # Two imagined answers as good as its answers to all fields; what it says here is left out.
+            # Add two imaginary answers as good as its answers to all fields; leave out what it says here.
             at = self._systems.index(name)
             general = (overall.right[at] + 1) / (overall.right[at] + overall.wrong[at] + 2)
             right = max(seen.right[at] - was_right, 0)
@@ -329,7 +329,7 @@ class Auditor:
 
 
 def _run(looks: Iterable[_Look], compare: Comparer) -> None:
-    """Look at several places; what is asked of them at a time is compared together."""
+    """Look at several places; what they ask for at the same time is compared together."""
     answers: list[tuple[_Look, Compared | None]] = [(look, None) for look in looks]
     while answers:
         asking = []

@@ -1,6 +1,6 @@
 """Records that are nearly the same, found without comparing all with all.
 
-Imported when it is asked for: it imports numpy.
+Import this module late: it imports numpy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BANDS, _ROWS = 16, 4
 _MOST: Final = 200_000
-"""So many candidates are compared."""
+"""At most this many candidates are compared."""
 _LISTED: Final = 100
 _MIX: Final = np.random.RandomState(7).randint(0, 2**62, _BANDS * _ROWS).astype(np.uint64) * np.uint64(2) + 1
 _NEIGHBOURS: Final = """
@@ -26,7 +26,7 @@ _NEIGHBOURS: Final = """
         SELECT band, record, lag(record) OVER (PARTITION BY band ORDER BY record) AS one FROM bands
     ) WHERE one IS NOT NULL ORDER BY band, record
 """
-"""Of the records that have a band, each with the one before it."""
+"""Each record of a band, with the one before it."""
 
 
 class Duplicate(NamedTuple):
@@ -69,7 +69,7 @@ class Twins:
     def link(
         self, record: Callable[[int], Record], score: Callable[[Record, Record], float], near: float
     ) -> None:
-        """Compare the candidates; what scores at least `near` is nearly the same."""
+        """Compare the candidates; those that score at least `near` are nearly the same."""
         tried: set[tuple[int, int]] = set()
         for pair in self._database.execute(_NEIGHBOURS):
             one, other = map(self._root, pair)
@@ -87,7 +87,7 @@ class Twins:
                     self.pairs.append(Duplicate(first.gold, first.id, second.gold, second.id, found))
 
     def _root(self, number: int) -> int:
-        """Return the first of the records that one is like; itself if there is none."""
+        """Return the first of the records that a record is like; itself if there is none."""
         while number in self._first:
             number = self._first[number]
         return number

@@ -1,6 +1,6 @@
-"""Texts and values as words, and words as numbers that can be looked for.
+"""Texts and values as words, and words as numbers to look for.
 
-Imported when it is asked for: it imports numpy.
+Import this module late: it imports numpy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Keys = NDArray[np.uint64]
 
 GRAM: Final = 8
-"""Of longer values, every so many words in a row are looked for."""
+"""Longer values are looked for by every run of this many words."""
 _DECOYS: Final = 1000
 _SEED: Final = 20_240_602
 _DIGITS: Final = 4
@@ -94,7 +94,7 @@ def hashes_of(words: Sequence[str]) -> Keys:
 
 
 def grams_of(hashes: Keys, size: int) -> Keys:
-    """Return a key for every so many words in a row."""
+    """Return a key for every `size` words in a row."""
     keys = np.zeros(max(len(hashes) - size + 1, 0), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for at in range(size):
@@ -103,14 +103,14 @@ def grams_of(hashes: Keys, size: int) -> Keys:
 
 
 def keys_of(words: Sequence[str]) -> Keys:
-    """Return what is looked for of a value: one key for all its words, or those of eight in a row."""
+    """Return the keys of a value: one for all its words, or one for every eight words in a row."""
     return grams_of(hashes_of(words), min(len(words), GRAM))
 
 
 def decoys_of(sample: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Return values that look like those of a sample: each part is that of another one at its place.
+    """Return values that look like those of a sample: each part comes from the same place in one of them.
 
-    Parts are words, and of a word with digits its characters. What is in the sample itself is left out.
+    Parts are words, or the characters of a word with digits. Values of the sample itself are left out.
     """
     alike: dict[tuple[int, ...], list[str]] = {}
     for words in sample:

@@ -118,10 +118,10 @@ def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, fol
     ("line", "told"),
     [
         ("audit", "nothing to audit: give GOLD with --answers, or --mutate FOLDER"),
-        ("audit gold.jsonl", "--answers: give the answers of at least two systems to hold against GOLD"),
+        ("audit gold.jsonl", "--answers: give the answers of at least two systems to compare with GOLD"),
         (
             "audit gold.jsonl --answers a.jsonl",
-            "1 of at least 2 systems: gold is suspicious where systems agree with each other against it",
+            "an audit needs at least 2 systems, not 1: gold is suspicious where systems agree against it",
         ),
         (
             "audit gold.jsonl --answers a.jsonl a.jsonl",
@@ -138,7 +138,7 @@ def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, fol
         ),
         (
             "audit gold.jsonl --answers a.jsonl b.jsonl --review",
-            "--review asks on the terminal, and there is none; leave it out to see the list",
+            "--review asks on the terminal, but there is none; leave it out to see the list",
         ),
         (
             "audit gold.txt --answers a.jsonl b.jsonl --review",
@@ -148,7 +148,7 @@ def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, fol
             "audit gold.jsonl --mutate golden",
             "--mutate breaks the answers that cases expect: leave out GOLD and --answers",
         ),
-        ("audit --mutate golden --workers 0", "--workers 0: it is at least 1"),
+        ("audit --mutate golden --workers 0", "--workers 0: it must be at least 1"),
         ("audit --mutate nowhere", "pytest can't collect the suite: file or directory not found: nowhere"),
     ],
 )
@@ -228,7 +228,8 @@ def test_without_options_nothing_can_be_accepted_as_well(answers, command, folde
     typed("w", "q")
     out = command(answers, "--review").out
     assert (
-        "a gold record has no `accept`: name a file of options with --config, whose `accept` it gets" in out
+        "gold records have no `accept`: name a file of options with --config, for its `accept` to take the value"
+        in out
     )
     assert out.endswith("no case to update\n")
     assert lines(folder) == before
@@ -276,7 +277,7 @@ def test_blank_lines_and_line_ends_stay(folder, command, typed):
     assert (folder / "gold.jsonl").read_bytes() == text.replace('"total": 20', '"total": 21').encode()
 
 
-# -- breaks that a suite does not notice -------------------------------------------------------------------
+# -- errors that a suite does not notice -------------------------------------------------------------------
 
 CASES = """\
 cases:
@@ -402,4 +403,4 @@ def test_judged_fields_are_left_out(folder, suite, command):
         "cases:\n- {id: a, expected: {a: x, b: 1}, fields: {a: {compare: semantic}}}\n"
     )
     out = command("audit --mutate golden").out
-    assert "a: a judge compares it, and none is asked" in out
+    assert "a: a judge compares it, but none is asked" in out

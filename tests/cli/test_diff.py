@@ -136,7 +136,7 @@ def test_a_drop_of_records_that_were_not_kept(saved, command):
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        "jsonmatch diff: --max-drop compares single records, and a.json keeps 10 of 30: save it with --keep all\n"
+        "jsonmatch diff: --max-drop compares single records, but a.json keeps 10 of 30: save it with --keep all\n"
     )
 
 
@@ -187,7 +187,7 @@ def test_what_several_candidates_need(saved, refused):
     saved("b", GOLD)
     saved("c", GOLD, "--keep", "all", "--metric", "json_similarity")
     assert refused("diff a.json b.json a.json") == (
-        "jsonmatch diff: several candidates need single records, and b.json keeps 10 of 30: "
+        "jsonmatch diff: several candidates need single records, but b.json keeps 10 of 30: "
         "save it with --keep all"
     )
     assert refused("diff a.json a.json a.json") == (

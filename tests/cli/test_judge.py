@@ -172,14 +172,14 @@ def test_what_no_judge_is_asked_in_scoring_is_in_no_figure(labelled):
     assert len(sys.modules["judges"].ASKED) == len(MIXED)
     assert report(ran)["figures"]["pairs"] == 13
     assert "labels.jsonl:15  labelled different, but the values are equal\n" in ran.out
-    assert "\n4 pairs of equal values or with a null: in no figure" in ran.out
+    assert "\n4 pairs of equal values or with a null: left out" in ran.out
 
 
 def test_equal_questions_are_asked_once_and_contradictions_are_told(labelled):
     ran = labelled([pair("yes", same=True), pair("yes", same=True), pair("yes", same=False)])
     assert len(sys.modules["judges"].ASKED) == 1
     assert report(ran)["figures"]["accuracy"] == 2 / 3
-    assert "labels.jsonl:3  labelled different, and line 1 same: it is the same question\n" in ran.out
+    assert "labels.jsonl:3  labelled different, but line 1, the same question, same\n" in ran.out
 
 
 def test_the_same_values_of_another_field_are_another_question(labelled):
@@ -204,14 +204,14 @@ def test_no_verdict_at_all(labelled):
     ran = labelled([pair("?", same=True)], "--gate", "accuracy >= 0.5")
     assert ran.code == 1
     assert ran.out.startswith("judge judges:judge on labels.jsonl: 0 verdicts\n\nPairs without a verdict")
-    assert ran.out.endswith("  FAILED   accuracy >= 0.5  there is no such figure of this data\n")
+    assert ran.out.endswith("  FAILED   accuracy >= 0.5  this data has no such figure\n")
 
 
 def test_labels_of_one_kind_have_no_kappa(labelled):
     ran = labelled([pair("yes", same=True)] * 3, "--gate", "kappa >= 0")
     assert ran.code == 1
     assert "  kappa      –     all labels are alike; it needs pairs of both kinds\n" in ran.out
-    assert ran.out.endswith("  FAILED   kappa >= 0  there is no such figure of this data\n")
+    assert ran.out.endswith("  FAILED   kappa >= 0  this data has no such figure\n")
 
 
 @pytest.mark.parametrize(
@@ -366,19 +366,22 @@ def test_labels_are_read(write):
         ('{"expected": 1, "actual": 2}', "2: 'label' is missing"),
         (
             '{"expected": 1, "actual": 2, "labl": true}',
-            "2: 'label' is missing; is 'labl' meant to be it?",
+            "2: 'label' is missing; is it misspelled as 'labl'?",
         ),
-        ('{"expectd": 1, "actual": 2}', "2: 'expected' is missing; is 'expectd' meant to be it?"),
+        ('{"expectd": 1, "actual": 2}', "2: 'expected' is missing; is it misspelled as 'expectd'?"),
         (
             '{"expected": 1, "actual": 2, "label": "yes"}',
-            "2: 'label' is true if the two values mean the same, else false, not \"yes\"",
+            "2: 'label' must be true if the two values mean the same, else false, not \"yes\"",
         ),
         (
             '{"expected": 1, "actual": 2, "label": 0.5}',
-            "2: 'label' is true if the two values mean the same, else false, not 0.5",
+            "2: 'label' must be true if the two values mean the same, else false, not 0.5",
         ),
-        ('{"expected": 1, "actual": 2, "label": 1, "path": ["a"]}', "2: 'path' is a text, not [\"a\"]"),
-        ('{"expected": 1, "actual": 2, "label": 1, "id": true}', "2: 'id' is a text or an integer, not true"),
+        ('{"expected": 1, "actual": 2, "label": 1, "path": ["a"]}', "2: 'path' must be a text, not [\"a\"]"),
+        (
+            '{"expected": 1, "actual": 2, "label": 1, "id": true}',
+            "2: 'id' must be a text or an integer, not true",
+        ),
     ],
 )
 def test_a_line_that_is_no_label(refused, write, line, told):
@@ -401,7 +404,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges",
-            "--judge-from 'judges' is no judge: that is an object with judge(items), or a function of one item, such as conftest:judge",
+            "--judge-from 'judges' is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
             "labels.jsonl --judge-from judges:jugde",
@@ -409,11 +412,11 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-from judges:Batches",
-            "--judge-from 'judges:Batches' is no judge: that is an object with judge(items), or a function of one item, such as conftest:judge",
+            "--judge-from 'judges:Batches' is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
             "labels.jsonl --judge-from judges:number",
-            "--judge-from 'judges:number' is no judge: that is an object with judge(items), or a function of one item, such as conftest:judge",
+            "--judge-from 'judges:number' is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
             "labels.jsonl --judge-from nowhere:judge",
@@ -429,7 +432,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
         ),
         (
             "labels.jsonl --judge-model m --judge-set model=n",
-            "--judge-set 'model=n': model is given twice, or has an option of its own",
+            "--judge-set 'model=n': model is given twice, or has its own option",
         ),
         (
             "labels.jsonl --judge-model m --judge-set max_cals=1",

@@ -31,8 +31,8 @@ def test_how_many_cases_a_drop_takes(saved, command):
     ran = command("plan main.json --drop 0.05")
     assert (ran.code, ran.err) == (0, "")
     head, *lines = ran.out.splitlines()
-    assert head.startswith("plan from main.json: 40 cases, mean score 0.975; noise assumed, as half of what")
-    cases = number(ran.out, r"to prove a drop of 0.05 in 80 % of runs it takes about (\d+) cases")
+    assert head.startswith("plan from main.json: 40 cases, mean score 0.975; noise assumed to be half the")
+    cases = number(ran.out, r"to prove a drop of 0.05 in 80 % of runs takes about (\d+) cases")
     curve = [line.split()[:2] for line in lines if re.match(r" +\d", line)]
     powers = {float(cases.replace(",", "")): float(power) for cases, power in curve}
     assert powers[cases] >= 0.8
@@ -63,7 +63,7 @@ def test_how_many_cases_a_precision_takes(saved, command):
     out = command("plan main.json --pass-rate --precision 0.03").out
     assert "pass rate 0.900" in out
     assert "The drop is taken" not in out
-    assert number(out, r"to 0.03 on each side it takes about (\d+) cases") == pytest.approx(384, rel=0.1)
+    assert number(out, r"to within 0.03 takes about (\d+) cases") == pytest.approx(384, rel=0.1)
     reaches = re.findall(r"^ +\d+  (0\.\d+)  ", out, re.MULTILINE)
     assert len({*reaches}) == 6
 
@@ -71,7 +71,7 @@ def test_how_many_cases_a_precision_takes(saved, command):
 def test_without_a_run(command):
     ran = command("plan --pass-rate 0.9 --drop 0.1")
     assert ran.out.startswith("plan from no run: pass rate 0.900; noise assumed")
-    assert "in 80 % of runs it takes about" in ran.out
+    assert "in 80 % of runs takes about" in ran.out
 
 
 def test_what_the_run_itself_can_see(saved, command):
@@ -85,7 +85,7 @@ def test_a_page(saved, command, folder):
     page = (folder / "plan.html").read_text()
     assert page.startswith("<!doctype html>")
     assert page.count("<polyline") == 1
-    assert "to prove a drop of 0.2 in 80 % of runs it takes about" in page
+    assert "to prove a drop of 0.2 in 80 % of runs takes about" in page
     assert "<script" not in page
 
 
@@ -94,17 +94,20 @@ def test_a_page(saved, command, folder):
     [
         ("", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
         ("--pass-rate --drop 0.1", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
-        ("main.json --pass-rate 0.9", "--pass-rate 0.9 is assumed, but RUN knows it; leave one out"),
-        ("main.json --drop 0", "a drop of 0 can't be planned for: it is above 0, and the mean is 0.992"),
-        ("main.json --precision 0", "a precision of 0: it is a share, such as 0.03"),
-        ("main.json --drop 5", "argument --drop: '5' is no number from 0 to 1"),
+        ("main.json --pass-rate 0.9", "--pass-rate 0.9: RUN has the rate; leave one of them out"),
+        (
+            "main.json --drop 0",
+            "a drop of 0 can't be planned for: it must be above 0 and at most the mean, 0.992",
+        ),
+        ("main.json --precision 0", "a precision of 0: it must be between 0 and 1, such as 0.03"),
+        ("main.json --drop 5", "argument --drop: '5' is not a number from 0 to 1"),
         (
             "main.json --drop 0.1 --power 1",
-            "--power 1: a drop can be proven in some runs, neither none nor all",
+            "--power 1: the share of runs must be above 0 and below 1, such as 0.8",
         ),
         ("main.json --confidence 95", "argument --confidence: '95' is no confidence: above 0.5"),
         ("no.json --drop 0.1", "no.json can't be read: no such file or directory"),
-        ("part.json --drop 0.1", "part.json has not kept every record: save it with --keep all"),
+        ("part.json --drop 0.1", "part.json does not have every record: save it with --keep all"),
     ],
 )
 def test_bad_input_is_one_line(saved, refused, command, line, told):

@@ -153,7 +153,7 @@ def test_a_corpus_of_which_some_records_are_kept(write, command):
     text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
     assert "leaf_f1, 40 records: mean score 0.03" in text
     assert "confidence intervals" not in text + page
-    assert "Figures and fields are those of all 40 records; listed as cases: 10" in page
+    assert "Figures and fields are of all 40 records, but only 10 are listed as cases" in page
     assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")
     assert "| `n` | 40 | 1 | 39 |" in told
 
@@ -243,7 +243,7 @@ def test_the_schema(command, folder):
             "--html run.json would write over a JSON file; RESULT comes first: jsonmatch report run.json --html",
         ),
         ("run.json --html --markdown", "argument --markdown: not allowed with argument --html"),
-        ("run.json --schema", "--schema is that of all result files: it goes without one"),
+        ("run.json --schema", "--schema is the same for all result files: leave RESULT and --baseline out"),
         ("- --baseline -", "both sides are '-'"),
         ("run.json --html none/a.html", "HERE/none/a.html: no such file or directory"),
     ],

@@ -184,9 +184,10 @@ def test_an_alignment_as_python_shows_it():
     )
 
 
-def test_a_result_can_be_pickled_and_copied():
+@pytest.mark.parametrize("item", [1, 0.5, "some text"])
+def test_a_result_can_be_pickled_and_copied(item):
     result = compare_json(
-        {"n": [1, 2, {"a": 1}]}, {"n": [2, 1, {"a": 2}]}, metric="leaf_f1", arrays="unordered"
+        {"n": [item, 2, {"a": item}], "b": item}, {"n": [2, item, {"a": 2}], "b": 2.5}, arrays="unordered"
     )
     for same in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
         assert [each.to_dict() for each in same.field_results] == [

@@ -201,7 +201,7 @@ def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     whole = many(37, 40)
     corpus = Corpus("m", "s", 40, 40, 37, dict.fromkeys(("score", "precision", "recall", "f1"), 0.97))
     found = checked("score >= 0.5 proven", replace(whole, cases=whole.cases[:10], corpus=corpus))
-    assert (found.passed, found.note) == (False, "an interval takes all records: use --keep all")
+    assert (found.passed, found.note) == (False, "an interval needs all records: use --keep all")
     assert checked("score >= 0.5", replace(whole, cases=whole.cases[:10], corpus=corpus)).passed
 
 

@@ -71,7 +71,7 @@ def test_the_shipped_file_is_what_the_tables_say():
         files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_text(encoding="utf-8")
     )
     assert json.loads(shipped) == SCHEMA, (
-        "write it anew: jsonmatch cases schema --output pytest_jsonmatch/golden/golden-cases.schema.json"
+        "regenerate it: jsonmatch cases schema --output pytest_jsonmatch/golden/golden-cases.schema.json"
     )
 
 
@@ -567,11 +567,11 @@ BEYOND = {
     ],
     "letters of all scripts": [
         ("{id: a–b, expected: 1}", "can't name a test"),
-        ("{producer: 'm€:f', expected: 1}", "`producer` has to be"),
+        ("{producer: 'm€:f', expected: 1}", "`producer` must be"),
         ("{marks: [a…], expected: 1}", "can't be the name of a mark"),
     ],
     "what parameters make": [
-        ("{parametrize: {n: [2]}, threshold: '${n}', expected: 1}", "has to be a number from 0 to 1"),
+        ("{parametrize: {n: [2]}, threshold: '${n}', expected: 1}", "must be a number from 0 to 1"),
         ("{parametrize: {n: [a b]}, expected: '${m}'}", "names no parameter"),
         ("{parametrize: [{n: 1}, {m: 1}], expected: 1}", "the rows do not have the same names"),
         (
@@ -579,7 +579,7 @@ BEYOND = {
             "is already taken by",
         ),
     ],
-    "version specifiers": [("{marks: [{skipif: {python: three}}], expected: 1}", "'three' is none")],
+    "version specifiers": [("{marks: [{skipif: {python: three}}], expected: 1}", "'three' is not one")],
     "a size of no bytes": [("{options: {memory_limit: 0 KiB}, expected: 1}", "memory_limit is '0 KiB'")],
     "duplicate keys": [("{expected: 1, expected: 2}", "'expected'")],
     "tables": [("{cases_from: {file: none.jsonl}}", "none.jsonl can't be read")],

@@ -182,7 +182,7 @@ def test_documents_find_each_other_by_id(write, folder):
 @pytest.mark.parametrize(
     ("sides", "told"),
     [
-        ({"ann": [{"k": 1}]}, "agreement is between two annotators or more; there is one"),
+        ({"ann": [{"k": 1}]}, "agreement needs two annotators or more; there is one"),
         (
             {"ann": {"a": {}}, "bob": {"b": {}}},
             "no document is described by two of ann, bob: do their ids agree?",
@@ -207,7 +207,7 @@ def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
     write(ann_jsonl=[{"id": 1}, {"k": 1}], bob_jsonl=[{"id": 1}, {"id": 1}])
     with pytest.raises(ConfigurationError, match=r"ann.jsonl:2 has no id that is a string or an integer"):
         measure_agreement({"ann": folder / "ann.jsonl", "bob": []}, id_field="id")
-    with pytest.raises(ConfigurationError, match=r"^bob: the id 1 comes twice"):
+    with pytest.raises(ConfigurationError, match=r"^bob: the id 1 occurs twice"):
         measure_agreement({"bob": folder / "bob.jsonl", "ann": []}, id_field="id")
     with pytest.raises(GoldValidationError, match="record 0: "):
         measure_agreement({"bob": ["{"], "ann": ["{}"]})
@@ -269,7 +269,7 @@ def test_the_command(golds, command, folder):
     assert lines[0] == "agreement of ann, bob, cem on 40 documents"
     assert [line.split()[0] for line in lines if line.startswith(("kind", "total"))] == ["kind", "total"]
     assert lines[-1].split()[:2] == ["PASSED", "alpha>=0.5"]
-    assert "By field, the least alpha first" in (folder / "a.html").read_text()
+    assert "By field, the lowest alpha first" in (folder / "a.html").read_text()
     found = json.loads((folder / "a.json").read_text())
     assert (found["study"], found["documents"], found["fields"]["total"]["agreement"][0]) == (
         "agreement",
@@ -299,7 +299,7 @@ def test_folders(write, command, folder):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("ann.jsonl", "agreement is between two annotators or more; there is one"),
+        ("ann.jsonl", "agreement needs two annotators or more; there is one"),
         ("ann.jsonl ann.jsonl", "one file is given twice"),
         ("ann.jsonl no.jsonl", "no.jsonl: no such file or directory"),
         ("ann.jsonl bob.jsonl --gate kappa>=1", "--gate 'kappa>=1': unknown figure 'kappa'"),

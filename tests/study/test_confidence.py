@@ -131,12 +131,12 @@ def test_clusters_widen_intervals():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"max_error": 0}, "max_error is 0; it is a share above 0 and below 1, such as 0.01"),
-        ({"correct": 2}, "correct is 2; it is a score above 0, and at most 1"),
-        ({"cost": {"wrong": 1}}, "cost is {'wrong': 1}; it says what a wrong value and a review cost"),
+        ({"max_error": 0}, "max_error is 0; it must be a share above 0 and below 1, such as 0.01"),
+        ({"correct": 2}, "correct is 2; it must be a score above 0 and at most 1"),
+        ({"cost": {"wrong": 1}}, "cost is {'wrong': 1}; it must say what a wrong value and a review cost"),
         (
             {"confidence": "sure.{path}"},
-            "no value in the answers to 2 records has a confidence, which was looked for at 'sure.{path}'",
+            "no value in the answers to 2 records has a confidence; these were looked for at 'sure.{path}'",
         ),
         ({"metric": "feild_match"}, "unknown metric 'feild_match'"),
     ],
@@ -150,7 +150,7 @@ def test_arguments_that_cannot_be(options, told):
 
 def test_a_wrong_confidence_is_named_with_its_record():
     with pytest.raises(
-        ConfigurationError, match=r"^record 'b': the confidence of n is 7; it has to be a number"
+        ConfigurationError, match=r"^record 'b': the confidence of n is 7; it must be a number"
     ):
         measure_confidence(
             [{"id": "b", "n": {"value": 1, "confidence": 7}}], [{"id": "b", "n": 1}], id_field="id"
@@ -159,7 +159,7 @@ def test_a_wrong_confidence_is_named_with_its_record():
 
 @pytest.mark.parametrize("answers", [[], [{"n": None}], [{"n": {"value": 1, "confidence": None}}]])
 def test_without_any_confidence(answers):
-    with pytest.raises(ConfigurationError, match="has a confidence, which was looked for as"):
+    with pytest.raises(ConfigurationError, match="has a confidence; these were looked for as"):
         measure_confidence(answers, [{"n": None}] * len(answers))
 
 
@@ -233,7 +233,7 @@ def test_confidences_beside_values_and_by_a_function(write, command):
     one = command("confidence a.jsonl gold.jsonl --confidence sure.{path}").out
     other = command("confidence b.jsonl gold.jsonl --confidence sure:of").out
     assert one.replace("a.jsonl", "b.jsonl") == other
-    assert "No auroc: it takes values that are right and values that are wrong." in one
+    assert "No auroc: it needs values that are right and values that are wrong." in one
 
 
 @pytest.mark.parametrize(
@@ -241,13 +241,13 @@ def test_confidences_beside_values_and_by_a_function(write, command):
     [
         (
             "--cost wrong",
-            "--cost 'wrong': it is what a wrong value and a review cost, as in wrong=100,review=1",
+            "--cost 'wrong': give what a wrong value and a review cost, as in wrong=100,review=1",
         ),
-        ("--cost wrong=1", "cost is {'wrong': 1.0}; it says"),
+        ("--cost wrong=1", "cost is {'wrong': 1.0}; it must say"),
         ("--gate coverage_at_error>0.5", "a gate on coverage_at_error needs --max-error"),
         ("--gate f1>0.5", "--gate 'f1>0.5': unknown figure 'f1'; known: accuracy, auroc,"),
-        ("--max-error 5", "argument --max-error: '5' is no number from 0 to 1"),
-        ("--confidence x", "confidence is 'x'; it is 'inline', a function, or a path with {path} in it once"),
+        ("--max-error 5", "argument --max-error: '5' is not a number from 0 to 1"),
+        ("--confidence x", "confidence is 'x'; it must be 'inline', a function, or a path with {path} in it"),
         ("--confidence no_module:x", "no_module:x"),
         ("--json -", "--json - and the report both go to standard output"),
     ],

@@ -75,7 +75,7 @@ def test_a_function():
 def test_what_is_no_confidence(given):
     with pytest.raises(ConfigurationError) as error:
         split_by("inline")({"a": [{"value": 1, "confidence": given}]})
-    assert str(error.value) == f"the confidence of a[0] is {given!r}; it has to be a number from 0 to 1"
+    assert str(error.value) == f"the confidence of a[0] is {given!r}; it must be a number from 0 to 1"
 
 
 @pytest.mark.parametrize("where", ["score", "{path}", "c.{path}.{path}", "{path}.confidence", "c.{path}_c"])

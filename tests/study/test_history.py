@@ -182,9 +182,9 @@ def test_a_drop_of_a_tenth_is_seen_in_few_runs():
 @pytest.mark.parametrize(
     ("paths", "told"),
     [
-        ([], "a history is of two runs or more; there is 0"),
-        (["run1.json"], "a history is of two runs or more; there is 1"),
-        (["run1.json", "."], ". is no file; a history reads each file more than once"),
+        ([], "a history needs two runs or more; there is 0"),
+        (["run1.json"], "a history needs two runs or more; there is 1"),
+        (["run1.json", "."], ". is not a file; a history reads each file more than once"),
         (["run1.json", "no.json"], "no.json can't be read: no such file or directory"),
         (
             ["run1.json", "other.json"],
@@ -265,7 +265,7 @@ def test_a_large_run_says_how_many_cases_are_tested(save, command, monkeypatch):
     monkeypatch.setattr(history, "_MOST_CASES", 30)
     save(*(run_of(answers(1, number=60), day) for day in (1, 2)))
     assert (
-        "Changes are looked for in 50 % of the cases, the same in all runs"
+        "Changes are tested on 50 % of the cases, the same in all runs"
         in command("history run1.json run2.json").out
     )
 
@@ -310,7 +310,7 @@ def test_no_change(save, command):
     save(run_of(answers(1), 1), run_of(answers(2), 2))
     ran = command("history run1.json run2.json")
     assert ran.code == 0
-    assert "No change is shown. (If nothing changes, one is in 5 % of histories.)" in ran.out
+    assert "No change is shown. (If nothing changes, one is still shown in 5 % of histories.)" in ran.out
 
 
 def test_many_runs_fit_a_terminal(save, command, monkeypatch):

@@ -237,7 +237,7 @@ def test_memory_does_not_grow_with_records(monkeypatch):
     ("gold", "options", "told"),
     [
         ({"g": []}, {}, "there is no gold record"),
-        ({"g": [{}]}, {"near": 0}, "near is 0; it is a score, above 0 and up to 1"),
+        ({"g": [{}]}, {"near": 0}, "near is 0; it must be a score above 0 and up to 1"),
         ({"g": [{}]}, {"id_field": "id"}, "g: record 0 has no id that is a string or an integer"),
         ({"g": "no.jsonl"}, {}, "gold 'no.jsonl' can't be read: no such file or directory"),
     ],
@@ -292,7 +292,7 @@ def test_the_command(corpus, command, folder):
     assert {line[1] for line in found} == {"r5", "r9"}
     assert "shots.jsonl:1" in ran.out
     assert lines[-1].split()[:2] == ["PASSED", "contaminated<=2"]
-    assert "Records that stand in the texts" in (folder / "o.html").read_text()
+    assert "Records that occur in the texts" in (folder / "o.html").read_text()
     found = json.loads((folder / "o.json").read_text())
     assert (found["study"], found["contaminated"], found["worst"][0]["split"]) == ("overlap", 2, "test")
 

@@ -269,7 +269,7 @@ def test_the_command(sides, command, folder):
         "field  what    effect  from old to new         p    records",
         "total  number    0.00  median 99.5 → 99.5  1.000  200 → 200",
         "",
-        "p-values are corrected for 3 tests: if nothing has moved, anything is shown in at most 5 % of runs.",
+        "p-values are corrected for 3 tests: if nothing has moved, at most 5 % of runs show a change.",
         "",
         "gates, on 200 new records:",
         "  FAILED   effect <= 0.2  1.00  slack -0.80",
@@ -296,7 +296,7 @@ def test_gates(sides, command, gate, code):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("- -", "both sides are '-', and standard input can be read once"),
+        ("- -", "both sides are '-', but standard input can be read only once"),
         ("no.jsonl old.jsonl", "no.jsonl: no such file"),
         ("old.jsonl empty.jsonl", "there are no old records: nothing can be compared"),
         ("bad.jsonl old.jsonl", "bad.jsonl:1:1: not valid JSON"),

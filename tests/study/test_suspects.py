@@ -257,7 +257,7 @@ def test_no_records():
 
 
 def test_too_few_systems():
-    with pytest.raises(ConfigurationError, match="1 of at least 2 systems"):
+    with pytest.raises(ConfigurationError, match="at least 2 systems, not 1"):
         audit_gold(GOLD, {"a": GOLD})
 
 

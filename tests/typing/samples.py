@@ -81,12 +81,10 @@ from pytest_jsonmatch.schema import (
     SchemaNode,
     annotate_xeval,
     infer_schema,
-    load_schema,
     parse_eval_schema,
     register,
     reset_type_defaults,
     resolve_schema_references,
-    schema_hash,
     set_type_default,
     validate_gold,
 )
@@ -407,9 +405,9 @@ def sample_schemas() -> None:
     annotated = assert_type(annotate_xeval(inferred), dict[str, Any])
     tree = assert_type(parse_eval_schema(annotated), SchemaNode)
     assert_type(tree.properties, "dict[str, SchemaNode] | None")
-    assert_type(load_schema(tree), SchemaNode)
+    assert_type(parse_eval_schema(tree), SchemaNode)
     assert_type(resolve_schema_references(SCHEMA), dict[str, Any])
-    assert_type(schema_hash(SCHEMA), str)
+    assert_type(parse_eval_schema(SCHEMA).digest, str)
     validate_gold(GOLD, tree, id_field="id", warn_missing=False, strict_types=True)
     assert annotated["properties"]["n"]["x-eval-compare"] == "numeric"
     set_type_default("string", {"numeric": {"tolerance": {"abs": 1}}})

@@ -54,10 +54,8 @@ class Batch:
 
     name: str
     ask: Callable[..., object]
-    scope: str = "record"
-    null_aware: bool = False
-    short_circuit: bool = False
-    judged: bool = False
+    scope: str
+    judged: bool
 
 
 @final

@@ -120,7 +120,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     for flag, value in flags.items():
         if not isinstance(value, bool):
             raise ConfigurationError(f"comparator {name!r} has {flag} = {value!r}; it is True or False")
-    batch = Batch(name, fn, scope, **flags)
+    null_aware, short_circuit, judged = flags.values()
+    batch = Batch(name, fn, scope, judged)
     check = getattr(fn, "check_params", None)
 
     def make(params: Params) -> Scoring:
@@ -135,13 +136,13 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
         question = Question(batch, given)
 
         def score(expected: JsonValue, actual: JsonValue) -> float | Question:
-            if (expected is None or actual is None) and not batch.null_aware:
+            if (expected is None or actual is None) and not null_aware:
                 return 1.0 if expected is None and actual is None else 0.0
-            if batch.short_circuit and json_equal(expected, actual):
+            if short_circuit and json_equal(expected, actual):
                 return 1.0
             return question
 
         return Scoring(score)
 
     # Equal values are a match at once only where the comparator says that it need not be asked.
-    return Comparator(name, make, null_aware=batch.null_aware, reflexive=batch.short_circuit, batch=batch)
+    return Comparator(name, make, null_aware=null_aware, reflexive=short_circuit, batch=batch)

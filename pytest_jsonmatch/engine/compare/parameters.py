@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
@@ -115,18 +115,3 @@ def takes(fn: Callable[..., object], number: int) -> bool:
     except (TypeError, ValueError):  # (some C functions, `str` for one, have no signature)
         return False
     return True
-
-
-def take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
-    """Return whether broken JSON is to be repaired, and the other options: those that a plan knows.
-
-    >>> take_repair({"repair": True, "transform": ["trim"]})
-    (True, {'transform': ['trim']})
-    """
-    if not options or "repair" not in options:
-        return False, options
-    others = dict(options)
-    repair = others.pop("repair")
-    if not isinstance(repair, bool):
-        raise ConfigurationError(f"repair is {repair!r}; it is True or False")
-    return repair, others

@@ -100,7 +100,6 @@ class PlanNode:
         """Texts here are JSON: they are read before the walk."""
         explicit: Bound | None = said.get("compare")
         self.explicit = explicit.behind(self._transform) if explicit and self.transforms else explicit
-        self.by_type = self.types.by_type
         self.skip: bool = said.get("skip", False)
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight = float(said.get("weight", 1.0))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Outcome
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figure, Sums
 
@@ -121,6 +121,15 @@ class MatchResult:
         """Return the outcome with all findings, in the order of the document; they are made now."""
         self._outcome = written(self._plan, self._outcome, *self._documents)
         return self._outcome
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Findings are recognised by the very values of the documents, which a copy does not have.
+        self._written()
+        return vars(self)
+
+    def findings(self) -> Sequence[Finding]:
+        """Return all findings without keeping them, for loops over very many comparisons."""
+        return written(self._plan, self._outcome, *self._documents).findings
 
     @property
     def field_results(self) -> Sequence[FieldResult]:

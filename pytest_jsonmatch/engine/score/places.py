@@ -212,11 +212,11 @@ class Places:
             if one == other and node.plain:
                 self.add(spot, MATCH, 1.0)
                 return
-            score = node.by_type[kind]
+            score = node.types.by_type[kind]
             if not node.types.is_quick:
                 score = self._once(spot, score)
         elif kind in NUMBERS and other_kind in NUMBERS:
-            score = node.by_type[float]
+            score = node.types.by_type[float]
         else:
             self._mistyped(spot)
             return
