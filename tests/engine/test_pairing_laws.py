@@ -150,6 +150,7 @@ WEIGHED = {
         {"x-eval-weight": 0.5},
     ]
 }
+HEAVY_TEXTS = {"type": "array", "items": {"anyOf": [{"type": "string", "x-eval-weight": 2}, {}]}}
 SCHEMAS = [
     ALTERNATIVES,
     {"type": "array", "items": WEIGHED, **PAIRED},
@@ -227,6 +228,15 @@ def check_cells(grid: Grid, case: Elements) -> None:
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
+# Only the walk scores what may be accepted under several alternatives.
+@example(
+    {
+        "schema": {"type": "array", "items": {"anyOf": [HEAVY_TEXTS, {}]}, **PAIRED},
+        "accept": {"[]": ["tea"]},
+    },
+    [["a", "b"]],
+    [["a", "b"]],
+)
 def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options, expected, actual):
     case = Elements(prepare("leaf_f1", given_options), expected, actual)
     check_bounds(case.grid(body), case)
