@@ -197,6 +197,11 @@ def test_what_is_proven_goes_by_clusters():
     assert not checked("pass_rate >= 0.75 proven", within).passed
 
 
+def test_a_mean_leaves_out_records_without_figures():
+    corpus = Corpus("m", "s", 4, 4, 2, {"score": 1.0}, unscored=1)
+    assert checked("score >= 0.9", ResultSet((), corpus=corpus)).note == "mean of 3 records"
+
+
 def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     whole = many(37, 40)
     corpus = Corpus("m", "s", 40, 40, 37, dict.fromkeys(("score", "precision", "recall", "f1"), 0.97))
