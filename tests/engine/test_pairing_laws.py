@@ -659,8 +659,10 @@ def test_a_users_comparator_sees_few_pairs_and_none_twice(kind, size):
     assert {pair for pair in rows if all(isinstance(note, str) for note in pair)} <= set(calls)
 
 
-@pytest.mark.parametrize("kind", ["tags", "objects"])
-def test_very_many_nested_elements_pair_as_they_do_alone(kind):
+@pytest.mark.parametrize(
+    ("kind", "more"), [("tags", {}), ("tags", {"leaf_threshold": 1.0}), ("objects", {})]
+)
+def test_very_many_nested_elements_pair_as_they_do_alone(kind, more):
     rng = random.Random(5)
 
     def element(at):
@@ -671,9 +673,9 @@ def test_very_many_nested_elements_pair_as_they_do_alone(kind):
     expected = [{"id": at, "tags": [element(at) for _ in range(10)]} for at in range(210)]
     actual = [{"id": at["id"], "tags": [*at["tags"][3:], *(element(0) for _ in range(3))]} for at in expected]
     rng.shuffle(actual)
-    result = compare_json(actual, expected, metric="pairwise_f1")
+    result = compare_json(actual, expected, metric="pairwise_f1", **more)
     alone = [
-        compare_json(other, one, metric="pairwise_f1")
+        compare_json(other, one, metric="pairwise_f1", **more)
         for one in expected
         for other in actual
         if one["id"] == other["id"]
