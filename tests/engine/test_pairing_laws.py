@@ -659,9 +659,7 @@ def test_a_users_comparator_sees_few_pairs_and_none_twice(kind, size):
     assert {pair for pair in rows if all(isinstance(note, str) for note in pair)} <= set(calls)
 
 
-@pytest.mark.parametrize(
-    ("kind", "more"), [("tags", {}), ("tags", {"leaf_threshold": 1.0}), ("objects", {})]
-)
+@pytest.mark.parametrize(("kind", "more"), [("tags", {}), ("tags", {"leaf_threshold": 1.0}), ("objects", {})])
 def test_very_many_nested_elements_pair_as_they_do_alone(kind, more):
     rng = random.Random(5)
 
