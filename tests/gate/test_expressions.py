@@ -54,6 +54,7 @@ def test_a_gate_that_is_to_be_proven(text):
         ("f1 => 0.5", 3, "unexpected '='; write >= or =="),
         ("f1 >= high", 6, "expected a number, not 'high'"),
         ("f1 >= 90", 6, "f1 is between 0 and 1; for 90 % write 0.9"),
+        ("f1 >= 100", 6, "f1 is between 0 and 1; for 100 % write 1"),
         ("f1 >= -0.1", 6, "f1 is between 0 and 1"),
         ("f1 >= 0.9 and recall > 1", 10, "expected the end of the gate, or `proven`, not 'and'"),
         ("f1 >= 0.9 proved", 10, "expected the end of the gate, or `proven`, not 'proved'"),
@@ -91,6 +92,13 @@ def test_what_is_wrong_and_where(text, position, reason):
     assert (error.position, error.reason[: len(reason)]) == (position, reason)
     assert str(error).splitlines()[1:] == [f"  {text}", f"  {' ' * position}^"]
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("limit", ["-1", "101"])
+def test_what_is_no_percentage_is_not_taken_for_one(limit):
+    with pytest.raises(GateError) as caught:
+        parse_gate(f"f1 >= {limit}")
+    assert caught.value.reason == "f1 goes from 0 to 1"
 
 
 @given(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))
