@@ -98,7 +98,7 @@ def test_what_is_wrong_and_where(text, position, reason):
 def test_what_is_no_percentage_is_not_taken_for_one(limit):
     with pytest.raises(GateError) as caught:
         parse_gate(f"f1 >= {limit}")
-    assert caught.value.reason == "f1 goes from 0 to 1"
+    assert caught.value.reason == "f1 is between 0 and 1"
 
 
 @given(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))
