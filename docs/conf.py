@@ -32,21 +32,21 @@ autodoc_default_options = {"members": True, "undoc-members": True}
 
 
 def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Name the files of examples, and keep only the text of links to files that the site does not have."""
+    """Show the file names of examples, and keep only the text of links to files outside the site."""
     text = re.sub(r"^<!-- file: (.+) -->$", r"`\1`", source[0], flags=re.MULTILINE)
     source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
 
 
 def read_google_style(app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
-    """Turn sections such as "Args:" into what Sphinx knows.
+    """Turn sections such as "Args:" into markup for Sphinx.
 
-    The extension Napoleon would do so for attributes too, and take whatever comes before a colon for a type.
+    The extension Napoleon would do so for attributes too, and read any text before a colon as a type.
     """
     if what not in {"attribute", "data", "property"}:
         lines[:] = GoogleDocstring(lines, docstrings, app, what, name, obj, options).lines()
 
 
 def setup(app: Sphinx) -> None:
-    """Have Sphinx call the functions above."""
+    """Register the functions above with Sphinx."""
     app.connect("source-read", read_page)
     app.connect("autodoc-process-docstring", read_google_style)

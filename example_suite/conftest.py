@@ -1,4 +1,4 @@
-"""What the whole suite shares: where answers come from, and a comparator of our own."""
+"""Shared by the whole suite: where answers come from, and a custom comparator and metric."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ DOCUMENTS = Path(__file__).parent / "documents"
 
 
 def pytest_jsonmatch_register(registry):
-    """Names that golden files and tests may use beside the built-in ones."""
+    """Add names that golden files and tests may use beside the built-in ones."""
     registry.comparator("same_tags", same_tags)
     registry.metric("receipt", {"base": "leaf_f1", "leaf_threshold": 0.5})
 
 
 def same_tags(expected, actual, params):
-    """The share of tags that both have, in any order and case."""
+    """Return the share of tags that both have, in any order and case."""
     wanted, found = ({tag.casefold() for tag in tags} for tags in (expected, actual))
     return len(wanted & found) / len(wanted | found)
 
@@ -30,9 +30,9 @@ def document():
 
 @pytest.fixture
 def jsonmatch_actual(jsonmatch_case, request):
-    """The answer for a golden case: a case with nothing but an input is a receipt to read.
+    """Return the answer for a golden case: a case that only has an input is a receipt to read.
 
-    All others have a recorded answer, or a producer; the plugin's own fixture of the same name knows both.
+    All others have a recorded answer or a producer; the plugin's fixture of the same name handles both.
     """
     if jsonmatch_case.has_actual or jsonmatch_case.producer:
         return request.getfixturevalue("jsonmatch_actual")

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 
 def ask_model(prompt: str) -> str:
-    """The model's answer, as it came: often JSON, seldom JSON alone."""
+    """Return the model's raw answer: often JSON, seldom only JSON."""
     kind, number = re.findall(r"\b(receipt|ticket) #(\d{4})", prompt, re.IGNORECASE)[-1]
     return (HERE / "answers" / f"{kind.lower()}-{number}.txt").read_text(encoding="utf-8")
 

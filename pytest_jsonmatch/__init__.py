@@ -8,121 +8,77 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch._lazy import lazy_names
-from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.answer import Answer, Spent
-    from pytest_jsonmatch.api import compare_corpus, compare_json
-    from pytest_jsonmatch.assertions import assert_json_match
-    from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
-    from pytest_jsonmatch.corpus.result import RecordResult, RunError, RunResult
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit
-    from pytest_jsonmatch.engine.ask.compound import CompoundComparator
-    from pytest_jsonmatch.engine.compare.base import ComparatorResult
-    from pytest_jsonmatch.engine.compare.batched import BatchItem
-    from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.answer import Answer as Answer, Spent as Spent
+    from pytest_jsonmatch.api import compare_corpus as compare_corpus, compare_json as compare_json
+    from pytest_jsonmatch.assertions import assert_json_match as assert_json_match
+    from pytest_jsonmatch.corpus.postprocess import (
+        NullHandling as NullHandling,
+        propagate_batch_errors as propagate_batch_errors,
+        reclassify_nulls as reclassify_nulls,
+    )
+    from pytest_jsonmatch.corpus.result import (
+        RecordResult as RecordResult,
+        RunError as RunError,
+        RunResult as RunResult,
+    )
+    from pytest_jsonmatch.engine.align.audited import ArrayAudit as ArrayAudit
+    from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
+    from pytest_jsonmatch.engine.compare.batched import BatchItem as BatchItem
+    from pytest_jsonmatch.engine.plan.compile import Signature as Signature
     from pytest_jsonmatch.engine.plan.registry import (
-        Registry,
-        register_comparator,
-        register_encoder,
-        register_judge,
-        register_metric,
-        register_transform,
+        Registry as Registry,
+        register_comparator as register_comparator,
+        register_encoder as register_encoder,
+        register_judge as register_judge,
+        register_metric as register_metric,
+        register_transform as register_transform,
     )
-    from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
-    from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
+    from pytest_jsonmatch.engine.result.containers import (
+        ArrayAlignment as ArrayAlignment,
+        ContainerResult as ContainerResult,
+    )
+    from pytest_jsonmatch.engine.result.figures import (
+        ErrorEntry as ErrorEntry,
+        FieldAggregation as FieldAggregation,
+    )
+    from pytest_jsonmatch.engine.result.match import MatchResult as MatchResult
+    from pytest_jsonmatch.engine.score.field import FieldResult as FieldResult
+    from pytest_jsonmatch.engine.value.convert import MISSING as MISSING, to_json_value as to_json_value
     from pytest_jsonmatch.engine.value.errors import (
-        ComparatorError,
-        ConfigurationError,
-        GoldValidationError,
-        InvalidExpectedError,
-        JsonExtractionError,
-        JsonMatchError,
-        JsonMatchWarning,
-        JsonParseError,
-        RootTypeError,
-        TargetPathError,
-        UnlistedFieldError,
-        UnsupportedValueError,
+        ComparatorError as ComparatorError,
+        ConfigurationError as ConfigurationError,
+        GoldValidationError as GoldValidationError,
+        InvalidExpectedError as InvalidExpectedError,
+        JsonExtractionError as JsonExtractionError,
+        JsonMatchError as JsonMatchError,
+        JsonMatchWarning as JsonMatchWarning,
+        JsonParseError as JsonParseError,
+        RootTypeError as RootTypeError,
+        TargetPathError as TargetPathError,
+        UnlistedFieldError as UnlistedFieldError,
+        UnsupportedValueError as UnsupportedValueError,
     )
-    from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.decorator import golden_cases
-    from pytest_jsonmatch.reading.extract import Extraction, extract_json
-    from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.semantic.cache import CachedJudge
+    from pytest_jsonmatch.golden.cases import GoldenCase as GoldenCase
+    from pytest_jsonmatch.golden.decorator import golden_cases as golden_cases
+    from pytest_jsonmatch.reading.extract import Extraction as Extraction, extract_json as extract_json
+    from pytest_jsonmatch.results.comparison import Comparison as Comparison
+    from pytest_jsonmatch.semantic.cache import CachedJudge as CachedJudge
     from pytest_jsonmatch.semantic.judging import (
-        CallableJudge,
-        Judge,
-        JudgeError,
-        JudgeItem,
-        JudgeUsage,
-        Verdict,
+        CallableJudge as CallableJudge,
+        Judge as Judge,
+        JudgeError as JudgeError,
+        JudgeItem as JudgeItem,
+        JudgeUsage as JudgeUsage,
+        Verdict as Verdict,
     )
-    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
-
-__all__ = [
-    "MISSING",
-    "Answer",
-    "ArrayAlignment",
-    "ArrayAudit",
-    "BatchItem",
-    "CachedJudge",
-    "CallableJudge",
-    "ComparatorError",
-    "ComparatorResult",
-    "Comparison",
-    "CompoundComparator",
-    "ConfigurationError",
-    "ContainerResult",
-    "ErrorEntry",
-    "Extraction",
-    "FieldAggregation",
-    "FieldResult",
-    "GoldValidationError",
-    "GoldenCase",
-    "InvalidExpectedError",
-    "JsonExtractionError",
-    "JsonMatchError",
-    "JsonMatchWarning",
-    "JsonParseError",
-    "Judge",
-    "JudgeError",
-    "JudgeItem",
-    "JudgeUsage",
-    "MatchResult",
-    "NullHandling",
-    "OpenAIJudge",
-    "RecordResult",
-    "Registry",
-    "RootTypeError",
-    "RunError",
-    "RunResult",
-    "Signature",
-    "Spent",
-    "TargetPathError",
-    "UnlistedFieldError",
-    "UnsupportedValueError",
-    "Verdict",
-    "__version__",
-    "assert_json_match",
-    "compare_corpus",
-    "compare_json",
-    "extract_json",
-    "golden_cases",
-    "propagate_batch_errors",
-    "reclassify_nulls",
-    "register_comparator",
-    "register_encoder",
-    "register_judge",
-    "register_metric",
-    "register_transform",
-    "to_json_value",
-]
+    from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge as OpenAIJudge
 
 _HOMES = {
+    "_version": ("__version__",),
     "answer": ("Answer", "Spent"),
     "assertions": ("assert_json_match",),
     "api": ("compare_corpus", "compare_json"),
@@ -170,8 +126,4 @@ _HOMES = {
 }
 if not TYPE_CHECKING:
     # A type checker that sees it takes any misspelt name for an object.
-    __getattr__ = lazy_names(__name__, _HOMES, __name__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

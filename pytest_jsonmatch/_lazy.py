@@ -7,22 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 
 
-def lazy_names(package: str, homes: Mapping[str, Sequence[str]], within: str) -> Callable[[str], object]:
-    """Return what a package has for `__getattr__`.
+def lazy_names(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
+    """Return what a package has for `__all__`, `__getattr__` and `__dir__`.
 
     Args:
         package: its `__name__`.
-        homes: the names that each module defines.
-        within: the package that the modules are named from.
+        homes: the names that each module of `pytest_jsonmatch` defines.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
+    public = sorted(home_of)
 
     def resolve(name: str) -> object:
         home = home_of.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(import_module(f"{within}.{home}"), name)
+        value: object = getattr(import_module(f"pytest_jsonmatch.{home}"), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return resolve
+    return public, resolve, public.copy

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
-from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.result.validity import take_validate, validity_of
+from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import Executor
     from os import PathLike
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.schema.documents import SchemaSource
+    from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.triage import Triage
 
 
@@ -78,7 +79,8 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    return compare_values(value_of(actual), read_expected(expected), metric, options)
+    value = read_expected(expected)
+    return Comparing(metric, options).result(value_of(actual), value)
 
 
 def read_expected(expected: object) -> JsonValue:
@@ -90,100 +92,96 @@ def read_expected(expected: object) -> JsonValue:
     return parse_json(bytes(expected) if isinstance(expected, bytearray) else expected)
 
 
-def compare_values(
-    actual: object, expected: JsonValue, metric: str, options: Mapping[str, Any]
-) -> MatchResult:
-    """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
-
-    `actual` may be MISSING: an answer that can't be read, in which everything is missing.
-    """
-    repair, options = take_repair(options)
-    validate, options = take_validate(options)
-    judge, triage, options = _take_judge(options)
-    plan = prepare(metric, options)
-    notes: tuple[str, ...] = ()
-    if type(actual) is str or isinstance(actual, (str, bytes, bytearray)):
-        actual, notes = _extract_actual(actual, expected, plan, repair=repair)
-    elif actual is not MISSING:
-        actual = to_json_value(actual, side="actual")
-    if plan.reads_texts:
-        from pytest_jsonmatch.reading.nested import with_texts_read
-
-        expected, actual = with_texts_read(plan, expected), with_texts_read(plan, actual)
-    outcome = answered(plan, expected, actual, _bench(plan, judge), triage)
-    if triage is not None and triage.saved and (run := current_run()) is not None:
-        run.note_saved(triage.saved)
-    validity = validity_of(plan.schema, actual, validate)
-    notes += keyless(plan.key_rules, expected)
-    return MatchResult(plan, (expected, actual), outcome, notes, validity)
-
-
 @final
 class Comparing:
-    """A metric with its options, checked and compiled once for many comparisons.
+    """A metric with its options, checked and compiled: for one comparison, or for many without triage.
+
+    Args:
+        metric: its name.
+        options: its options, and those of a comparison: `repair`, `validate`, `judge`, `judge_triage` with a
+            `threshold`.
 
     Raises:
         ConfigurationError: an unknown metric or option, or one with a value that it cannot have.
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
-        self.repair, options = take_repair(options)
-        judge, _, options = _take_judge(take_validate(options)[1])
-        self.plan = prepare(metric, options)
-        self._judge = _bench(self.plan, judge)
+        self.options = dict(options)
+        """Those that the plan knows."""
+        self.repair = self.options.pop("repair", False)
+        if not isinstance(self.repair, bool):
+            raise ConfigurationError(f"repair is {self.repair!r}; it is True or False")
+        self.validate = self.options.pop("validate", "off")
+        check_validate(self.validate, self.options.get("schema"))
+        judge = self.options.pop("judge", None)
+        if judge is not None and not isinstance(judge, str):
+            from pytest_jsonmatch.semantic.bench import Bench, as_judge
+
+            if not isinstance(judge, Bench):
+                as_judge(judge)  # raises now, and not at the first question, if it is none
+        self._triage = _take_triage(self.options) if "judge_triage" in self.options else None
+        self.plan = prepare(metric, self.options)
+        self.bench = _bench(self.plan, judge)
 
     def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
-        """Return the JSON value that `compare_values` would compare and what was tolerated to read it.
+        """Return the JSON value of an answer, and what was tolerated to read it; MISSING is none.
 
-        It raises what that would raise.
+        It raises what `compare_json` raises.
         """
-        if not isinstance(actual, (str, bytes, bytearray)):
-            return to_json_value(actual, side="actual"), ()
-        return _extract_actual(actual, expected, self.plan, repair=self.repair)
+        if actual is MISSING or not isinstance(actual, (str, bytes, bytearray)):
+            return (MISSING if actual is MISSING else to_json_value(actual, side="actual")), ()
+        from pytest_jsonmatch.reading.extract import extract_json, kind_of
+
+        found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
+        return found.value, tuple(found.warnings)
+
+    def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
+        """Return both sides as they are compared: with JSON text inside them read, where a rule says so."""
+        if not self.plan.reads_texts:
+            return expected, actual
+        from pytest_jsonmatch.reading.nested import with_texts_read
+
+        return with_texts_read(self.plan, expected), with_texts_read(self.plan, actual)
+
+    def result(self, actual: object, expected: JsonValue) -> MatchResult:
+        """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
+
+        `actual` may be MISSING: an answer that can't be read, in which everything is missing.
+        """
+        plan, bench, triage = self.plan, self.bench, self._triage
+        value, notes = self.read(actual, expected)
+        documents = expected, value = self._documents(expected, value)
+        outcome = answered(plan, expected, value, bench, triage)
+        if bench is not None and triage is not None:
+            bench.memory.note(saved=triage.saved)
+        validity = validity_of(plan.schema, value, self.validate)
+        return MatchResult(plan, documents, outcome, notes + keyless(plan.standing, expected), validity)
 
     def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:
         """Yield the results of several answers, each given with what is expected; a judge is asked about all.
 
         Of what can't be scored it is the error that scoring raises; an answer may be MISSING.
         """
-        documents = [(expected, actual) for actual, expected in pairs]
-        plan = self.plan
-        if plan.reads_texts:
-            from pytest_jsonmatch.reading.nested import with_texts_read
-
-            documents = [
-                (with_texts_read(plan, one), with_texts_read(plan, other)) for one, other in documents
-            ]
-        outcomes = answered_all(plan, [(None, *each) for each in documents], self._judge)
+        documents = [self._documents(expected, actual) for actual, expected in pairs]
+        outcomes = answered_all(self.plan, [(None, *each) for each in documents], self.bench)
         for each, found in zip(documents, outcomes, strict=True):
-            yield found if isinstance(found, JsonMatchError) else MatchResult(plan, each, found)
+            yield found if isinstance(found, JsonMatchError) else MatchResult(self.plan, each, found)
 
 
 JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
 """Options about the judge and its questions; plans do not know them."""
 
 
-def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapping[str, Any]]:
-    """Return the judge, the choice of questions, and the other options, which plans know."""
-    if not options or ("judge" not in options and "judge_triage" not in options):
-        return None, None, options
-    others = dict(options)
-    judge = others.pop("judge", None)
-    if judge is not None and not isinstance(judge, str):
-        from pytest_jsonmatch.semantic.bench import Bench, as_judge
-
-        if not isinstance(judge, Bench):
-            as_judge(judge)  # raises now, and not at the first question, if it is none
-    if "judge_triage" not in others:
-        return judge, None, others
-    triage, threshold = others.pop("judge_triage"), others.pop("threshold", None)
+def _take_triage(options: dict[str, Any]) -> Triage | None:
+    """Take the choice of questions for a judge out of options."""
+    triage, threshold = options.pop("judge_triage"), options.pop("threshold", None)
     if triage is False:
-        return judge, None, others
+        return None
     from pytest_jsonmatch.limits import read_limits
     from pytest_jsonmatch.triage import Triage
 
     if isinstance(triage, Triage):
-        return judge, triage, others
+        return triage
     if triage is not True:
         raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")
     if threshold is None:
@@ -191,10 +189,10 @@ def _take_judge(options: Mapping[str, Any]) -> tuple[object, Triage | None, Mapp
             "judge_triage=True needs a threshold to stop at, such as threshold=0.9, or "
             "assert_json_match(..., threshold=...)"
         )
-    return judge, Triage(read_limits(threshold)), others
+    return Triage(read_limits(threshold))
 
 
-def _bench(plan: Plan, judge: object) -> object:
+def _bench(plan: Plan, judge: object) -> Bench | None:
     """Return the judges that the plan's comparators ask; None if no comparator asks one."""
     if not plan.has_batch:
         return None
@@ -208,7 +206,7 @@ def _bench(plan: Plan, judge: object) -> object:
 
 def compare_corpus(
     actual: Iterable[object] | str | PathLike[str],
-    expected: Iterable[object] | str | PathLike[str],
+    expected: Iterable[object] | Mapping[str, object] | str | PathLike[str],
     *,
     schema: SchemaSource | SchemaNode | None = None,
     metric: str = defaults.METRIC,
@@ -218,7 +216,6 @@ def compare_corpus(
     progress: bool | Report = False,
     keep: Keep | None = None,
     chunk_size: int = 256,
-    matches: bool = False,
     cluster: str | None = None,
     tags: TagSource | None = None,
     validate: str = "off",
@@ -230,7 +227,8 @@ def compare_corpus(
         actual: the answers: a list or an iterator of Python values with a JSON form or of text, or the path
             of a JSON Lines file, which is read line by line. Text is a model's output, from which JSON is
             extracted.
-        expected: the gold records, given in the same ways; text is strict JSON.
+        expected: the gold records, given in the same ways, or as a mapping of ids to records; text is strict
+            JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         metric: a metric's name; "leaf_f1" unless another is named.
         id_field: the member, at the top of each record, by which a gold record and its answer find each
@@ -240,12 +238,10 @@ def compare_corpus(
         executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. What
             is sent to another process has to be picklable, and what is registered to be registered there.
         progress: True for a line on the terminal, or a function of (records done, records in all or None).
-        keep: which records stay in the result with their field results. "all"; "imperfect": all records, but
-            field results only of those not perfect; "worst": the ten worst records; "none". By default "all"
-            for a list and "worst" for anything else. Figures do not depend on it.
+        keep: which records stay in the result with their field results and whole comparison (`match`). "all";
+            "imperfect": all records, but these only of those not perfect; "worst": the ten worst records;
+            "none". By default "all" for a list and "worst" for anything else. Figures do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
-        matches: whether a record that keeps its field results keeps its comparison too, as `match`: both
-            documents, how arrays were aligned, what else their pairs could have been. Not with an executor.
         cluster: the member, at the top of each gold record, that says what the record belongs to, such as its
             document: records of one cluster are not independent, and intervals and tests go by clusters. It
             is not scored, unless the schema lists it.
@@ -274,30 +270,33 @@ def compare_corpus(
     (0.5, 0.5, 1, 1)
     """
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
+    from pytest_jsonmatch.corpus.records import Reading
+    from pytest_jsonmatch.corpus.scorer import Task, processors_of
+    from pytest_jsonmatch.corpus.tags import Tagger
 
     if options.get("judge_triage"):
         raise ConfigurationError(
             "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
         )
-    judge, _, options = _take_judge(options)  # type: ignore[assignment]
-    run = evaluate_corpus(
-        actual,
-        expected,
-        plan_for=prepare,
-        judge_of=lambda plan: _sendable(_bench(plan, judge), executor),
+    if schema is not None:
+        options["schema"] = schema
+    how = Comparing(metric, {"validate": validate, **options})
+    is_list = isinstance(expected, Sequence) and not isinstance(expected, str)
+    task = Task(
+        compile=prepare,
         metric=metric,
-        options=options if schema is None else {**options, "schema": schema},
-        id_field=id_field,
-        post_process=post_process,
-        executor=executor,
-        progress=progress,
-        keep=keep,
+        options=how.options,
+        signature=how.plan.signature,
+        judge=_sendable(how.bench, executor),
+        keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
-        matches=matches,
+        reading=Reading(id_field, repair=how.repair),
+        post_process=processors_of(post_process),
+        tagger=None if tags is None else Tagger(tags),
+        validate=how.validate,
         cluster=cluster,
-        tags=tags,
-        validate=take_validate({"validate": validate, "schema": schema})[0],
     )
+    run = evaluate_corpus(actual, expected, task, how.plan, executor=executor, progress=progress)
     for pattern in run.unmatched_rules:
         text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
@@ -333,7 +332,7 @@ def evaluate(
     return compare_corpus(extracted, gold, schema=schema, **options)
 
 
-def _sendable(bench: object, executor: Executor | None) -> object:
+def _sendable(bench: Bench | None, executor: Executor | None) -> Bench | None:
     """Return the judges, after a check that they can be sent to the executor's processes."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -351,7 +350,7 @@ def _sendable(bench: object, executor: Executor | None) -> object:
 
 
 def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
-    """Return the plan of a metric with options, `schema` among them in any form that `load_schema` takes.
+    """Return the plan of a metric with options, `schema` among them in any form that a schema can have.
 
     Raises:
         ConfigurationError: an unknown metric, option, comparator, transform or pattern; no schema.
@@ -367,22 +366,11 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
         # Without a schema it is the one inferred from expected: every place has the default of its type.
         schema = {} if changed_defaults() else None
     if schema is not None:
-        from pytest_jsonmatch.schema.parsing import load_schema
+        from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
-        plan = plan_for(metric, {**options, "schema": load_schema(schema)})
+        plan = plan_for(metric, {**options, "schema": parse_eval_schema(schema)})
     else:
         plan = plan_for(metric, options)
     if plan.recipe is None:
         plan.recipe = partial(prepare, metric, options)
     return plan
-
-
-def _extract_actual(
-    text: str | bytes | bytearray, expected: JsonValue, plan: Plan, *, repair: bool
-) -> tuple[JsonValue, tuple[str, ...]]:
-    from pytest_jsonmatch.reading.extract import extract_json, kind_of
-
-    if isinstance(text, bytearray):
-        text = bytes(text)
-    extraction = extract_json(text, want=kind_of(expected, plan.target), repair=repair)
-    return extraction.value, tuple(extraction.warnings)

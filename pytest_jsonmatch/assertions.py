@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.answer import Spent
+    from pytest_jsonmatch.api import Comparing
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -32,16 +33,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
     from pytest_jsonmatch.running import RuleSource, RunningTest
-
-
-def _defaults() -> dict[str, Any]:
-    """Return the defaults of a comparison: `metric`, `threshold`, and options."""
-    run = current_run()
-    return {
-        "metric": METRIC,
-        "threshold": THRESHOLD,
-        **({} if run is None else run.defaults()),
-    }
 
 
 def assert_json_match(
@@ -142,7 +133,7 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
     The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
     limits that it has to reach. It raises the JsonMatchError that comparing would raise.
     """
-    from pytest_jsonmatch.api import compare_values
+    from pytest_jsonmatch.api import Comparing
     from pytest_jsonmatch.engine.value.text import render
 
     asked = _asked(case.metric, case.threshold, case.options, None)
@@ -151,34 +142,18 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
         # A str would be taken for a model's output.
         answer = render(actual) if type(actual) is str else actual
-        result = compare_values(answer, expected, asked.metric, options)
+        result = Comparing(asked.metric, options).result(answer, expected)
         return result, asked.passes(result), asked.limits
 
     return compare
 
 
-def check_configuration(case: GoldenCase) -> None:
-    """Raise JsonMatchError for what is wrong with how a golden case is compared, whatever its answer is."""
+def comparing_of(case: GoldenCase) -> Comparing:
+    """Return how a golden case is compared; raises JsonMatchError for what is wrong with that."""
     from pytest_jsonmatch.api import Comparing
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    Comparing(asked.metric, asked.options)
-
-
-def answer_of_case(case: GoldenCase, actual: object) -> JsonValue:
-    """Return the answer for a golden case as the JSON value that would be compared.
-
-    Args:
-        case: its settings take precedence over marks and ini options.
-        actual: the answer; text is a model's output.
-
-    Raises the JsonMatchError that comparing would raise: text without JSON, or a value without a JSON form.
-    """
-    from pytest_jsonmatch.api import Comparing
-
-    asked = _asked(case.metric, case.threshold, case.options, None)
-    expected = case.expected if case.has_expected else None
-    return Comparing(asked.metric, asked.options).read(value_of(actual), expected)[0]
+    return Comparing(asked.metric, asked.options)
 
 
 def _asked(
@@ -194,7 +169,8 @@ def _asked(
 ) -> _Asked:
     """Return the request for a comparison, with defaults for what is not given."""
     __tracebackhide__ = True
-    fallback = _defaults()
+    run = current_run()
+    fallback = {"metric": METRIC, "threshold": THRESHOLD, **({} if run is None else run.defaults())}
     default_metric, default_threshold = fallback.pop("metric"), fallback.pop("threshold")
     try:
         limits = read_limits(default_threshold if threshold is None else threshold)
@@ -206,6 +182,10 @@ def _asked(
             raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
     if name is not None and not (isinstance(cast("object", name), str) and name):
         raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
+    if tags is not None:
+        from pytest_jsonmatch.corpus.tags import read_tags
+
+        tags = read_tags(tags)
     return _Asked(
         default_metric if metric is None else metric,
         limits,
@@ -218,14 +198,8 @@ def _asked(
             for kind in ("fields", "accept", "threshold")
             if (threshold is not None if kind == "threshold" else kind in options)
         },
-        None if tags is None else _read_tags(tags),
+        tags,
     )
-
-
-def _read_tags(tags: Mapping[str, Any]) -> Tags:
-    from pytest_jsonmatch.corpus.tags import read_tags
-
-    return read_tags(tags)
 
 
 _TEXT: Final = (str, bytes, bytearray)
@@ -254,12 +228,12 @@ class _Asked:
     def compare(self, answer: object, expected: JsonValue) -> tuple[MatchResult, Exception | None]:
         """Compare, and record the result for the running test; return it with the failure, if it is one."""
         __tracebackhide__ = True
-        from pytest_jsonmatch.api import compare_values
+        from pytest_jsonmatch.api import Comparing
 
         test, actual = _running_test(), value_of(answer)
         spent = answer.spent if isinstance(answer, Answer) else None
         try:
-            result = compare_values(actual, expected, self.metric, self.options)
+            result = Comparing(self.metric, self.options).result(actual, expected)
         except JsonMatchError as error:
             if test is not None and not isinstance(error, ConfigurationError):
                 self._record_unreadable(test, actual, expected, error, spent)
@@ -310,14 +284,14 @@ class _Asked:
         spent: Spent | None,
     ) -> None:
         """Record an answer that can't be compared, such as text without JSON, as one with nothing right."""
-        from pytest_jsonmatch.api import compare_values
+        from pytest_jsonmatch.api import Comparing
         from pytest_jsonmatch.engine.value.convert import MISSING
 
         options, has_json = self.options, not isinstance(error, JsonExtractionError)
         if has_json:
             options = {**options, "validate": "off"}  # the schema may allow it
         try:
-            result = compare_values(MISSING, expected, self.metric, options)
+            result = Comparing(self.metric, options).result(MISSING, expected)
         except JsonMatchError:
             return  # the fault is the test's, in its expected data or options, not the answer's
         parsed = has_json if isinstance(actual, _TEXT) else None
@@ -343,7 +317,7 @@ class _Asked:
         run = current_run()
         if not self.suggests or run is None or not run.suggests or result.errors:
             return
-        from pytest_jsonmatch.api import JUDGING, compare_values
+        from pytest_jsonmatch.api import JUDGING, Comparing
         from pytest_jsonmatch.engine.compare import BUILTIN
 
         if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
@@ -358,7 +332,7 @@ class _Asked:
 
         def again(changed: Mapping[str, Any]) -> MatchResult | None:
             try:
-                return compare_values(answer, expected, self.metric, {**changed, "judge": _nobody})
+                return Comparing(self.metric, {**changed, "judge": _nobody}).result(answer, expected)
             except JsonMatchError:
                 return None
 
@@ -381,9 +355,8 @@ def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
     if options.get("judge_triage") is not True:
         return options
     run = current_run()
-    if run is None or not run.needs_figures:
+    if run is None or run.allows_triage():
         return {**options, "threshold": limits}
-    run.set_triage_aside()
     return {**options, "judge_triage": False}
 
 

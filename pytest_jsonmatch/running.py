@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
+    from pytest_jsonmatch.semantic.bench import Bench
 
 
 @final
@@ -109,10 +110,6 @@ class Run(Protocol):
         """Whether a failing golden case says what would let it pass."""
 
     @property
-    def needs_figures(self) -> bool:
-        """Whether the figures of all cases are used: by a gate, a baseline or a file of results."""
-
-    @property
     def look(self) -> tuple[bool, bool, int]:
         """The look of messages: colours or not, more than ASCII or not, and the number of columns."""
 
@@ -130,14 +127,11 @@ class Run(Protocol):
     def source_of_default(self, name: str) -> RuleSource | None:
         """Return where one of these defaults stands, if it is a mark."""
 
-    def bench(self, judge: object) -> object:
+    def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
 
-    def note_saved(self, questions: int) -> None:
-        """Count the questions that triage has left out of a comparison."""
-
-    def set_triage_aside(self) -> None:
-        """Take note that a comparison is made without triage, since figures of the run need every verdict."""
+    def allows_triage(self) -> bool:
+        """Tell whether a judge need not be asked everything; take note if figures need every verdict."""
 
 
 # A stack, because pytest may run inside a test of pytest: the inner run records its own comparisons.

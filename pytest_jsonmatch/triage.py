@@ -12,9 +12,9 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, final
 
-from pytest_jsonmatch.engine.ask.rounds import values_key
 from pytest_jsonmatch.engine.result.figures import aggregates, f_beta, plain_matches
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, MATCH, MISMATCH, NOT_ASKED, PENDING
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
 from pytest_jsonmatch.engine.value.sums import Sums, figures_of, total_of
 from pytest_jsonmatch.limits import FIGURES, measured
@@ -114,7 +114,7 @@ class Triage:
         influence: dict[Hashable, float] = {}
         share = self._share(view)
         for place, asked in questions.items():
-            key = (asked.finding.node.path, values_key(asked))
+            key = _question(asked)
             groups.setdefault(key, []).append(place)
             influence[key] = influence.get(key, 0.0) + share(view.pending[place])
         return [groups[key] for key in sorted(groups, key=lambda key: -influence[key])]
@@ -134,6 +134,13 @@ class Triage:
             return (node.weight / whole if overall else 0.0) + limited / numbers[node.place]
 
         return share
+
+
+def _question(asked: Asked) -> Hashable:
+    """Return what open places of one path share that differ in nothing but where they stand."""
+    values = asked.finding.expected, asked.finding.actual, asked.expected, asked.actual
+    keys = (json_key(value, strict=True) for value in values)
+    return (asked.finding.node.path, repr(asked.question.params), *keys)
 
 
 @final

@@ -25,7 +25,7 @@ def test_prose_around_the_json(document):
 
 
 def test_near_enough(document):
-    # The model writes the shop's name and the date in its own way, and is a cent off.
+    # The model writes the shop's name and the date differently, and is a cent off.
     assert_json_match(
         read_receipt(document("receipt-0418")),
         {
@@ -57,6 +57,6 @@ def test_accents_do_not_matter(document, assert_json_match):
 
 
 def test_a_truncated_answer_is_an_error(document):
-    # Half a receipt is no receipt: nothing is taken from an answer that was cut off.
+    # Half a receipt is worth nothing: an answer that was cut off is never used.
     with pytest.raises(JsonExtractionError, match="ends inside an object"):
         extract_json(read_receipt(document("receipt-0420")))

@@ -39,7 +39,7 @@ def test_summary_and_tags(document):
 
 
 def test_most_answers_name_the_priority(document):
-    # compare_json only measures: what to make of the figures is up to the test. field_match ignores the
+    # compare_json only measures; the test decides what to do with the figures. field_match ignores the
     # other keys of the answer.
     expected = {"ticket-2201": "urgent", "ticket-2202": "low", "ticket-2203": "urgent"}
     results = [

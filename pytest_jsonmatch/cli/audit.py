@@ -71,7 +71,7 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
-        found = audit_gold(first.named or first.expected, answers, repair=options.repair, **rules)
+        found = audit_gold(first.expected, answers, repair=options.repair, **rules)
     told = (f"{name}: {text}" for name, each in sides.items() for text in each.warnings)
     return replace(found, notes=(*told, *found.notes))
 

@@ -99,7 +99,7 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
     tell_usage(judge, 0 if triage is None else triage.saved)
-    notes += keyless(plan.key_rules, right)
+    notes += keyless(plan.standing, right)
     result = MatchResult(plan, (right, found), outcome, notes)
     patterns = patterns_of(rules)
     for pattern in result.unmatched(patterns):

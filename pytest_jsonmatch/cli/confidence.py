@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
     ):
         study = measure_confidence(
             sides.actual,
-            sides.named or sides.expected,
+            sides.expected,
             confidence=_source(options.confidence),
             max_error=options.max_error,
             cost=cost,

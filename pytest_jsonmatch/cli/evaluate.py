@@ -20,16 +20,14 @@ from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, loo
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
-from pytest_jsonmatch.corpus.progress import Progress, is_watched
-from pytest_jsonmatch.engine.result.figures import FieldTable, aggregates, is_approximate
-from pytest_jsonmatch.engine.value.errors import GoldValidationError
+from pytest_jsonmatch.engine.result.figures import is_approximate
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.corpus import corpus_blocks
-from pytest_jsonmatch.report.details import details_of, details_of_leaves
+from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 3
 """At most this many errors are named."""
 _DETAILED: Final = 1_000
-"""At most this many of the worst records get details: their documents, and alternative pairs."""
+"""At most this many of the worst records get their documents, and alternative pairs."""
 
 
 def run(options: Namespace) -> int:
@@ -107,52 +105,27 @@ def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate
     rules = rules_of(options)
     # A gate on `valid_rate` needs it.
     validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
-    total = sides.number
-    if total is None and sides.path is not None and is_watched():
-        total = _count_lines(sides.path)
     if options.repair:
         rules["repair"] = True
-    with Progress(total=total) as progress:
-        try:
-            run = compare_corpus(
-                sides.actual,
-                sides.expected,
-                metric=options.metric,
-                id_field=options.id_field,
-                keep=keep,
-                progress=progress,
-                judge=judge,
-                matches=_is_close_look(options),
-                cluster=options.cluster,
-                tags=tags_by(options.by) or None,
-                validate=validate,
-                **rules,
-            )
-        except GoldValidationError as error:
-            if type(error.record_id) is not int or not sides.names:
-                raise
-            told = str(error).removeprefix(f"record {error.record_id}: ")
-            raise CommandError(f"{Path(options.expected) / sides.names[error.record_id]}: {told}") from None
-    if options.id_field is not None and sides.path is not None:
-        refuse_twins(sides.path, options.id_field, run.unmatched_expected)
-    if sides.names:
-        for part in ("records", "worst", "errors", "warnings"):
-            found = (replace(each, record_id=sides.names[each.record_id]) for each in getattr(run, part))
-            setattr(run, part, tuple(found))
+    run = compare_corpus(
+        sides.actual,
+        sides.expected,
+        metric=options.metric,
+        id_field=options.id_field,
+        keep=keep,
+        progress=True,
+        judge=judge,
+        cluster=options.cluster,
+        tags=tags_by(options.by) or None,
+        validate=validate,
+        **rules,
+    )
+    if options.id_field is not None and isinstance(sides.expected, str):
+        refuse_twins(sides.expected, options.id_field, run.unmatched_expected)
     return run
 
 
-def _count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
-
-
 # -- the result file ---------------------------------------------------------------------------------------
-
-
-def _is_close_look(options: Namespace) -> bool:
-    """Tell whether any output shows more of a record than its figures."""
-    return _is_kept(options) or (options.report == "text" and options.verbose > 0)
 
 
 def _is_kept(options: Namespace) -> bool:
@@ -169,7 +142,7 @@ def _closely(run: RunResult) -> set[int]:
 
 def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(run.records, key=attrgetter("index"))
-    audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst}
+    audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst if options.verbose}
     cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
     results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
@@ -188,7 +161,7 @@ def _corpus(run: RunResult) -> Corpus:
         fields=dict(run.all_fields),
         by_tag={tag: _corpus(each) for tag, each in run.by_tag.items()},
         unscored=run.total_unscored,
-        answers=Answers(*run.answer_counts),
+        answers=Answers(**run.answer_counts),
         errors=run.total_errors,
         approximate=run.total_approximate,
     )
@@ -209,7 +182,7 @@ def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
         f1=record.f1 or 0.0,
         passed=passed,
         has_figures=has_figures,
-        fields=FieldTable(aggregates({}, record.field_results)).short(),
+        fields={} if record.match is None else record.match.short_fields(),
         counts=dict(record.counts),
         errors=() if record.error is None else (record.error,),
         warnings=record.warnings,
@@ -230,11 +203,10 @@ def _view(
     if options.report == "html":
         closely = _closely(run)
         for record in run.records:
+            found = "" if record.match is None else details_of(record.match)
             name = str(record.record_id)
-            if record.match is not None and record.index in closely:
-                details[name, name] = details_of(record.match)
-            else:
-                details[name, name] = details_of_leaves(record.field_results)
+            # The page has no room for the documents of all records.
+            details[name, name] = found if record.index in closely else found.partition("\n")[0]
     return RunView(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",

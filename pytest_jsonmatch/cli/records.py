@@ -37,20 +37,12 @@ class Sides:
     Args:
         actual: the answers.
         expected: the gold records.
-        names: for folders, the names of the gold files, which are the ids of their records.
-        named: for folders, the gold records by these names.
-        path: the file of the gold records if it is JSON Lines, whose lines have not been counted.
-        number: the number of gold records, if it is known.
         alone: files with answers that belong to no gold file.
         warnings: what was tolerated.
     """
 
     actual: Any
     expected: Any
-    names: Sequence[str] = ()
-    named: Mapping[str, Any] | None = None
-    path: Path | None = None
-    number: int | None = None
     alone: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -90,16 +82,7 @@ def _files(
     by_position: bool,
     repair: bool,
 ) -> Sides:
-    records: Any
-    number, path = None, None
-    if _is_array(expected, stream):
-        records = [_as_text(record) for record in _array(expected, value_of(expected, stream.read()))]
-        number = len(records)
-    elif _is_file(expected):
-        records = expected
-        path = Path(expected)
-    else:
-        records = (_as_text(value) for _, value in values_of_lines(expected, stream))
+    records = _gold_records(expected, stream)
     answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
@@ -113,7 +96,16 @@ def _files(
         answers = actual
     else:
         answers = (line for _, line in lines_of(answer_stream))
-    return Sides(answers, records, path=path, number=number, warnings=warnings)
+    return Sides(answers, records, warnings=warnings)
+
+
+def _gold_records(written: str, stream: BufferedReader) -> list[Any] | str | Iterator[Any]:
+    """Return gold records: those of an array, the path of JSON Lines, or lines that can be read once."""
+    if _is_array(written, stream):
+        return [_as_text(record) for record in _array(written, value_of(written, stream.read()))]
+    if _is_file(written):
+        return written
+    return (_as_text(value) for _, value in values_of_lines(written, stream))
 
 
 def open_golds(written: Sequence[str]) -> dict[str, Any]:
@@ -145,11 +137,8 @@ def _gold(written: str) -> Any:
     if written != STDIN and Path(written).is_dir():
         return _Folder(Path(written))
     with open_input(written) as stream:
-        if _is_array(written, stream):
-            return [_as_text(record) for record in _array(written, value_of(written, stream.read()))]
-        if _is_file(written):
-            return written
-        return [_as_text(value) for _, value in values_of_lines(written, stream)]
+        found = _gold_records(written, stream)
+        return list(found) if isinstance(found, Iterator) else found
 
 
 @final
@@ -190,7 +179,7 @@ def gold_records(written: str) -> Iterator[Any]:
             yield from (value for _, value in values_of_lines(written, stream))
 
 
-def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> None:
+def refuse_twins(path: str, id_field: str, suspects: Iterable[str | int]) -> None:
     """Refuse a file of gold records in which an id occurs twice.
 
     Args:
@@ -205,8 +194,8 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
     lines: dict[Any, int] = {}
     if not looked_for:
         return
-    with path.open("rb") as stream:
-        for number, record in values_of_lines(str(path), stream):
+    with Path(path).open("rb") as stream:
+        for number, record in values_of_lines(path, stream):
             record_id = record.get(id_field) if type(record) is dict else None
             if type(record_id) in {str, int} and record_id in looked_for:
                 first = lines.setdefault(record_id, number)
@@ -221,19 +210,15 @@ def refuse_twins(path: Path, id_field: str, suspects: Iterable[str | int]) -> No
 
 def _folders(actual: Path, expected: Path) -> Sides:
     golds = _Folder(expected)
-    names = list(golds)
     there = set(names_in(actual, (".json", ".txt")))
     # A model's output is not always JSON.
-    found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in names]
+    found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in golds]
     matched = [name if name in there else None for name in found]
     if not any(matched):
         raise CommandError(f"no file in {actual} has the name of a file in {expected}")
     return Sides(
         actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
-        expected=golds.values(),
-        names=names,
-        named=golds,
-        number=len(names),
+        expected=golds,
         alone=tuple(sorted(there.difference(filter(None, matched)))),
     )
 

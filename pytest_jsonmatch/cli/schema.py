@@ -20,7 +20,7 @@ from pytest_jsonmatch.schema.defaults import annotate_xeval
 from pytest_jsonmatch.schema.documents import Documents
 from pytest_jsonmatch.schema.gold import validate_gold
 from pytest_jsonmatch.schema.inference import infer_schema
-from pytest_jsonmatch.schema.parsing import load_schema
+from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
 
 def infer(options: Namespace) -> int:
@@ -54,7 +54,7 @@ def validate(options: Namespace) -> int:
     lines: list[str] = []
     with plugins(options):
         try:
-            node = load_schema(source)
+            node = parse_eval_schema(source)
         except ConfigurationError as error:
             return _told([f"{options.schema}: {error}"], NOT_FINE)
         if options.gold is None:

@@ -3,103 +3,51 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence, Sized
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sized
+from concurrent.futures import BrokenExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import attrgetter
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, final
 from uuid import uuid4
 
-from pytest_jsonmatch.corpus.progress import Progress
+from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.corpus.ranges import cut_ranges
-from pytest_jsonmatch.corpus.records import Reading, in_chunks, open_pairing
+from pytest_jsonmatch.corpus.records import in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
-from pytest_jsonmatch.corpus.tags import Tagger
-from pytest_jsonmatch.engine.compare.parameters import take_repair
 from pytest_jsonmatch.engine.plan.fitting import patterns_of
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
     from pytest_jsonmatch.corpus.ranges import RangePair
     from pytest_jsonmatch.corpus.records import Pair, Pairing, Unreadable
-    from pytest_jsonmatch.corpus.scorer import Compile, Keep, PostProcess
-    from pytest_jsonmatch.corpus.tags import TagSource
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
-    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 
 Report: TypeAlias = Callable[[int, "int | None"], object]
 """Told how many records are done, and how many there are, if that is known."""
 
-_KEEPS: Final = ("all", "imperfect", "worst", "none")
 _IN_FLIGHT: Final = 32
 """An executor has at most this many jobs at a time."""
 _POSITION: Final = attrgetter("position")
 
 
 def evaluate_corpus(
-    actual: Any,
-    expected: Any,
-    *,
-    plan_for: Compile,
-    judge_of: Callable[[Plan], object],
-    metric: str,
-    options: Mapping[str, Any],
-    id_field: str | None,
-    post_process: PostProcess | Sequence[PostProcess] | None,
-    executor: Executor | None,
-    progress: bool | Report,
-    keep: Keep | None,
-    chunk_size: int,
-    matches: bool,
-    tags: TagSource | None,
-    validate: str,
-    cluster: str | None,
+    actual: Any, expected: Any, task: Task, plan: Plan, *, executor: Executor | None, progress: bool | Report
 ) -> RunResult:
-    """Score a corpus as `api.compare_corpus` says, whose arguments these are, but for two.
-
-    `plan_for`, a function of a module, compiles the plan of a metric with options; `judge_of` returns what
-    the plan's comparators that ask a judge are given.
-    """
-    _check(keep, chunk_size, id_field, cluster)
-    if matches and executor is not None:
-        message = "matches=True keeps comparisons, which stay in the process that made them; without executor"
-        raise ConfigurationError(message)
-    is_text = isinstance(expected, str)
-    keep = keep or ("all" if isinstance(expected, Sequence) and not is_text else "worst")
-    processors = _processors(post_process)
-    repair, options = take_repair(options)
-    plan = plan_for(metric, options)
-    reading = Reading(id_field, repair=repair)
-    beside = {"cluster": cluster, "id_field": id_field}
-    task = Task(
-        compile=plan_for,
-        metric=metric,
-        options=options,
-        signature=plan.signature,
-        keep=keep,
-        chunk_size=chunk_size,
-        reading=reading,
-        post_process=processors,
-        judge=judge_of(plan),
-        matches=matches,
-        tagger=None if tags is None else Tagger(tags),
-        validate=validate,
-        cluster=cluster,
-        unscored={what: name for what, name in beside.items() if name and not _lists(plan.schema, name)},
-    )
+    """Score a corpus as `api.compare_corpus` says, by a task and the plan that it compiles."""
     total = ChunkResult()
-    is_remote = executor is not None and not isinstance(executor, ThreadPoolExecutor)
-    in_all = len(expected) if isinstance(expected, Sized) and not is_text else None
+    in_all = _number_of(expected) if progress else None
     with (
-        open_pairing(actual, expected, reading, as_text=is_remote) as pairing,
+        open_pairing(actual, expected, task.reading) as pairing,
         Progress(total=in_all) if progress is True else nullcontext(progress) as report,
     ):
         if executor is None:
@@ -109,15 +57,15 @@ def evaluate_corpus(
         for chunk in chunks:
             total.add(chunk)
             if report:
-                report(total.sums.records, in_all)
+                report(total.sums.counts["records"], in_all)
     _add_unreadable(total, pairing.unreadable, task, plan)
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
     errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
     return RunResult(
-        _signature(plan.signature, task),
+        _signature(plan, task),
         total.sums,
-        records=tuple(total.worst if keep == "worst" else total.records),
+        records=tuple(total.worst if task.keep == "worst" else total.records),
         worst=tuple(total.worst),
         errors=tuple(errors[:MAX_ERRORS]),
         warnings=tuple(note.entry for note in sorted(total.warnings, key=_POSITION)),
@@ -128,14 +76,25 @@ def evaluate_corpus(
     )
 
 
+def _number_of(expected: Any) -> int | None:
+    """Return how many gold records there are; None if nobody knows, or if a file is counted for nobody."""
+    if not isinstance(expected, (str, PathLike)):
+        return len(expected) if isinstance(expected, Sized) else None
+    path = Path(expected)
+    if not is_watched() or not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+
+
 def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Task, plan: Plan) -> None:
     """Count the answers that belong to no record, since they can't be read or have no id."""
-    sums = total.sums
-    sums.errors += len(answers)
-    sums.texts += sum(each.parsed is not None for each in answers)
-    sums.parsed += sum(each.parsed is True for each in answers)
+    counts = total.sums.counts
+    counts["errors"] += len(answers)
+    counts["texts"] += sum(each.parsed is not None for each in answers)
+    counts["parsed"] += sum(each.parsed is True for each in answers)
     if task.validate != "off" and plan.schema is not None:
-        sums.validated += sum(each.parsed is False for each in answers)
+        counts["validated"] += sum(each.parsed is False for each in answers)
 
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
@@ -146,48 +105,15 @@ def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
             yield pattern
 
 
-# -- arguments ---------------------------------------------------------------------------------------------
-
-
-def _check(keep: object, chunk_size: object, id_field: object, cluster: object) -> None:
-    if keep is not None and keep not in _KEEPS:
-        message = f"keep is {keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
-    elif not isinstance(chunk_size, int) or isinstance(chunk_size, bool) or chunk_size < 1:
-        message = f"chunk_size is {chunk_size!r}; it is a number of records, at least 1"
-    elif id_field is not None and not isinstance(id_field, str):
-        message = f"id_field is {id_field!r}; it is the name of a member at the top of each record"
-    elif cluster is not None and not isinstance(cluster, str):
-        message = f"cluster is {cluster!r}; it is the name of a member at the top of each gold record"
-    else:
-        return
-    raise ConfigurationError(message)
-
-
-def _processors(given: object) -> tuple[PostProcess, ...]:
-    listed = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
-    for each in listed:
-        if not callable(each):
-            message = f"post_process has {each!r}, which cannot be called with a list of field results"
-            raise ConfigurationError(message)
-    return tuple(listed)
-
-
-def _lists(schema: SchemaNode | None, name: str) -> bool:
-    """Tell whether a schema, or one of its alternatives, lists a member."""
-    if schema is None:
-        return False
-    return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
-
-
-def _signature(plain: Signature, task: Task) -> Signature:
+def _signature(plan: Plan, task: Task) -> Signature:
     """Return a plan's signature with what a run adds to it."""
-    more: dict[str, Any] = dict(task.unscored)
+    more: dict[str, Any] = dict(task.unscored(plan.schema))
     if processors := task.post_process:
         more["post_process"] = [
             f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
             for each in processors
         ]
-    return plain.with_options(more) if more else plain
+    return plan.signature.with_options(more) if more else plan.signature
 
 
 # -- chunks ------------------------------------------------------------------------------------------------
@@ -283,4 +209,4 @@ def _score_range(task: Task, ranges: RangePair) -> ChunkResult | None:
     total = ChunkResult()
     for pairs in in_chunks(pairing.in_step(), task.chunk_size):
         total.add(score_chunk(task, plan, pairs))
-    return total if total.sums.records == ranges.records else None
+    return total if total.sums.counts["records"] == ranges.records else None

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -119,18 +119,14 @@ class Reading:
 
 
 @contextmanager
-def open_pairing(actual: Any, expected: Any, reading: Reading, *, as_text: bool = False) -> Iterator[Pairing]:
+def open_pairing(actual: Any, expected: Any, reading: Reading) -> Iterator[Pairing]:
     """Open both sides, and close their files at the end.
 
     Raises:
         ConfigurationError: a side is not a corpus, or a file cannot be read.
     """
-    with ExitStack() as files:
-        sides = Source(actual, "actual"), Source(expected, "expected")
-        for side in sides:
-            if side.path is not None:
-                files.enter_context(side.open())
-        yield Pairing(*sides, reading, as_text=as_text)
+    with Source(actual, "actual") as answers, Source(expected, "expected") as golds:
+        yield Pairing(answers, golds, reading)
 
 
 @final
@@ -146,10 +142,15 @@ class Place(NamedTuple):
 
 @final
 class Source:
-    """The records of one side: a list, an iterator, or the lines of a file."""
+    """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids.
+
+    It is a context in which the file is open.
+    """
 
     def __init__(self, records: Any, side: str) -> None:
         self.is_held = isinstance(records, Sequence)
+        self.names: Sequence[str | int] | None = None
+        """The ids of the records, where these are given by id."""
         self.path: Path | None = None
         self.file: Any = None
         self.place = Place()
@@ -159,6 +160,8 @@ class Source:
         if isinstance(records, (str, os.PathLike)):
             self.path = Path(records)
             self.is_held = False
+        elif isinstance(records, Mapping) and side != "actual":
+            self.names, self._records = tuple(records), records.values()
         elif isinstance(records, (bytes, bytearray, Mapping)) or not isinstance(records, Iterable):
             message = (
                 f"{side} is a {type(records).__name__}; it is a list or an iterator of records, "
@@ -174,16 +177,23 @@ class Source:
         source.place = place
         return source
 
-    def open(self) -> BinaryIO:
-        """Open the file, and return it to be closed."""
-        assert self.path is not None  # noqa: S101 - for the type checker: the callers have looked
-        try:
-            self.file = file = self.path.open("rb")
-        except (OSError, ValueError) as error:
-            why = (getattr(error, "strerror", None) or str(error)).lower()
-            message = f"{self._side} {str(self.path)!r} can't be read: {why}"
-            raise ConfigurationError(message) from None
-        return file
+    def __enter__(self) -> Source:
+        if self.path is not None:
+            try:
+                self.file = self.path.open("rb")
+            except (OSError, ValueError) as error:
+                why = (getattr(error, "strerror", None) or str(error)).lower()
+                message = f"{self._side} {str(self.path)!r} can't be read: {why}"
+                raise ConfigurationError(message) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def id_at(self, position: int) -> str | int:
+        """Return the id of the record at a position; without ids it is the position."""
+        return position if self.names is None else self.names[position]
 
     def move_to(self, place: Place) -> None:
         """Let iteration over the file begin at a place."""
@@ -267,20 +277,16 @@ class _Side:
 
 @final
 class Pairing:
-    """Expected records with their answers; after iteration, the ids that have no counterpart.
+    """Expected records with their answers; after iteration, the ids that have no counterpart."""
 
-    With `as_text`, records that are text stay text in pairs by id, to be sent and parsed elsewhere.
-    """
-
-    def __init__(self, actual: Source, expected: Source, reading: Reading, *, as_text: bool = False) -> None:
+    def __init__(self, actual: Source, expected: Source, reading: Reading) -> None:
         self.actual = actual
         self.expected = expected
         self.unmatched_expected: list[_Id] = []
         self.unmatched_actual: list[_Id] = []
         self.unreadable: list[Unreadable] = []
         self._reading = reading
-        self._as_text = as_text
-        self._reads = actual.path is not None and expected.path is not None and not as_text
+        self._reads = actual.path is not None and expected.path is not None
 
     def __iter__(self) -> Iterator[Pair]:
         name = self._reading.id_field
@@ -303,10 +309,10 @@ class Pairing:
         answers = iter(self.actual)
         nothing = (None, MISSING, None)
         for index, (where, record, _) in enumerate(self.expected, self.expected.place.records):
-            answer = next(answers, nothing)[1]
+            answer, record_id = next(answers, nothing)[1], self.expected.id_at(index)
             if answer is MISSING:
-                self.unmatched_expected.append(index)
-            yield Pair(index, index, answer, record, where, is_text=isinstance(answer, TEXT))
+                self.unmatched_expected.append(record_id)
+            yield Pair(index, record_id, answer, record, where, is_text=isinstance(answer, TEXT))
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; "
@@ -385,15 +391,15 @@ class Pairing:
         return Pair(*place, actual, expected, gold.where, warnings, is_read, answer.is_text)
 
     def _gold(self, record: Any, where: str | None, index: int) -> _Content:
-        return self._content(record, record if type(record) is dict else read_gold(record, index, where))
+        return self._content(record if type(record) is dict else read_gold(record, index, where))
 
     def _answer(self, record: Any) -> _Content:
         if not isinstance(record, TEXT):
-            return self._content(record, record)
+            return self._content(record)
         found = extract_json(record, want="object", repair=self._reading.repair)
-        return self._content(record, found.value, found.warnings)
+        return self._content(found.value, found.warnings)
 
-    def _content(self, record: Any, parsed: Any, warnings: tuple[str, ...] = ()) -> _Content:
+    def _content(self, parsed: Any, warnings: tuple[str, ...] = ()) -> _Content:
         """Return a record's content."""
         name = self._reading.id_field
         plain = parsed
@@ -405,7 +411,7 @@ class Pairing:
         record_id = plain.get(name) if type(plain) is dict else None
         if type(record_id) is not str and type(record_id) is not int:
             record_id = None
-        return record_id, record if self._as_text and isinstance(record, TEXT) else parsed, warnings
+        return record_id, parsed, warnings
 
 
 def _twice(gold: _Record, name: str) -> GoldValidationError:

@@ -91,8 +91,8 @@ class RecordResult:
     tags: Mapping[str, Any] = field(default_factory=dict)
     """What it is like, by the argument `tags`."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
-    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits; only with
-    `matches=True`, and if the field results are kept."""
+    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits, if `keep`
+    keeps its field results."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON types."""
@@ -224,14 +224,15 @@ class RunResult:
     def __post_init__(self) -> None:
         """Compute all figures from the sums."""
         sums, total = self._sums, self._sums.total
-        scored = sums.records - sums.unscored
+        counts = sums.counts
+        scored = counts["records"] - counts["unscored"]
         for name in Figures._fields:
             mean = min(sums.figures[name].value / scored, 1.0) if scored else None
             setattr(self, f"mean_{name}", mean)
         for name in ("precision", "recall", "f1"):
             setattr(self, f"micro_{name}", getattr(total, name) if scored else None)
-        self.valid_rate = sums.valid / sums.validated if sums.validated else None
-        self.parse_rate = sums.parsed / sums.texts if sums.texts else None
+        self.valid_rate = counts["valid"] / counts["validated"] if counts["validated"] else None
+        self.parse_rate = counts["parsed"] / counts["texts"] if counts["texts"] else None
         self.all_fields = sums.per_field()
         self.per_field = {path: each for path, each in self.all_fields.items() if each.total}
         total_of_fields = together(self.all_fields.values())
@@ -241,8 +242,8 @@ class RunResult:
             setattr(self, f"total_{name}", getattr(total_of_fields, name))
         self.total_fields = total_of_fields.total
         for name in _OF_RECORDS:
-            setattr(self, f"total_{name}", getattr(sums, name))
-        self.total_perfect = sums.perfect_records
+            setattr(self, f"total_{name}", counts[name])
+        self.total_perfect = counts["perfect_records"]
 
     @property
     def metric(self) -> str:
@@ -250,10 +251,10 @@ class RunResult:
         return self.signature.metric
 
     @property
-    def answer_counts(self) -> tuple[int, int, int, int, int]:
+    def answer_counts(self) -> dict[str, int]:
         """How many answers are text, have JSON in it, are valid, were validated, and can't be validated."""
-        sums = self._sums
-        return sums.texts, sums.parsed, sums.valid, sums.validated, sums.not_validated
+        names = ("texts", "parsed", "valid", "validated", "not_validated")
+        return {name: self._sums.counts[name] for name in names}
 
     def nearest_path(self, pattern: str) -> str | None:
         """Return the schema path that an unmatched rule was likely meant to be; None if none is near."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
@@ -19,14 +19,13 @@ from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, pres
 from pytest_jsonmatch.engine.result.figures import (
     approximate_warning,
     errors_of,
-    is_approximate,
     plain_matches,
 )
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
-from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
-from pytest_jsonmatch.engine.score.outcome import MATCH, Seen
+from pytest_jsonmatch.engine.score.outcome import Seen
 from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -45,10 +44,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
     from pytest_jsonmatch.corpus.tags import Tagger, Tags
     from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Figure, Figures, Sums
+    from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
@@ -65,22 +65,39 @@ class Task:
     options: Mapping[str, Any]
     signature: Signature
     """The plan's; it must be the same wherever the plan is compiled."""
+    judge: object
+    """What comparators that ask a judge are given."""
     keep: Keep
     chunk_size: int
     reading: Reading
     post_process: tuple[PostProcess, ...]
-    judge: object
-    """What comparators that ask a judge are given."""
-    matches: bool
-    """Whether records that keep their field results keep their comparison too."""
     tagger: Tagger | None
     """Finds the tags of gold records."""
     validate: str
     """How answers are held against the schema, as `engine.result.validity` has it."""
-    cluster: str | None = None
+    cluster: str | None
     """The member of gold records that says what a record belongs to."""
-    unscored: Mapping[str, str] = field(default_factory=dict)
-    """The members of records that are not scored, by the argument that names each: id and cluster."""
+
+    def __post_init__(self) -> None:
+        """Check what a caller gives."""
+        id_field: object = self.reading.id_field
+        cluster: object = self.cluster
+        if self.keep not in _KEEPS:
+            message = f"keep is {self.keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
+        elif type(self.chunk_size) is not int or self.chunk_size < 1:
+            message = f"chunk_size is {self.chunk_size!r}; it is a number of records, at least 1"
+        elif not isinstance(id_field, (str, NoneType)):
+            message = f"id_field is {id_field!r}; it is the name of a member at the top of each record"
+        elif not isinstance(cluster, (str, NoneType)):
+            message = f"cluster is {cluster!r}; it is the name of a member at the top of each gold record"
+        else:
+            return
+        raise ConfigurationError(message)
+
+    def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
+        """Return the members that are not scored unless the schema lists them, by what they are."""
+        named = {"cluster": self.cluster, "id_field": self.reading.id_field}
+        return {what: name for what, name in named.items() if name and not _lists(schema, name)}
 
     def plan(self) -> Plan:
         """Return the plan, compiled in this process.
@@ -97,6 +114,27 @@ class Task:
             )
             raise ConfigurationError(message)
         return plan
+
+
+def processors_of(given: object) -> tuple[PostProcess, ...]:
+    """Return post-processors, given as one, several or none.
+
+    Raises:
+        ConfigurationError: one can't be called.
+    """
+    listed = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
+    for each in listed:
+        if not callable(each):
+            message = f"post_process has {each!r}, which cannot be called with a list of field results"
+            raise ConfigurationError(message)
+    return tuple(listed)
+
+
+def _lists(schema: SchemaNode | None, name: str) -> bool:
+    """Tell whether a schema, or one of its alternatives, lists a member."""
+    if schema is None:
+        return False
+    return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
 
 
 @final
@@ -147,14 +185,10 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
     # Thousands of findings are made and kept, none of which is cyclic garbage.
-    pause = CollectorPause()
-    pause.begin()
-    try:
+    with CollectorPause():
         if task.tagger is None:
             return _Scorer(task, plan, {}).score(pairs)
         return _by_tags(task, plan, task.tagger, pairs)
-    finally:
-        pause.end()
 
 
 def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:
@@ -196,44 +230,12 @@ class _Read:
     validity: Validity | None = None
     cluster: str = ""
 
-
-@final
-class _Findings:
-    """Makes all findings of a record when they are looked at, maybe in another process."""
-
-    __slots__ = ("_outcome", "_plan", "_read")
-
-    def __init__(self, plan: Plan, read: _Read, outcome: Outcome) -> None:
-        self._plan = plan
-        self._read = read
-        self._outcome = outcome
-
-    def __call__(self) -> Sequence[Finding]:
-        return written(self._plan, self._outcome, self._read.expected, self._read.actual).findings
-
-    def __reduce__(self) -> Any:
-        if self._plan.has_batch:
-            # (What was asked is not asked again.)
-            return list, (self(),)
-        return _findings_again, (self._plan, self._read.expected, self._read.actual)
+    def all_warnings(self, outcome: Outcome) -> tuple[str, ...]:
+        """Return the warnings of reading it, and that of an approximate alignment."""
+        return self.warnings if outcome.gap is None else (*self.warnings, approximate_warning(outcome.gap))
 
 
-def _findings_again(plan: Plan, expected: JsonValue, actual: JsonValue) -> Sequence[Finding]:
-    """Return the findings of a record that was scored in another process."""
-    return written(plan, score(plan, expected, actual), expected, actual).findings
-
-
-_NO_FIGURES: Final = (None, None, None, None)
-
-
-@final
-class _Candidate(NamedTuple):
-    """A record that may be kept; its chunk is still being scored."""
-
-    read: _Read
-    figures: Figures | None
-    """None where batch errors have left nothing to count."""
-    outcome: Outcome
+_KEEPS: Final = ("all", "imperfect", "worst", "none")
 
 
 @final
@@ -242,7 +244,7 @@ class _Scorer:
 
     __slots__ = (
         *("_figures", "_findings", "_known", "_made", "_plan", "_rules", "_seen", "_sums", "_task"),
-        *("_tags", "_unscored", "_worst"),
+        *("_tags", "_unscored", "_unscored_members"),
     )
 
     def __init__(self, task: Task, plan: Plan, tags: Tags) -> None:
@@ -255,22 +257,16 @@ class _Scorer:
         self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
         self._sums: list[Sums] = []
+        self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
         self._seen = Seen()
         self._findings: list[Finding] = []
-        self._worst: list[tuple[tuple[float, float, int], _Candidate]] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
-        plan = self._plan
-        if plan.has_batch or plan.preloads:
-            asked = [self._taken(pair) for pair in pairs]
-            records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
-            for read, outcome in zip(asked, answered_all(plan, records, self._task.judge)):
-                self._add(read, outcome)
-        else:
-            for pair in pairs:
-                read = self._taken(pair)
-                self._add(read, _score(plan, read))
+        asked = [self._taken(pair) for pair in pairs]
+        records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
+        for read, outcome in zip(asked, answered_all(self._plan, records, self._task.judge)):
+            self._add(read, outcome)
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
         made.sums.extend(self._figures, self._sums, self._unscored)
@@ -278,9 +274,7 @@ class _Scorer:
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
         merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))
-        if self._task.keep == "worst":
-            made.worst = [self._record(candidate, fields=True) for _, candidate in self._worst]
-        else:
+        if self._task.keep != "worst":
             made.worst = worst_of(made.records)
         return made
 
@@ -295,7 +289,7 @@ class _Scorer:
         if task.cluster is not None and type(read.expected) is dict:
             found = read.expected.get(task.cluster)
             read.cluster = found if type(found) is str else "" if found is None else render(found)
-        for name in task.unscored.values():
+        for name in self._unscored_members:
             for side in (read.expected, read.actual):
                 if type(side) is dict:
                     side.pop(name, None)
@@ -331,22 +325,22 @@ class _Scorer:
     def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
         pair = read.pair
-        self._made.sums.unanswered += pair.actual is MISSING
+        counts = self._made.sums.counts
+        if pair.actual is MISSING:
+            counts["unanswered"] += 1
         if pair.is_text:
-            self._made.sums.texts += 1
-            self._made.sums.parsed += read.actual is not MISSING
+            counts["texts"] += 1
+            counts["parsed"] += read.actual is not MISSING
         if self._task.validate != "off":
             self._validate(read)
         if isinstance(outcome, JsonMatchError):
             outcome = self._refused(read, outcome)
         if read.error is not None:
             self._note(pair, read.error)
-        read.warnings = (*read.warnings, *keyless(self._plan.key_rules, read.expected))
-        if outcome.gap is not None:
-            self._made.sums.approximate += 1
-            read.warnings = (*read.warnings, approximate_warning(outcome.gap))
-        if read.warnings:
-            self._warn(pair, read.warnings)
+        read.warnings = (*read.warnings, *keyless(self._plan.standing, read.expected))
+        counts["approximate"] += outcome.gap is not None
+        if warnings := read.all_warnings(outcome):
+            self._warn(pair, warnings)
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
@@ -359,14 +353,14 @@ class _Scorer:
                 self._note(pair, error.reason, error.path, error.comparator)
         if not outcome.has_figures:
             self._unscored += 1
-            self._keep(_Candidate(read, None, outcome))
+            self._keep(read, outcome, None)
             return
         figures = self._known.get(outcome.sums)
         if figures is None:
             figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)
-        self._keep(_Candidate(read, figures, outcome))
+        self._keep(read, outcome, figures)
 
     def _validate(self, read: _Read) -> None:
         """Find out whether an answer is valid; one that is missing is no answer."""
@@ -374,10 +368,10 @@ class _Scorer:
             return
         read.validity = validity_of(self._plan.schema, read.actual, self._task.validate)
         if read.validity is not None:
-            sums = self._made.sums
-            sums.valid += read.validity.valid is True
-            sums.validated += read.validity.valid is not None
-            sums.not_validated += read.validity.valid is None
+            counts = self._made.sums.counts
+            counts["valid"] += read.validity.valid is True
+            counts["validated"] += read.validity.valid is not None
+            counts["not_validated"] += read.validity.valid is None
             if read.validity.violations:
                 self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
 
@@ -386,56 +380,40 @@ class _Scorer:
         pair = read.pair
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
             read.error = str(error)
-            outcome = _score(self._plan, _Read(pair, read.expected, MISSING))
+            (outcome,) = answered_all(
+                self._plan, [(pair.record_id, read.expected, MISSING)], self._task.judge
+            )
             if not isinstance(outcome, JsonMatchError):
                 return outcome
             error = outcome
         raise gold_error(pair.record_id, pair.where, error)
 
-    def _keep(self, candidate: _Candidate) -> None:
-        """Keep what is to be kept of a record."""
-        keep, worst = self._task.keep, self._worst
-        if keep == "worst":
-            figures = candidate.figures
-            if figures is None:
-                return
-            rank = figures.score, figures.f1, candidate.read.pair.position
-            if len(worst) < MOST_WORST or rank < worst[-1][0]:
-                insort(worst, (rank, candidate))
-                del worst[MOST_WORST:]
-        elif keep != "none":
-            is_perfect = candidate.figures is not None and candidate.outcome.sums.perfect
-            fields = keep == "all" or not is_perfect
-            self._made.records.append(self._record(candidate, fields=fields))
+    def _keep(self, read: _Read, outcome: Outcome, figures: Figures | None) -> None:
+        """Keep what is to be kept of a record; one without figures is never among the worst."""
+        keep, made = self._task.keep, self._made
+        if keep == "worst" and figures is not None:
+            # (Of equals the first is kept, and records come in their order.)
+            last = made.worst[-1] if len(made.worst) == MOST_WORST else None
+            if last is None or (figures.score, figures.f1) < (last.score, last.f1):
+                made.worst = worst_of((*made.worst, self._record(read, outcome, fields=True)))
+        elif keep in {"all", "imperfect"}:
+            fields = keep == "all" or figures is None or not outcome.sums.perfect
+            made.records.append(self._record(read, outcome, fields=fields))
 
-    def _record(self, candidate: _Candidate, *, fields: bool) -> RecordResult:
-        """Return the record to keep, with its field results and its comparison if asked for."""
-        read, figures, outcome = candidate
-        shown: tuple[Figure, Figure, Figure, Figure] = _NO_FIGURES if figures is None else figures
-        findings: Sequence[Finding] | _Findings = outcome.findings
-        counts: dict[str, int] = {}
-        for found in outcome.findings:
-            counts[found.status] = counts.get(found.status, 0) + 1
-        if outcome.matches:
-            counts[MATCH] = counts.get(MATCH, 0) + outcome.matches
-            findings = _Findings(self._plan, read, outcome)
-        match: MatchResult | None = None
-        if fields and self._task.matches:
-            # The comparison adds the warning of an approximate alignment by itself.
-            warnings = tuple(each for each in read.warnings if not is_approximate((each,)))
-            documents = read.expected, read.actual
-            match = MatchResult(self._plan, documents, outcome, warnings, read.validity)
+    def _record(self, read: _Read, outcome: Outcome, *, fields: bool) -> RecordResult:
+        """Return the record to keep, with its comparison if asked for."""
+        match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
-            *shown,
-            counts=counts,
-            field_results=FieldResults(findings) if fields else (),
+            *(match.precision, match.recall, match.f1, match.score),
+            counts=match.counts,
+            field_results=FieldResults(match.findings) if fields else (),
             error=read.error,
-            warnings=read.warnings,
-            violations=() if read.validity is None else read.validity.violations,
+            warnings=match.warnings,
+            violations=match.violations,
             tags=self._tags,
-            match=match,
+            match=match if fields else None,
             cluster=read.cluster,
         )
 
@@ -465,21 +443,14 @@ class _Scorer:
 
     def _note(self, pair: Pair, reason: str, path: str | None = None, comparator: str | None = None) -> None:
         made = self._made
-        made.sums.errors += 1
+        made.sums.counts["errors"] += 1
         if len(made.errors) < MAX_ERRORS:
             made.errors.append(Note(pair.position, RunError(pair.record_id, path, comparator, reason)))
 
     def _warn(self, pair: Pair, warnings: Sequence[str]) -> None:
         made = self._made
-        made.sums.warnings += len(warnings)
+        made.sums.counts["warnings"] += len(warnings)
         if len(made.warnings) < MAX_ERRORS:
             made.warnings += [
                 Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
             ]
-
-
-def _score(plan: Plan, read: _Read) -> Outcome | JsonMatchError:
-    try:
-        return score(plan, read.expected, read.actual)
-    except JsonMatchError as error:
-        return error

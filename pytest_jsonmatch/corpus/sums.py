@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.absence import merge_presence
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, together, with_fabrications
 from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.outcome import Finding
 
 _TOTALS: Final = Sums._fields[:3]
-_COUNTS: Final = (
-    *("records", "perfect_records", "unanswered", "unscored"),
-    *("texts", "parsed", "valid", "validated", "not_validated", "approximate", "errors", "warnings"),
-)
 _MOST_NUMBERS: Final = 512
 """An exact sum with more parts than this is shortened."""
 
@@ -130,25 +126,11 @@ class _FieldSums:
 class RunSums:
     """All sums of a run."""
 
-    records: int = 0
-    perfect_records: int = 0
-    unanswered: int = 0
-    """Records without an answer."""
-    unscored: int = 0
-    """Records of which batch errors have left nothing to count."""
-    texts: int = 0
-    """Answers that are text."""
-    parsed: int = 0
-    """Texts that have JSON in them."""
-    valid: int = 0
-    """Answers that the schema allows."""
-    validated: int = 0
-    """Answers that were held against the schema, or had no JSON in them."""
-    not_validated: int = 0
-    """Answers that the validator can't take."""
-    approximate: int = 0
-    errors: int = 0
-    warnings: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    """By name. Of records: all `records`, `perfect_records`, those `unanswered`, those `unscored` (of which
+    batch errors have left nothing) and those with an `approximate` alignment. Of answers: `texts`, those
+    `parsed` (with JSON in them), those `validated` against the schema (or without JSON), `valid`, and
+    `not_validated` (the validator can't take them). And `errors` and `warnings`."""
     perfect: bool = True
     """Whether every counted unit of every record is 1."""
     figures: ExactSums = field(default_factory=_no_sums)
@@ -162,9 +144,9 @@ class RunSums:
 
     def extend(self, figures: Sequence[Figures], totals: Sequence[Sums], unscored: int) -> None:
         """Add records by their figures, by the totals that these are made of, and how many have none."""
-        self.records += len(totals) + unscored
-        self.unscored += unscored
-        self.perfect_records += sum(each.score >= 1.0 for each in figures)
+        self.counts["records"] += len(totals) + unscored
+        self.counts["unscored"] += unscored
+        self.counts["perfect_records"] += sum(each.score >= 1.0 for each in figures)
         self.perfect = self.perfect and all(each.perfect for each in totals)
         for name, column in zip(Figures._fields, zip(*figures)):
             self.figures[name].extend(column)
@@ -200,8 +182,7 @@ class RunSums:
 
     def merge(self, other: RunSums) -> None:
         """Add another run's sums."""
-        for name in _COUNTS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.counts.update(other.counts)
         self.perfect = self.perfect and other.perfect
         _merge(self.figures, other.figures)
         _merge(self.totals, other.totals)
@@ -221,11 +202,9 @@ class RunSums:
         for (path, weight), sums in self.fields.items():
             if any(sums.counts):
                 weights.setdefault(path, []).append(weight)
-        found: dict[str, FieldAggregation] = {}
-        for path, several in weights.items():
-            # Always the least weight first: a sum of floats must not depend on which came first.
-            first, *others = (self.fields[path, weight].aggregation(weight) for weight in sorted(several))
-            for other in others:
-                first = first.merge(other)
-            found[path] = first
+        # (Always the least weight first: a sum of floats must not depend on which came first.)
+        found = {
+            path: together(self.fields[path, weight].aggregation(weight) for weight in sorted(several))
+            for path, several in weights.items()
+        }
         return with_fabrications(found, self.presence)

@@ -1,4 +1,4 @@
-"""A run beside an earlier one: what got better, what got worse, case by case and field by field."""
+"""Compare a run with an earlier one: what got better or worse, case by case and field by field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Delta(NamedTuple):
-    """A score then and now; of a field, by one metric."""
+    """A score before and after; for a field, under one metric."""
 
     name: str
     before: float
@@ -26,7 +26,7 @@ class Delta(NamedTuple):
 
     @property
     def change(self) -> float:
-        """What was gained; below 0 what was lost."""
+        """The gain; below 0 for a loss."""
         return self.after - self.before
 
 
@@ -60,8 +60,8 @@ class BaselineDiff:
         before: the earlier run.
         after: the later one.
         cases: the score of each case that both have, by id.
-        fields: the score by each metric of each field that both have, over those cases, or over all records
-            (`of_corpora`).
+        fields: the score of each field that both have, under each metric, over those cases or, if
+            `of_corpora`, over all records.
         new: cases that only the later run has.
         vanished: cases that only the earlier run has.
         mismatches: cases that were scored in different ways.
@@ -90,7 +90,7 @@ class BaselineDiff:
 
     @property
     def of_corpora(self) -> bool:
-        """Whether the figures are those of two corpora of which not all records are kept as cases."""
+        """Whether the figures are of two corpora, at least one of which keeps only some records as cases."""
         return (
             self.before.corpus is not None
             and self.after.corpus is not None
@@ -103,14 +103,14 @@ class BaselineDiff:
         return not self.mismatches
 
     def changed(self) -> Iterator[Delta]:
-        """Yield the cases whose score has changed, what lost most first."""
+        """Yield the cases whose score has changed, largest loss first."""
         yield from sorted(
             (each for each in self.cases if each.change), key=lambda each: (each.change, each.name)
         )
 
 
 def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
-    """Return how a run differs from an earlier one; cases are the same if their ids are."""
+    """Compare a run with an earlier one, matching cases by id."""
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
     both = [name for name in old if name in new]
@@ -119,8 +119,7 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
         for name in both
         if old[name].has_figures and new[name].has_figures
     ]
-    # Of a corpus that keeps only some of its records nobody knows which are new: a case that is not here may
-    # only not have been kept.
+    # Where a corpus keeps only some records, a case missing from one run may simply not have been kept.
     partial = before.is_partial or after.is_partial
     fields = _by_metric(old[name] for name in both), _by_metric(new[name] for name in both)
     mismatches = [*_mismatches(both, old, new)]
@@ -147,7 +146,7 @@ def _by_metric(cases: Iterable[Case]) -> _ByMetric:
 
 
 def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:
-    """Yield the scores of fields that both runs have, what lost most first."""
+    """Yield the scores of fields that both runs have, largest loss first."""
     deltas = []
     for metric in old.keys() & new.keys():
         for path in old[metric].keys() & new[metric].keys():
@@ -159,7 +158,7 @@ def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:
 
 def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str, Case]) -> Iterator[Mismatch]:
     for name in names:
-        # (Where a case failed before its last comparison, what is missing was not scored otherwise.)
+        # `zip` stops at the shorter list: comparisons that a failed case never reached are no mismatch.
         for before, after in zip(signatures_of(old[name]), signatures_of(new[name])):
             if before != after:
                 yield Mismatch(name, before, after)
@@ -167,7 +166,7 @@ def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str,
 
 
 def signatures_of(case: Case) -> list[str]:
-    """Return the signatures of a case's comparisons, of the first run that has any."""
+    """Return the signatures of the comparisons in a case's first run that has any."""
     for run in case.runs:
         if run.comparisons:
             return [comparison.signature for comparison in run.comparisons]

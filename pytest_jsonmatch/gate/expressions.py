@@ -1,4 +1,4 @@
-"""Gates as people write them: `f1 >= 0.9`, `fields["items[].price"].recall >= 0.95`. A grammar, and no code.
+"""Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`; nothing is run as code.
 
 gate   = figure operator number [ "proven" ]
 figure = [ "tags[" string "]." ] [ "cases[" string "]." ] ( name | name "." name | "micro." name | of )
@@ -29,12 +29,12 @@ SHARES: Final[Mapping[str, str]] = {
     "flip_rate": "how often one of two runs of a repeated case passes and the other does not",
     "valid_rate": "the share of the validated answers that their schema allows",
     "parse_rate": "the share of the answers given as text that have JSON in them",
-    "omission_rate": "omissions over the leaves of expected, of all cases together",
-    "hallucination_rate": "hallucinations over the leaves of actual, of all cases together",
+    "omission_rate": "omissions per leaf of expected, over all cases together",
+    "hallucination_rate": "hallucinations per leaf of actual, over all cases together",
     "fabrication_rate": "the share of the places where expected has no value and actual has one",
-    "completeness": "the share of the cases there were to choose from that have come to their end",
+    "completeness": "the share of the collected cases that ran to their end",
 }
-"""Figures from 0 to 1, and what they are."""
+"""Figures from 0 to 1, with their meaning."""
 COUNTS: Final[Mapping[str, str]] = {
     "matches": "results that match",
     "mismatches": "results on both sides that score less than 1",
@@ -44,14 +44,14 @@ COUNTS: Final[Mapping[str, str]] = {
     "errors": "errors of comparators, and cases that failed before they compared",
     "approximate": "comparisons whose arrays were too large to be paired exactly",
 }
-"""Figures that count, and what they count."""
+"""Figures that are counts, with what they count."""
 _OF_RESULTS: Final = (
     *("omission_rate", "hallucination_rate", "fabrication_rate"),
     *("matches", "mismatches", "omissions", "hallucinations"),
 )
-"""Figures of all results together, or of those of fields."""
+"""Figures over all results together, or over those of some fields."""
 OF_EXTRAS: Final = frozenset({"hallucination_rate", "fabrication_rate", "hallucinations"})
-"""Figures that there are only where what only actual has is counted."""
+"""Figures that exist only where values that only actual has are counted."""
 _OF_RUN: Final = frozenset({"completeness"})
 OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
@@ -75,7 +75,7 @@ _TOKEN: Final = re.compile(
 
 @final
 class GateError(ConfigurationError):
-    """A gate that can't be read: what is wrong, and where in it.
+    """A gate that can't be parsed; the message shows what is wrong, and where.
 
     >>> print(GateError("f2 > 1", 0, "unknown figure 'f2'"))
     unknown figure 'f2'
@@ -96,18 +96,18 @@ class GateError(ConfigurationError):
 @final
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate that was read.
+    """A parsed gate.
 
     Args:
         text: as it was written.
-        figure: what is looked at: one of `SHARES` or `COUNTS`, or of what answers took.
+        figure: one of `SHARES`, `COUNTS` or `SPENT`, or a figure of a study.
         operator: one of `OPERATORS`.
         limit: the number on the right.
-        cases: a glob of the cases that it is about; None for all.
-        field: a path pattern of the fields that it is about; None for no field.
-        is_micro: whether the figure is of all results together, and not the mean of the cases.
-        is_proven: whether the end of the figure's interval has to hold, and not just the figure.
-        tag: what only counts, as `source=phone`; None for everything.
+        cases: a glob that selects cases; None for all.
+        field: a path pattern that selects fields; None if the figure is not of fields.
+        is_micro: whether the figure is over all results together, rather than the mean of the cases.
+        is_proven: whether the end of the figure's interval must pass, and not just the figure.
+        tag: the tag that selects cases, such as `source=phone`; None for all.
     """
 
     text: str
@@ -122,20 +122,20 @@ class Gate:
 
     @property
     def name(self) -> str:
-        """The figure, in one spelling."""
+        """The figure in canonical spelling."""
         of = {"tags": self.tag, "cases": self.cases, "fields": self.field}
         parts = [f'{name}["{value}"]' for name, value in of.items() if value is not None]
         return ".".join([*parts, *(["micro"] if self.is_micro else []), self.figure])
 
     @property
     def is_of_leaves(self) -> bool:
-        """Whether the figure is of all leaves together, or of those of fields, and not of cases."""
+        """Whether the figure is over leaves, all or those of some fields, rather than over cases."""
         return self.is_micro or self.field is not None or self.figure in _OF_RESULTS
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value of the figure is good enough; a difference of 1e-12 is none.
+        """Tell whether a value of the figure is good enough.
 
-        But a limit of 1 asks for perfection.
+        A value within 1e-12 of a limit below 1 counts as equal to it.
 
         >>> parse_gate("score >= 0.3").holds(0.1 + 0.1 + 0.1), parse_gate("score >= 1").holds(0.9999999999999)
         (True, False)
@@ -145,9 +145,9 @@ class Gate:
 
 
 def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
-    """Read a gate: on a run, or on a study, which has `figures` in total and of fields.
+    """Parse a gate on a run or, given its `figures`, on a study, which has them in total and by field.
 
-    Raises GateError, which says what is wrong with it and where.
+    Raises GateError, which shows what is wrong, and where.
 
     >>> parse_gate('cases["acme-*"].fields["items[].price"].recall >= 0.95').name
     'cases["acme-*"].fields["items[].price"].recall'
@@ -175,9 +175,9 @@ class _Reader:
                 start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
                 character = self.text[start]
                 if character in "\"'":
-                    self._fail(start, "this string has no end")
+                    self._fail(start, "this string is not closed")
                 hint = "; write >= or ==" if character == "=" else ""
-                self._fail(start, f"a gate has no {character!r}{hint}")
+                self._fail(start, f"unexpected {character!r}{hint}")
             found.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
             position = match.end()
         return [*found, ("end", "", end)]
@@ -188,8 +188,8 @@ class _Reader:
     def _next(self, kind: str, wanted: str, *words: str) -> tuple[str, int]:
         found, word, position = self.tokens[self.at]
         if found != kind or (words and word not in words):
-            what = f"not {word!r}" if word else "and the gate ends here"
-            self._fail(position, f"{wanted} belongs here, {what}")
+            what = f"not {word!r}" if word else "but the gate ends here"
+            self._fail(position, f"expected {wanted}, {what}")
         self.at += 1
         return word, position
 
@@ -207,13 +207,13 @@ class _Reader:
             word, position = self._next("name", "a figure such as f1 or score")
         if word == "micro":
             is_micro = True
-            self._next("sign", "a dot, as in micro.f1,", ".")
+            self._next("sign", "a dot, as in micro.f1", ".")
             word, position = self._next("name", "a figure such as f1 or precision")
         elif word == "fields":
             field = self._pattern()
             word, position = self._next("name", "a figure such as f1 or recall")
         elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
-            self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
+            self._next("sign", f"a dot, as in {' or '.join(known)}", ".")
             word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
         of_fields = FIGURES if is_micro else (*FIGURES, *_OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
@@ -222,9 +222,9 @@ class _Reader:
         limit = float(number)
         if word in SHARES and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
-            self._fail(place, f"{word} goes from 0 to 1{hint}")
+            self._fail(place, f"{word} is between 0 and 1{hint}")
         is_proven = self._is_proven(word, comparison)
-        self._next("end", "nothing more")
+        self._next("end", "the end of the gate")
         return Gate(self.text.strip(), word, comparison, limit, cases, field, is_micro, is_proven, tag)
 
     def read_of_study(self, figures: Collection[str]) -> Gate:
@@ -237,7 +237,7 @@ class _Reader:
         if word not in figures:
             self._fail(position, f"unknown figure {word!r}{did_you_mean(word, figures)}")
         comparison, number, _ = self._limit()
-        self._next("end", "nothing more")
+        self._next("end", "the end of the gate")
         return Gate(self.text.strip(), word, comparison, float(number), field=field)
 
     def _limit(self) -> tuple[str, str, int]:
@@ -248,7 +248,7 @@ class _Reader:
         kind, word, position = self.tokens[self.at]
         if kind == "end":
             return False
-        self._next("name", "nothing more, or `proven`,", "proven")
+        self._next("name", "the end of the gate, or `proven`", "proven")
         if figure in COUNTS or figure in _OF_RUN:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
         if figure in SPENT:
@@ -259,7 +259,7 @@ class _Reader:
 
     def _subscript(self, word: str, what: str) -> tuple[str, int]:
         if self.tokens[self.at][1] != "[":
-            self._fail(self.tokens[self.at][2], f'{what} belongs here: {word}["…"]')
+            self._fail(self.tokens[self.at][2], f'expected {what}: {word}["…"]')
         self.at += 1
         quoted, position = self._next("string", f"{what} in quotes")
         self._next("sign", "a closing bracket", "]")

@@ -1,4 +1,4 @@
-"""The figures of a run as ratios of sums: what each case adds to both, for intervals and proofs."""
+"""A run's figures as ratios of sums: what each case adds to both sums, for intervals and proofs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] 
 
 
 def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
-    """Return the rows of a figure that is a mean over cases; a case without the figure has none.
+    """Return the rows of a figure that is a mean over cases; a case without the figure has no row.
 
     Args:
-        cases: of a run.
+        cases: the cases of a run.
         name: one of `FIGURES`, "pass_rate", "flip_rate", "valid_rate" or "parse_rate".
     """
     if name == "pass_rate":
@@ -51,15 +51,15 @@ def _answer_rows(case: Case, name: str) -> Iterator[Row]:
 
 
 def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) -> dict[str, list[Row]]:
-    """Return the rows of figures over all leaves of the cases together, or over those that a pattern fits.
+    """Return the rows of figures over the leaves of all cases, or over those whose path a pattern matches.
 
     Args:
-        cases: of a run.
-        *names: of `FIGURES`, "omission_rate", "hallucination_rate" and "fabrication_rate".
-        pattern: of paths; None for all fields.
+        cases: the cases of a run.
+        *names: any of `FIGURES`, "omission_rate", "hallucination_rate" and "fabrication_rate".
+        pattern: a path pattern; None for all fields.
     """
     wanted = None if pattern is None else parse_pattern(pattern)
-    # What a case could have made up is known from all of them.
+    # Only all cases together show which members a case could have made up.
     presence = (each.presence for each in comparisons_of(cases) if "fabrication_rate" in names)
     known = {path for each in presence for path, found in each.items() if found.known}
     rows: dict[str, list[Row]] = {name: [] for name in names}

@@ -1,4 +1,4 @@
-"""Gates held against the results of a run."""
+"""Check gates against the results of a run."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
     "parse_rate": "no answer was text",
 }
-"""Figures of answers as such, and what is to be said where there is none."""
+"""Figures of answers themselves, with the note for a run that has no value for them."""
 _UNKNOWN: Final = {
     "seconds": "no answer says how long it took",
     "cost": "no answer says what it cost",
     "tokens": "no answer says how many tokens it took",
 }
-"""What is to be said where nothing is known of what answers took."""
+"""The note for a run in which no answer has the value."""
 
 
 def check_gates(
     gates: Sequence[tuple[Gate, bool]], results: ResultSet, confidence: float = 0.95
 ) -> list[Check]:
-    """Return whether gates hold, each given with whether it is required.
+    """Check gates, each given with whether it is required.
 
-    Batch errors fail a run that has gates, unless one of these is on `batch_errors` and of all cases.
+    Batch errors fail a run that has gates, unless one of them limits the `batch_errors` of all cases.
     """
     found = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
     is_allowed = any(gate.figure == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
@@ -59,16 +59,16 @@ def check_gates(
 
 
 def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confidence: float = 0.95) -> Check:
-    """Return whether a gate holds.
+    """Check a gate.
 
-    A gate on a missing figure (no case, no such field, 0/0) fails. A gate that is to be proven goes by the
-    end of the interval that is nearer to its limit.
+    A gate on a missing figure (no case, no such field, 0/0) fails. A gate that must be proven is checked at
+    the lower end of the interval for `>` and `>=`, at the upper end for `<` and `<=`.
 
     Args:
         gate: the gate.
         results: the run.
-        required: False leaves a gate undecided if there is no case at all: this run is about something else.
-        confidence: of the interval.
+        required: False leaves the gate undecided if nothing was compared, as in a run of other tests.
+        confidence: the confidence of the interval.
     """
     if not results.number and not required:
         return _check(gate, None, None, "nothing was compared")
@@ -88,9 +88,9 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
 
 
 def _proven(gate: Gate, results: ResultSet, confidence: float) -> Check:
-    """Return whether the interval of a figure is on the right side of the limit."""
+    """Check whether the interval of a figure is on the right side of the limit."""
     if results.is_partial:
-        return _check(gate, None, passed=False, note="an interval takes all records: use --keep all")
+        return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")
     name, cases = gate.figure, results.cases
     rows = leaf_rows(cases, name, pattern=gate.field)[name] if gate.is_of_leaves else case_rows(cases, name)
     found = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
@@ -105,7 +105,7 @@ def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "")
 
 
 def _value(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
-    """Return a gate's figure of a run, and what there is to say about it."""
+    """Return the value of a gate's figure, and a note about it."""
     if not results.number:
         return None, "nothing was compared"
     name = gate.figure
@@ -130,7 +130,7 @@ def _of_cases(name: str, results: ResultSet) -> tuple[float | None, str]:
         if corpus is not None:
             return results.completeness, f"{corpus.answered:,} of {number} with an answer"
         value, reasons = results.completeness, ", ".join(results.narrowed)
-        return value, "" if value is not None else f"nobody knows how many cases there are ({reasons})"
+        return value, "" if value is not None else f"the number of cases is unknown ({reasons})"
     if name == "flip_rate":
         rates = [row.part for row in case_rows(results.cases, name)]
         if corpus is not None or not rates:
@@ -146,7 +146,7 @@ def _of_cases(name: str, results: ResultSet) -> tuple[float | None, str]:
 
 
 def _mean_of(number: int, noun: str) -> str:
-    """Return what a mean is of, as reports say it; nothing where there is a single one."""
+    """Return a note on what a mean is over; empty for a single case."""
     return f"mean of {count(number, noun)}" if number > 1 else ""
 
 
@@ -159,7 +159,7 @@ def _of_leaves(gate: Gate, fields: Mapping[str, FieldAggregation]) -> tuple[floa
             return None, "no field was compared"
         if not matching:
             near = nearest(gate.field, sorted(fields))
-            hint = f"did you mean {near!r}?" if near is not None else f"there are {listed(sorted(fields))}"
+            hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
             return None, f"no field that was compared matches; {hint}"
     name = "mean_score" if gate.figure == "score" else gate.figure
     value: float | None = getattr(together(matching), name)
@@ -184,7 +184,7 @@ def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
 
 
 def _without_extras(gate: Gate, results: ResultSet) -> str | None:
-    """Return a metric that does not count what only actual has, of what the gate is about; None if all do."""
+    """Return a metric in the gate's comparisons that ignores what only actual has; None if there is none."""
     pattern = None if gate.field is None or results.corpus is not None else parse_pattern(gate.field)
     for each in comparisons_of(results.tabled):
         if not counts_extra(each.signature) and (
@@ -195,9 +195,9 @@ def _without_extras(gate: Gate, results: ResultSet) -> str | None:
 
 
 def _fits(case: str, glob: str) -> bool:
-    """Tell whether a glob fits a case's node id, or its name in it with or without parameters."""
+    """Tell whether a glob matches a case's node id, or the name in it with or without parameters."""
     name = case.rpartition("::")[2]
-    # (Brackets in node ids are no character classes to who wrote the id down.)
+    # Brackets are meant as in node ids, not as character classes.
     escaped = glob.replace("[", "[[]")
     return any(fnmatchcase(text, escaped) for text in (case, name, name.partition("[")[0]))
 

@@ -1,4 +1,4 @@
-"""The headline figures of a run with their confidence intervals, and a run against its baseline."""
+"""A run's headline figures with confidence intervals, and its change against a baseline."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ OF_SCORE: Final = 0.9
 
 
 class Headline(NamedTuple):
-    """A figure, and where the true one lies."""
+    """A figure with its interval."""
 
     name: str
     interval: Interval
 
 
 def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
-    """Return figures with intervals: means of cases, pass rate, and of all leaves together (`micro.f1`)."""
+    """Return figures with intervals: means over cases, the pass rate, and micro figures (`micro.f1`)."""
     cases = results.cases
     rows = {name: case_rows(cases, name) for name in (*FIGURES, "pass_rate")}
     rows |= {f"{MICRO}{name}": found for name, found in leaf_rows(cases, *FIGURES).items()}
@@ -41,7 +41,7 @@ def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
 
 
 def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
-    """Return the mean score of each field over the cases that have it, and its interval, lowest first."""
+    """Return each field's mean score over the cases that have it, with its interval, lowest first."""
     units = {case.id: case.unit for case in results.cases}
     found = []
     for path, cases in _field_scores(results).items():
@@ -61,7 +61,7 @@ class RunChange:
     tags: Mapping[str, Change] = field(default_factory=dict)
 
     def sentences(self) -> Iterator[tuple[str, str]]:
-        """Yield what is to be said, each with its kind: of scores, and of what else is proven."""
+        """Yield kind and sentence of the change in scores, and of every other change that is proven."""
         yield self.scores.kind, self.scores.words
         for each in (self.outcomes, *self.tags.values(), *self.fields.values()):
             if each.kind in {"worse", "better"}:
@@ -71,13 +71,13 @@ class RunChange:
 def change_of_runs(
     before: ResultSet, after: ResultSet, gate: DropGate = ANY_DROP, *, by: Sequence[str] = ()
 ) -> RunChange:
-    """Return what a run against an earlier one proves; the unit is the case, its runs are averaged.
+    """Test a run against an earlier one; the unit is the case, whose runs are averaged.
 
-    All that is said is one family: if nothing has changed, anything at all is called worse in at most
-    1 - confidence of comparisons. The mean score is judged at nine tenths of that. Pass rate, fields, and the
-    scores of the cases with each value of the tags that `by` names share the last tenth by Holm's method, or
-    all of it where the mean score is proven to have moved that way (Bretz et al. 2009, A graphical approach
-    to sequentially rejective multiple test procedures).
+    All tests are one family: if nothing has changed, at most 1 - confidence of comparisons call anything
+    worse. The mean score is tested at nine tenths of that error rate. Pass rate, fields, and the scores for
+    each value of the tags that `by` names share the last tenth by Holm's method, or the whole rate where the
+    mean score is proven to have moved in the same direction (Bretz et al. 2009, A graphical approach to
+    sequentially rejective multiple test procedures).
     """
     clusters = clusters_of(before, after)
     at_score = replace(gate, confidence=1 - OF_SCORE * gate.alpha)
@@ -105,13 +105,13 @@ def change_of_runs(
 def changes_of_runs(
     before: ResultSet, after: Mapping[str, ResultSet], gate: DropGate = ANY_DROP
 ) -> dict[str, Change]:
-    """Return what several runs prove against one baseline, by name, corrected for being several."""
+    """Test several runs against one baseline; return the changes by name, corrected for multiple tests."""
     runs = {name: (_scores(results), _scores(before)) for name, results in after.items()}
     return compare_several(runs, gate, clusters=clusters_of(before, *after.values()))
 
 
 def clusters_of(*runs: ResultSet) -> dict[str, str]:
-    """Return what the cases of runs belong to, by case id; the last run that names one counts."""
+    """Return the clusters of the runs' cases, by case id; the last run that names one counts."""
     return {case.id: case.cluster for results in runs for case in results.cases if case.cluster}
 
 
@@ -120,15 +120,15 @@ def _scores(results: ResultSet) -> dict[str, list[float]]:
 
 
 def _passes(results: ResultSet) -> dict[str, list[float]]:
-    """Return by case which of its runs passed: five of five is no more than one of one."""
+    """Return, by case, which of its runs passed; five of five weigh no more than one of one."""
     return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
 
 
 def _both(now: Scores, then: Scores, before: ResultSet, after: ResultSet) -> tuple[Scores, Scores]:
-    """Return the scores of a field in two runs, over the cases that have it in one of them or in both.
+    """Return the scores of a field in two runs, over the cases that have it in either.
 
-    In a run that compared the case and found nothing at the field, nothing was expected there, and nothing
-    invented: that is right.
+    A run that compared the case but has no result for the field scores 1 there: nothing was expected, and
+    nothing was invented.
     """
     cases = {*now, *then}
     found = []
@@ -139,7 +139,7 @@ def _both(now: Scores, then: Scores, before: ResultSet, after: ResultSet) -> tup
 
 
 def _field_scores(results: ResultSet) -> dict[str, dict[str, list[float]]]:
-    """Return by field, and then by case, the mean score of each run that has the field."""
+    """Return, by field and case, the mean score of each run that has the field."""
     found: dict[str, dict[str, list[float]]] = {}
     for case in results.cases:
         for path, scores in case.scores_by_field().items():

@@ -1,4 +1,4 @@
-"""How sure a figure is: intervals of pass rates, means and ratios of sums, for cases alone or in clusters."""
+"""Confidence intervals for pass rates, means and ratios of sums, over single cases or clusters of cases."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 SEED: Final = 20_240_602
 FEW: Final = 20
-"""With fewer values that differ from the most common one, little is known of how they are distributed."""
+"""If fewer values than this differ from the most common one, little is known about their distribution."""
 _COMMON: Final = 0.25
 _DRAWS: Final = 10_000
 _SHARES: Final = 41
-"""So many shares of cases of a kind that was not seen are tried, from none to as many as can hide."""
+"""How many shares of unseen cases are tried, from 0 to the largest that can remain unseen."""
 _NO_SPREAD: Final = 1e-9
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure, and where the true one lies at a confidence."""
+    """A figure with its confidence interval."""
 
     estimate: float
     low: float
@@ -38,11 +38,11 @@ class Interval:
     """`Wilson`, `Hall`, `bounded` or `Jeffreys`."""
     cases: int
     clusters: int
-    """How many of them are independent: all, or as many as there are clusters."""
+    """How many of them are independent: all, or the number of clusters."""
 
 
 def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
-    """Return the interval of a pass rate, of cases that are independent.
+    """Return the interval for the pass rate of independent cases.
 
     Source: Wilson 1927, without continuity correction; Newcombe 1998 compares it with six others.
 
@@ -57,7 +57,7 @@ def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
 
 
 def pass_rate_interval(passed: Sequence[Row], confidence: float = 0.95) -> Interval:
-    """Return Wilson's interval of a pass rate, or, where cases come in clusters, that of `ratio_interval`."""
+    """Return Wilson's interval for a pass rate, or, if cases come in clusters, that of `ratio_interval`."""
     if len({row.cluster for row in passed}) == len(passed):
         return wilson(round(math.fsum(row.part for row in passed)), len(passed), confidence)
     return ratio_interval(passed, confidence)
@@ -66,15 +66,15 @@ def pass_rate_interval(passed: Sequence[Row], confidence: float = 0.95) -> Inter
 def ratio_interval(
     rows: Iterable[Row], confidence: float = 0.95, low: float = 0.0, high: float = 1.0
 ) -> Interval:
-    """Return the interval of a ratio of sums, such as a mean or a micro F1, by clusters.
+    """Return the interval for a ratio of sums, such as a mean or a micro F1, from clusters of cases.
 
-    `lower_end` says how the ends are made.
+    `lower_end` explains how the ends are computed.
 
     Args:
         rows: what each case adds to both sums; their order does not matter.
-        confidence: how often such an interval has the true ratio in it, in the long run.
-        low: what the ratio of a cluster can be at the least.
-        high: what it can be at the most.
+        confidence: how often such an interval contains the true ratio, in the long run.
+        low: the lowest ratio that a cluster can have.
+        high: the highest.
 
     Raises ConfigurationError if there is nothing to divide by.
 
@@ -92,16 +92,16 @@ def ratio_interval(
 
 @final
 class Influences(NamedTuple):
-    """A ratio of sums, and a value for each cluster of which it is as good as the mean."""
+    """A ratio of sums, and a value for each cluster; the ratio is approximately their mean."""
 
     ratio: float
     values: Any
     weight: float = 1.0
-    """How large a case's cluster is, in means of all clusters: above 1 where they are not of one size."""
+    """The mean size of a case's cluster over the mean size of all clusters: above 1 if sizes differ."""
 
     def ends(self, alpha: float, low: float, high: float) -> tuple[float, float]:
-        """Return both ends of the ratio's interval, each of which holds at 1 - alpha."""
-        # What was not seen may be clusters of that weight.
+        """Return both ends of the ratio's interval, each at confidence 1 - alpha."""
+        # Unseen clusters may have this weight, too.
         least, most = (self.ratio + self.weight * (bound - self.ratio) for bound in (low, high))
         below, above = lower_end(self.values, alpha, least), -lower_end(-self.values, alpha, -most)
         return max(low, min(self.ratio, below)), min(high, max(self.ratio, above))
@@ -110,9 +110,9 @@ class Influences(NamedTuple):
 def influences(rows: Sequence[Row]) -> Influences:
     """Return a ratio of sums and its values: the jackknife's pseudo-values.
 
-    They are the ratio, and how much it changes without the cluster. Of a mean of cases that stand alone they
+    Each is the ratio, shifted by how much it changes without the cluster. For the mean of single cases they
     are the values themselves. Their variance is the clustered one (Miller 2024, Adding Error Bars to Evals,
-    2411.00640).
+    arXiv 2411.00640).
 
     >>> from pytest_jsonmatch.gate.samples import Row
     >>> influences([Row(1.0, 1.0, "a"), Row(0.0, 1.0, "b")])
@@ -125,7 +125,7 @@ def influences(rows: Sequence[Row]) -> Influences:
         found = sums.setdefault(row.cluster, [[], []])
         found[0].append(row.part)
         found[1].append(row.whole)
-    # (Sorted, so that nothing hangs on the order of the cases.)
+    # Sorted, so that the order of the cases does not matter.
     pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
     parts, wholes = np.array(pairs).reshape(-1, 2).T
     part, whole = math.fsum(parts), math.fsum(wholes)
@@ -135,24 +135,24 @@ def influences(rows: Sequence[Row]) -> Influences:
     ratio = part / whole
     rest = whole - wholes
     if n < 2 or rest.min() <= _NO_SPREAD * whole:
-        return Influences(ratio, np.array([ratio]))  # one cluster is all there is
+        return Influences(ratio, np.array([ratio]))  # effectively a single cluster
     without = (part - parts) / rest
     values = ratio + (n - 1) * (without.mean() - without)
     return Influences(ratio, values, n * float((wholes**2).sum()) / whole**2)
 
 
 def lower_end(values: Any, alpha: float, bound: float) -> float:
-    """Return a lower end of the interval of a mean that holds at 1 - alpha.
+    """Return the lower end, at confidence 1 - alpha, of the interval for a mean.
 
-    Twenty cases near 1 do not say that none in twenty fails. So a share q of cases may be of a kind that was
-    not seen and scores `bound`: that none of n is seen has a chance of (1 - q)^n, and the end for the others
-    then needs an error rate of only alpha / (1 - q)^n. The result is the lowest end over all q: each
-    single q is missed in at most alpha of all samples. With many cases, or noisy ones, q makes no difference.
-    The end for the others is that of Student's t, with Hall's transformation against skewness (Hall 1992, On
-    the removal of skewness by transformation).
+    Twenty cases near 1 do not prove that fewer than one in twenty fails. So a share q of cases may be of an
+    unseen kind that scores `bound`. The chance that none of n cases is of this kind is (1 - q)^n, so the end
+    for the others needs an error rate of only alpha / (1 - q)^n. The result is the lowest end over all q:
+    whatever q is, at most alpha of all samples miss it. With many cases, or noisy ones, q makes no
+    difference. The end for the others is Student's t with Hall's transformation against skewness (Hall 1992,
+    On the removal of skewness by transformation).
 
-    Where a quarter of the values or more are equal, and fewer than 20 differ from them, that is too rough:
-    there it is `bounded_end`.
+    That is too rough where a quarter or more of the values are equal and fewer than 20 differ from them:
+    `bounded_end` is used there.
 
     >>> import numpy as np
     >>> round(lower_end(np.ones(29), 0.05, 0.0), 2)
@@ -164,7 +164,7 @@ def lower_end(values: Any, alpha: float, bound: float) -> float:
     if n < 2:
         return bound
     if is_few(values) and values.min() < values.max():
-        return max(bound, bounded_end(values, alpha, bound))  # (of a ratio a value may lie beyond it)
+        return max(bound, bounded_end(values, alpha, bound))  # a ratio's values may lie below it
     shares = np.linspace(0, 1 - alpha ** (1 / n), _SHARES)
     levels = np.minimum(alpha / (1 - shares) ** n, 1 - 1e-9)
     ends = (1 - shares) * _plain_ends(values, levels) + shares * bound
@@ -174,18 +174,18 @@ def lower_end(values: Any, alpha: float, bound: float) -> float:
 def is_few(values: Any) -> bool:
     """Tell whether too few values differ from the most common one for anything but `bounded_end`.
 
-    Where hardly any two are equal, differing means nothing: then Hall's test does with few.
+    Where hardly any two values are equal, few values are enough for Hall's test.
     """
     n, most = len(values), max(Counter(to_grains(values.tolist())).values())
     return n - most < FEW and most >= _COMMON * n
 
 
 def bounded_end(values: Any, alpha: float, bound: float) -> float:
-    """Return a lower end of the interval of a mean that assumes nothing but that no value is below `bound`.
+    """Return the lower end of an interval for a mean that assumes only that no value is below `bound`.
 
-    The values, and one more at the bound, get random weights, uniform among all that sum to 1; the end is the
-    quantile of the weighted means, of 10,000 from a fixed seed. Of outcomes that are 0 or 1 it is, but for
-    the draws, the exact one of Clopper & Pearson 1934.
+    The values, and one more at the bound, get random weights, uniform among all that sum to 1; the end is a
+    quantile of 10,000 such weighted means, drawn from a fixed seed. For outcomes of 0 and 1 it equals, up to
+    the random draws, the exact end of Clopper & Pearson 1934.
 
     Source: Gaffke 2005; Learned-Miller & Thomas 2020, A new confidence interval for the mean of a bounded
     random variable. That it holds for every distribution is a conjecture; no counterexample is known.
@@ -202,7 +202,7 @@ def bounded_end(values: Any, alpha: float, bound: float) -> float:
 
 
 def plain_end(values: Any, alpha: float) -> float:
-    """Return a lower end of the interval of a mean for what was seen, and nothing else.
+    """Return the lower end of an interval for a mean that does not allow for unseen kinds of cases.
 
     >>> import numpy as np
     >>> plain_end(np.ones(29), 0.05)
@@ -214,7 +214,7 @@ def plain_end(values: Any, alpha: float) -> float:
 
 
 def _plain_ends(values: Any, levels: Any) -> Any:
-    """The lower ends by Hall's transformed t, at each of the levels."""
+    """Return the lower ends by Hall's transformed t, one for each level."""
     import numpy as np
     from scipy.special import stdtrit
 

@@ -1,4 +1,4 @@
-"""Tests of two runs on the same cases: sign flips, and Holm's correction for several at once."""
+"""Tests of two runs on the same cases: sign flips, and Holm's correction for multiple tests."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _ALL: Final = 20
-"""Up to so many deltas that differ from 0 all sign patterns are tried, as the sums of two halves."""
+"""Up to this many nonzero deltas, all sign patterns are tried, as the sums of two halves."""
 _LARGEST: Final = 10
-"""Of more deltas all patterns of so many, the largest, are tried; the sum of the others is near normal."""
+"""With more, all patterns of only this many, the largest, are tried; the sum of the others is near normal."""
 
 
 @final
 class SignFlip(NamedTuple):
-    """What the sign-flip test says of a list of deltas."""
+    """The result of a sign-flip test."""
 
     p_drop: float
     """How often chance alone gives a sum as low as this: small where there is a drop."""
@@ -27,25 +27,26 @@ class SignFlip(NamedTuple):
 
 
 def sign_flip(deltas: Iterable[float]) -> SignFlip:
-    """Test if deltas are as likely to be above 0 as below, by as much.
+    """Test whether deltas are symmetric about 0.
 
     Under the null hypothesis each delta could as well have had the other sign: exactly so where both runs
     come from the same system, whatever the scores look like. The p-value is the share of all sign patterns
-    whose sum is as extreme as the observed one. Of cases in clusters the deltas to give are sums over
-    clusters, which flip as a whole.
+    whose sum is at least as extreme as the observed one. For cases in clusters, pass the sum of each cluster:
+    clusters flip as a whole.
 
-    Where some deltas are 0, patterns that give the observed sum itself count half (mid-p): how many cases
-    differ is chance too, and a test that takes it for given (McNemar's exact one, of outcomes) errs far less
-    than it may and sees less. Where all differ they count whole. For outcomes the error rate was summed for
-    5 to 50 cases: at most 4.9 % at a level of 5 % where up to half of the cases differ, 6 % beyond.
+    If some deltas are 0, patterns whose sum equals the observed one count half (mid-p): how many cases differ
+    is chance, too, and a test that takes this number as given (McNemar's exact test, for outcomes) errs far
+    less than it may and detects less. If all differ, they count in full. For outcomes the exact error rate
+    was computed for 5 to 50 cases: at most 4.9 % at a level of 5 % if up to half of the cases differ, 6 %
+    beyond.
 
-    All patterns are tried for up to 20 deltas. Of more, all patterns of the 10 largest are tried, each with
-    the normal distribution and Edgeworth's correction for the sum of the others. (`permutation_test` of
-    scipy would draw patterns at random for more than 13, and knows no mid-p.)
+    Up to 20 deltas, all patterns are tried. Beyond, all patterns of the 10 largest are tried, each with the
+    normal distribution and Edgeworth's correction for the sum of the others. (scipy's `permutation_test`
+    draws patterns at random for more than 13, and has no mid-p.)
 
     Source: Fisher 1935, The Design of Experiments, §21; Pitman 1937; Lancaster 1961 (mid-p); Fagerland,
-    Lydersen & Laake 2013. As a test of the mean of deltas that are not symmetric it is asymptotically right:
-    Romano 1990; Canay, Romano & Shaikh 2017.
+    Lydersen & Laake 2013. For the mean of asymmetric deltas it is asymptotically valid: Romano 1990; Canay,
+    Romano & Shaikh 2017.
 
     >>> sign_flip([-0.1, -0.2, -0.1, -0.3, -0.2])
     SignFlip(p_drop=0.03125, p_gain=1.0)
@@ -58,7 +59,7 @@ def sign_flip(deltas: Iterable[float]) -> SignFlip:
         return SignFlip(1.0, 1.0)
     sizes, total = [abs(value) for value in values], sum(values)
     if len(sizes) > _ALL:
-        # (Of the rarer side, so that swapping the runs swaps the p-values to the last bit.)
+        # Compute the rarer side, so that swapping the runs swaps the p-values to the last bit.
         rarer = _near_normal(sizes, -abs(total))
         return SignFlip(rarer, 1 - rarer) if total < 0 else SignFlip(1 - rarer, rarer)
     below, same = _all_patterns(sizes, total)
@@ -67,11 +68,11 @@ def sign_flip(deltas: Iterable[float]) -> SignFlip:
 
 
 def _all_patterns(sizes: list[int], total: int) -> tuple[float, float]:
-    """Return the shares of patterns that sum to less than `total`, and to as much."""
+    """Return the shares of patterns whose sum is below `total`, and equal to it."""
     import numpy as np
 
-    # Every pattern is one of each half; of the second half those are counted that come out right with the
-    # first. Each size is rounded (three thirds are not 1): sums that differ by no more are the same sum.
+    # A pattern combines one of each half: for each of the first half, count the fitting ones of the second.
+    # Sizes are rounded (three thirds are not 1), so sums that differ by no more than that count as equal.
     first, second = (np.sort(_sums(part)) for part in (sizes[::2], sizes[1::2]))
     patterns, slack = len(first) * len(second), len(sizes)
     below = int(np.searchsorted(second, total - slack - first, side="left").sum())
@@ -80,7 +81,7 @@ def _all_patterns(sizes: list[int], total: int) -> tuple[float, float]:
 
 
 def _sums(sizes: list[int]) -> Any:
-    """All sums of the sizes, each with either sign (a numpy array)."""
+    """Return all sums of the sizes, each with either sign, as a numpy array."""
     import numpy as np
 
     sums = np.zeros(1, dtype=np.int64)
@@ -90,7 +91,7 @@ def _sums(sizes: list[int]) -> Any:
 
 
 def _near_normal(sizes: list[int], total: int) -> float:
-    """Return the share of patterns that sum to less than `total`, and half of those that sum to as much."""
+    """Return the share of patterns whose sum is below `total`, counting half of those equal to it."""
     import numpy as np
     from scipy.special import ndtr
 
@@ -104,9 +105,9 @@ def _near_normal(sizes: list[int], total: int) -> float:
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return p-values corrected for being several: with all at or below 0.05, at most 5 % have any false one.
+    """Correct p-values for multiple tests: at a level of 0.05, at most 5 % of sets have any false positive.
 
-    Nothing is assumed of how the tests depend on each other (fields of a case do).
+    The tests may depend on each other in any way, as fields of a case do.
 
     Source: Holm 1979, A simple sequentially rejective multiple test procedure.
 
@@ -115,7 +116,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """
     corrected: dict[str, float] = {}
     largest = 0.0
-    # (Equal p-values get equal corrected ones, so that it does not matter which of them is first.)
+    # Equal p-values get equal corrected ones, so it does not matter which of them comes first.
     for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[name]))
         corrected[name] = largest

@@ -1,4 +1,4 @@
-"""Planning: how many cases it takes to prove a drop, or to know a figure well, from a run that was kept."""
+"""Plan, from a kept run, how many cases it takes to prove a drop or to know a figure precisely."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ SEED: Final = 20_240_603
 _TRIALS: Final = 400
 _LEAST_TRIALS: Final = 100
 _NUMBERS: Final = 1_000_000
-"""With more than 2,500 cases there are fewer trials."""
+"""The most cases over all trials: with more than 2,500 cases there are fewer trials."""
 _WIDTHS: Final = 25
 MOST: Final = 50_000
-"""More cases, or clusters of them, are not planned for."""
+"""The most cases, or clusters of them, to plan for."""
 _ASSUMED: Final = 1_000
 _CHANGING: Final = 0.5
-_ASSUMPTION: Final = "assumed, as half of what two unrelated runs would differ by"
+_ASSUMPTION: Final = "assumed to be half the difference between two unrelated runs"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is known of cases before a run: a row for each cluster, or for each case that stands alone."""
+    """What is known about cases before a run: one entry per cluster, or per case that has no cluster."""
 
     scores: tuple[float, ...]
     """The sum of the scores of its cases."""
     sizes: tuple[int, ...]
     """How many cases it has."""
     noise: tuple[float, ...]
-    """By how much that sum differs between two runs of equal systems; either sign is as likely."""
+    """How much that sum differs between two runs of equal systems; both signs are equally likely."""
     source: str
-    """Where the noise is taken from, as a clause."""
+    """Where the noise comes from, as a clause."""
 
     @property
     def mean(self) -> float:
@@ -49,7 +49,7 @@ class Sample:
 
     @property
     def per_cluster(self) -> float:
-        """How many cases a cluster has; 1 where cases stand alone."""
+        """The mean number of cases in a cluster; 1 without clusters."""
         return sum(self.sizes) / len(self.sizes)
 
 
@@ -58,14 +58,14 @@ def sample_of(
     clusters: Mapping[str, str] | None = None,
     again: Mapping[str, Sequence[float]] | None = None,
 ) -> Sample:
-    """Return what a run says about runs to come.
+    """Return what a run tells about future runs.
 
-    The noise is, in this order: the difference to a second run; that between the runs of repeated cases;
-    or, assumed, half of what two runs would differ by that have nothing in common.
+    The noise is the difference from a second run, if given; else the difference between the repeats of cases;
+    without repeats it is assumed to be half the difference between two unrelated runs.
 
     Args:
-        runs: by case id the scores of its repeats.
-        clusters: by case id what it belongs to.
+        runs: the scores of each case's repeats, by case id.
+        clusters: the cluster of each case, by case id.
         again: a second run of the same cases.
 
     Raises ConfigurationError without a case.
@@ -79,7 +79,7 @@ def sample_of(
     if again is not None:
         pairs, source = pair_cases(again, runs, clusters), "from the difference of the two runs"
     elif halves:
-        # The mean of half as many runs varies by twice the variance.
+        # The mean of half as many runs has twice the variance.
         odd, even = ({case: each[at] for case, each in halves.items()} for at in (0, 1))
         pairs, source, scale = pair_cases(odd, even), "from the repeats of its cases", math.sqrt(0.5)
     else:
@@ -99,7 +99,7 @@ def sample_of(
 
 
 def assumed_sample(pass_rate: float) -> Sample:
-    """Return what to plan from without a run: cases of which a share passes.
+    """Return a sample to plan from without a run, with this share of passing cases.
 
     >>> assumed_sample(0.9).mean
     0.9
@@ -121,15 +121,15 @@ def _assumed_noise(means: Sequence[float], sizes: Sequence[float]) -> tuple[floa
 
 @final
 class Trials:
-    """Comparisons to come, drawn from a sample: whole clusters, with the same chances for every drop.
+    """Future comparisons, drawn from a sample by whole clusters, with the same random numbers for every drop.
 
-    A drop is made of clusters that fall to score 0, the others being as they were: the hardest to see, since
-    few cases bear all of it. A drop that all cases share is seen sooner.
+    In a drop some clusters fall to score 0 and the others stay as they were. This is the hardest to detect,
+    since few cases bear all of it; a drop that all cases share is detected sooner.
 
     Args:
-        sample: what is known of the cases.
-        clusters: how many clusters (cases, where they stand alone) a run has.
-        confidence: of the test.
+        sample: what is known about the cases.
+        clusters: how many clusters a run has, or, without clusters, how many cases.
+        confidence: the confidence of the test.
     """
 
     __slots__ = ("_alpha", "_chances", "_mean", "_noise", "_scores")
@@ -159,7 +159,7 @@ class Trials:
 def minimum_detectable(
     sample: Sample, clusters: int, confidence: float = 0.95, power: float = 0.8
 ) -> float | None:
-    """Return the smallest true drop that a run proves as often as `power` says; None if it proves none.
+    """Return the smallest true drop that a run proves with probability `power`; None if it proves none.
 
     >>> round(minimum_detectable(sample_of({str(case): [1.0] for case in range(30)}), 30), 2)
     0.17
@@ -179,29 +179,30 @@ def minimum_detectable(
 def clusters_to_prove(
     sample: Sample, drop: float, confidence: float = 0.95, power: float = 0.8
 ) -> int | None:
-    """Return the least number of clusters with which a drop is proven as often as `power` says.
+    """Return the least number of clusters that prove a drop with probability `power`.
 
-    None where it takes more than 50,000. Raises ConfigurationError for a drop that there can't be.
+    None if it takes more than 50,000. Raises ConfigurationError for an impossible drop.
     """
     if not 0 < drop <= sample.mean:
         raise ConfigurationError(
-            f"a drop of {drop:.12g} can't be planned for: it is above 0, and the mean is {sample.mean:.3f}"
+            f"a drop of {drop:.12g} can't be planned for: it must be above 0 and at most the mean, "
+            f"{sample.mean:.3f}"
         )
     return _least(lambda number: Trials(sample, number, confidence).power(drop) >= power)
 
 
 def clusters_to_know(sample: Sample, precision: float, confidence: float = 0.95) -> int | None:
-    """Return the least number of clusters with which an interval reaches at most `precision` to each side.
+    """Return the least number of clusters whose interval reaches at most `precision` to each side.
 
-    It is the median of 25 samples; None where it takes more than 50,000.
+    The reach is the median over 25 samples. None if it takes more than 50,000.
     """
     if not 0 < precision < 1:
-        raise ConfigurationError(f"a precision of {precision:.12g}: it is a share, such as 0.03")
+        raise ConfigurationError(f"a precision of {precision:.12g}: it must be between 0 and 1, such as 0.03")
     return _least(lambda number: reach(sample, number, confidence) <= precision)
 
 
 def reach(sample: Sample, clusters: int, confidence: float = 0.95) -> float:
-    """Return half the width that the interval of so many clusters most probably has."""
+    """Return half the median width of the intervals from this many clusters."""
     import numpy as np
 
     random = np.random.RandomState(SEED)
@@ -217,7 +218,7 @@ def reach(sample: Sample, clusters: int, confidence: float = 0.95) -> float:
 
 
 def _least(holds: Callable[[int], bool]) -> int | None:
-    """Return the least number of clusters for which something holds that holds for all larger ones."""
+    """Return the least number, to about 2 %, that meets a condition which all larger numbers also meet."""
     high = 4
     while not holds(high):
         high *= 2

@@ -1,7 +1,7 @@
 """Repeated cases: what k runs of a case say about it, and about its fields.
 
-A case is judged by all of its runs. Means over cases are means of the cases' own figures, so that a case
-which runs more often does not count for more.
+A case is judged by all of its runs. Means over cases are means of the cases' own figures, so a case that runs
+more often does not count for more.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def pass_at(case: Case, k: int) -> float:
-    """Return pass@k: how likely it is that of k runs, drawn from all of a case, one at least passes.
+    """Return pass@k: the probability that at least one of k runs, drawn from a case's runs, passes.
 
-    The estimator without bias of Chen et al., "Evaluating Large Language Models Trained on Code" (2021).
+    The unbiased estimator of Chen et al., "Evaluating Large Language Models Trained on Code" (2021).
 
     >>> pass_at(_example("+---"), 2)
     0.5
@@ -34,7 +34,7 @@ def pass_at(case: Case, k: int) -> float:
 
 
 def pass_all(case: Case, k: int) -> float:
-    """Return pass^k: how likely it is that of k runs, drawn from all of a case, each passes.
+    """Return pass^k: the probability that all of k runs, drawn from a case's runs, pass.
 
     As in Yao et al., "τ-bench" (2024).
 
@@ -45,7 +45,7 @@ def pass_all(case: Case, k: int) -> float:
 
 
 def flip_rate(case: Case) -> float | None:
-    """Return how often one of two runs of a case passes and the other does not; None for a single run.
+    """Return how often exactly one of two runs of a case passes; None for a single run.
 
     >>> flip_rate(_example("++++-"))
     0.4
@@ -55,7 +55,7 @@ def flip_rate(case: Case) -> float | None:
 
 
 def check(case: Case) -> Check | None:
-    """Return what a case is held against; None where each of its runs stands for itself."""
+    """Return the check of a repeated case's pass rate; None if its runs are judged one by one."""
     if case.min_pass_rate is None or case.of == 1:
         return None
     runs = len(case.runs)
@@ -68,7 +68,7 @@ def check(case: Case) -> Check | None:
 
 
 def _example(runs: str) -> Case:
-    """Return a case whose runs passed where there is a plus."""
+    """Return a case with a run for each character; `+` passes."""
     return Case("a", tuple(CaseRun(number, run == "+") for number, run in enumerate(runs, 1)), of=len(runs))
 
 
@@ -77,8 +77,8 @@ def _example(runs: str) -> Case:
 class FieldStability:
     """How alike a field's score is from run to run.
 
-    `stability` is 1 less the mean difference between its scores in two runs of a case, the mean over `cases`
-    cases: 1 where every run scores the same, 0 where of two runs one is all right and the other all wrong.
+    `stability` is 1 minus the mean difference between its scores in two runs of a case, averaged over `cases`
+    cases: 1 if every run scores the same, 0 if one of two runs is all right and the other all wrong.
     """
 
     metric: str
@@ -90,7 +90,7 @@ class FieldStability:
 @final
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """What all repeated cases of a session have come to."""
+    """The figures of all repeated cases of a session."""
 
     cases: tuple[Case, ...]
     fields: tuple[FieldStability, ...] = ()
@@ -98,7 +98,7 @@ class Repeats:
 
     @property
     def k(self) -> int:
-        """The k of pass@k and pass^k: the least number of runs that a case has."""
+        """The k of pass@k and pass^k: the smallest number of runs of any case."""
         return min((len(case.runs) for case in self.cases), default=0)
 
     def pass_at(self, k: int) -> float:
@@ -125,7 +125,7 @@ class Repeats:
 
 
 def repeats(cases: Iterable[Case]) -> Repeats:
-    """Return what those cases come to that run several times.
+    """Return the figures of the cases that run several times.
 
     >>> both = repeats([_example("+-"), _example("+")])
     >>> len(both.cases), both.k, both.pass_at(1), both.pass_at(2), both.pass_all(2), both.flip_rate
@@ -141,7 +141,7 @@ def _stability(cases: Iterable[Case]) -> list[FieldStability]:
         for case in compared:
             runs = sum(bool(run.comparisons) for run in case.runs)
             for path, scores in case.scores_by_field().items() if runs > 1 else ():
-                # Where a run says nothing of a field, it has rightly left it out: it was not expected.
+                # A run without a result for the field rightly left it out: nothing was expected there.
                 pairs = combinations([*scores, *[1.0] * (runs - len(scores))], 2)
                 sums[metric, path].append(1 - fmean(abs(a - b) for a, b in pairs))
     found = [

@@ -1,4 +1,4 @@
-"""What the statistics start from: one score per case, and which cases two runs have in common."""
+"""The input of the statistics: one score per case, and the cases that two runs have in common."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ GRAIN: Final = 10**9
 
 
 class Row(NamedTuple):
-    """What one case adds to a figure that is a ratio of sums; to a mean: its value, and 1."""
+    """What one case adds to a ratio of sums; for a mean, its value and 1."""
 
     part: float
     whole: float
     cluster: str
-    """What the case belongs to. Cases of one cluster are not independent; those of two are."""
+    """The case's cluster: cases of one cluster are not independent; those of different clusters are."""
 
 
 @final
@@ -32,12 +32,12 @@ class Pairs:
     """
 
     cases: tuple[str, ...]
-    """Ids of the cases in both runs, sorted: nothing hangs on the order in which they ran."""
+    """Ids of the cases in both runs, sorted, so the order in which they ran does not matter."""
     current: tuple[float, ...]
-    """Of each case the mean over its repeats, in [0, 1]."""
+    """The mean of each case's repeats, in [0, 1]."""
     baseline: tuple[float, ...]
     clusters: tuple[str, ...] = ()
-    """Of each case what it belongs to, such as its document; its own id where it stands alone."""
+    """The cluster of each case, such as its document; its own id if it has none."""
 
     @property
     def deltas(self) -> tuple[float, ...]:
@@ -71,8 +71,8 @@ def pair_cases(
 
     Args:
         current: the scores of each case's repeats, by case id.
-        baseline: the same of the run to compare with. The numbers of repeats may differ.
-        clusters: by case id what the case belongs to; a case that is not there stands alone.
+        baseline: the same for the run to compare with. The numbers of repeats may differ.
+        clusters: the cluster of each case, by case id; a case that is not listed is independent.
     """
     named = clusters or {}
     now, before = case_scores(current), case_scores(baseline)

@@ -1,4 +1,4 @@
-"""Stopping a run as soon as its gate is settled, without paying for the peeking."""
+"""Stop a run as soon as its gate is settled; looking after every case does not raise the error rate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Decision(NamedTuple):
     """Whether a gate is settled before the end."""
 
     passed: bool | None
-    """What it comes to; None while it is open."""
+    """The outcome; None while it is open."""
     reason: str
     """Why, as a sentence."""
 
@@ -30,31 +30,31 @@ class Decision(NamedTuple):
 def threshold_decision(
     total: Fraction, seen: int, planned: int, limit: float, *, figure: str = "mean score"
 ) -> Decision:
-    """Tell if `mean >= limit` is settled: if the rest were all 1, or all 0, would it change?
+    """Tell whether `mean >= limit` is settled: the same if all remaining cases score 0, or all score 1.
 
-    This is certain, not statistics: the result is what the whole run would give, down to the last bit of the
-    mean (sums are rounded once). A pass rate is the mean of 0 and 1.
+    This is certain, not statistical: the whole run would give the same result, down to the last bit of the
+    mean (sums are rounded once). A pass rate is a mean of zeros and ones.
 
     Args:
-        total: of the scores of the cases that have run, each the mean of its repeats.
-        seen: how many these are.
+        total: the sum of the scores of the cases that have run, each the mean of its repeats.
+        seen: how many cases have run.
         planned: how many cases there are in all.
         limit: what the mean over all of them must reach.
-        figure: what the mean is called.
+        figure: the name of the mean.
 
     >>> from fractions import Fraction
     >>> threshold_decision(Fraction("1.6"), seen=3, planned=10, limit=0.9)
-    Decision(passed=False, reason='the mean score can reach 0.860 at most')
+    Decision(passed=False, reason='the mean score can reach at most 0.860')
     >>> threshold_decision(Fraction("1.5"), seen=2, planned=3, limit=0.5).reason
-    'the mean score is 0.500 at least'
+    'the mean score is at least 0.500'
     """
     if not planned:
         return Decision(False, "there is no case")
     worst, best = float(total) / planned, float(total + planned - seen) / planned
     if worst >= limit:
-        return Decision(True, f"the {figure} is {means_apart(limit, worst)[1]} at least")
+        return Decision(True, f"the {figure} is at least {means_apart(limit, worst)[1]}")
     if best < limit:
-        return Decision(False, f"the {figure} can reach {means_apart(limit, best)[1]} at most")
+        return Decision(False, f"the {figure} can reach at most {means_apart(limit, best)[1]}")
     return Decision(None, f"the {figure} ends between {worst!r} and {best!r}")
 
 
@@ -62,23 +62,22 @@ def threshold_decision(
 class SequentialGate:
     """A gate against a baseline that may be looked at after each case.
 
-    Two bets are held on the case deltas: one gains money if the mean drop is larger than `max_drop`, one if
-    it is smaller. Under its null hypothesis a bet's wealth is a fair game at best, so that the chance of its
-    *ever* reaching 1 / (1 - confidence) is at most 1 - confidence (Ville 1939), whenever one looks, and
-    whenever one stops. Nothing is assumed of the deltas but that they lie in [-1, 1]: the bets are fair for
-    all whose mean is at the margin. Each wealth is the mean over 64 fixed stakes: it does not hang on the
-    order of the cases seen.
+    Two bets run on the case deltas: one gains money if the mean drop is larger than `max_drop`, the other if
+    it is smaller. Under its null hypothesis a bet is fair at best, so the chance that its wealth *ever*
+    reaches 1 / (1 - confidence) is at most 1 - confidence (Ville 1939), no matter when one looks or stops.
+    The deltas need only lie in [-1, 1]: the bets are fair for any with a mean of -`max_drop`. Each wealth is
+    the mean over 64 fixed stakes, so it does not depend on the order of the cases seen.
 
     - Mode `regression`: fails once a drop of more than `max_drop` is proven. Passes once no outcome of the
       rest could prove it (certain), or a drop of `max_drop` or more is ruled out.
     - Mode `non-inferiority`: passes once a drop of `max_drop` or more is ruled out. Fails once no outcome of
       the rest could rule it out (certain), or a drop of more than `max_drop` is proven.
-    - After the last case it is decided: what is not proven is not. The fixed-sample tests of `compare` must
-      not be tried as well, since two tests err more often than one. The freedom to look costs power: see
-      docs/statistics.md.
+    - After the last case it is decided: what is not proven by then stays unproven. Do not try the
+      fixed-sample tests of `compare` as well: two tests err more often than one. The freedom to look costs
+      power: see docs/statistics.md.
 
-    It is valid where cases run in an order that does not hang on their outcomes: each new case's expected
-    delta must not be foreseeable from those seen. Shuffle a file that is sorted by difficulty.
+    It is valid only if the order of the cases does not depend on their outcomes: each new case's expected
+    delta must not be predictable from those seen. Shuffle a file that is sorted by difficulty.
 
     Source: Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting; Orabona &
     Jun 2024 (the mixture of stakes).
@@ -95,7 +94,7 @@ class SequentialGate:
     __slots__ = ("_gate", "_logs", "_planned", "_seen", "_stakes", "decision")
 
     decision: Decision
-    """Whether the gate is settled; once it is, cases that still come in change nothing."""
+    """Whether the gate is settled; once it is, further cases change nothing."""
 
     def __init__(self, planned: int, gate: DropGate = ANY_DROP) -> None:
         import numpy as np
@@ -105,15 +104,15 @@ class SequentialGate:
         max_drop = self._gate.max_drop
         self._seen = 0
         shares = np.geomspace(_SMALLEST_BET, _LARGEST_BET, _BETS)
-        # A stake may lose no more than everything: the worst delta of the first bet is +1, of the second -1.
+        # A stake can't lose more than everything: the worst delta for the first bet is +1, for the second -1.
         self._stakes: Any = np.stack([-shares / (1 + max_drop), shares / (1 - max_drop)])
         self._logs: Any = np.zeros((2, _BETS))
         self.decision = self._decide()
 
     def add(self, delta: float, weight: float = 1.0) -> Decision:
-        """Add the delta of the next case (current minus baseline), and tell if that settles the gate.
+        """Add the delta of the next case (current minus baseline), and tell whether it settles the gate.
 
-        Of cases in clusters: the mean delta of the next cluster, and its size as a share of the largest one.
+        For cases in clusters: the mean delta of the next cluster, and its size as a share of the largest one.
         """
         self._seen += 1
         self._logs += self._gains(delta, weight)
@@ -122,7 +121,7 @@ class SequentialGate:
         return self.decision
 
     def _gains(self, delta: float, weight: float = 1.0) -> Any:
-        """The logarithms of what each stake of both bets is multiplied by."""
+        """Return the logarithm of the factor by which each stake of both bets changes."""
         import numpy as np
 
         return np.log1p(self._stakes * (weight * (delta + self._gate.max_drop)))
@@ -147,7 +146,7 @@ class SequentialGate:
             return Decision(False, f"{drop} is proven (e = {self.e_drop:.3g})")
         if self.e_no_drop >= enough:
             return Decision(True, f"{small} is ruled out (e = {self.e_no_drop:.3g})")
-        # If every case that is left helped this bet as much as a case can:
+        # Assume that every remaining case helps this bet as much as a case can.
         at, best = (0, -1.0) if is_regression else (1, 1.0)
         if _mean_exp(self._logs[at] + rest * self._gains(best)[at]) < enough:
             what = f"{drop} can no longer be proven"
@@ -158,7 +157,7 @@ class SequentialGate:
 
 
 def _mean_exp(logs: Any) -> float:
-    """The mean of exponentials, as far as a float goes."""
+    """Return the mean of exponentials; infinity if it is too large for a float."""
     import numpy as np
 
     largest = float(logs.max())

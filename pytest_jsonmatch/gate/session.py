@@ -1,4 +1,4 @@
-"""A check: one thing that a run is held against, once all tests have reported."""
+"""A check: a figure of a run against its limit, judged once all tests have reported."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import final
 @final
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that a run is held against.
+    """A figure of a run or a case against its limit.
 
     Args:
-        subject: what was looked at: a case, the whole run.
+        subject: what is checked: the text of a gate, the id of a case, the option that gives a baseline.
         figure: the name of the figure.
-        value: the figure; None if there is none.
-        limit: what it has to reach.
-        passed: whether it does; None if that can't be told yet.
-        note: what the figure rests on.
+        value: the figure; None if it is missing.
+        limit: what the figure must reach.
+        passed: whether it does; None if that is not known yet.
+        note: what the figure is based on.
         operator: how figure and limit are compared.
     """
 
@@ -31,7 +31,7 @@ class Check:
 
     @property
     def slack(self) -> float | None:
-        """How far the figure is from its limit: what may still be lost, or, below 0, what is missing.
+        """How far the figure is from its limit; below 0 if it misses it.
 
         >>> Check("run", "f1", 0.75, 0.5, passed=True).slack
         0.25

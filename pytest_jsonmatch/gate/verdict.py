@@ -1,4 +1,4 @@
-"""One run against another: the difference, how sure it is, a plain word, and whether a gate passes."""
+"""Compare two runs: the difference with its interval, a verdict in plain words, and whether a gate passes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Mode = Literal["regression", "non-inferiority"]
 Kind = Literal["worse", "better", "no worse", "not shown", "too few", "no case"]
 Scores: TypeAlias = "Mapping[str, Sequence[float]]"
-"""By case id the scores of its repeats."""
+"""The scores of each case's repeats, by case id."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class DropGate:
-    """What a gate on the drop against a baseline asks for.
+    """What a gate on the drop against a baseline requires.
 
     >>> DropGate(0.02).alpha
     0.05
@@ -35,11 +35,11 @@ class DropGate:
     confidence: float = 0.95
     """Above 0.5 and below 1: the gate is wrong in at most one minus this share of runs."""
     mode: Mode = "regression"
-    """Whether a larger drop has to be proven to fail, or to be ruled out to pass."""
+    """Whether a larger drop must be proven for the gate to fail, or ruled out for it to pass."""
 
     @property
     def alpha(self) -> float:
-        """The error rate, without the noise of 1 - 0.95."""
+        """The error rate: 1 - confidence, without floating-point noise."""
         return round(1 - self.confidence, 12)
 
     @property
@@ -53,10 +53,10 @@ class DropGate:
 
     @property
     def least_to_rule_out(self) -> int | None:
-        """The least number of cases, all of them unchanged, that rule `max_drop` out; None for 0.
+        """The least number of cases, all of them unchanged, that rule out `max_drop`; None for 0.
 
-        If one case in fifty is lost, the mean drops by 0.02; 148 cases without a loss still happen in 5 % of
-        all runs.
+        If one case in fifty is lost, the mean drops by 0.02; even so, 5 % of all runs of 148 cases show no
+        loss.
 
         >>> DropGate(0.02).least_to_rule_out, DropGate(0.1).least_to_rule_out
         (149, 29)
@@ -67,7 +67,7 @@ class DropGate:
 
 
 ANY_DROP: Final = DropGate()
-"""The gate that fails on each drop that is proven at a confidence of 0.95."""
+"""The gate that fails on any drop proven at a confidence of 0.95."""
 
 
 @final
@@ -75,8 +75,8 @@ ANY_DROP: Final = DropGate()
 class Change:
     """What a comparison shows, and whether the gate passes.
 
-    `kind` says what is known of a difference at all; `passed` is about the drop that the gate allows. A drop
-    that is proven, but not to be larger than that, is `worse` and passes the gate of mode `regression`.
+    `kind` says what is known about any difference; `passed` is about the drop that the gate allows. A drop
+    that is proven, but not proven to be larger than that, is `worse` and passes in mode `regression`.
     """
 
     figure: str
@@ -92,11 +92,11 @@ class Change:
     """The mean over these cases; None if there is none."""
     baseline: float | None = None
     interval: Interval | None = None
-    """Of the mean difference; each end holds at the gate's confidence. None without a case."""
+    """For the mean difference, each end at the gate's confidence; None without a case."""
     p_drop: float = 1.0
-    """Of the sign-flip test that there is no drop."""
+    """The p-value of the sign-flip test for a drop."""
     p_gain: float = 1.0
-    """Of the sign-flip test that there is no gain."""
+    """The p-value of the sign-flip test for a gain."""
 
     @property
     def delta(self) -> float | None:
@@ -175,26 +175,25 @@ def compare(
 ) -> Change:
     """Compare two runs on the cases that both have.
 
-    The word. A drop or a gain is proven if the sign-flip test of the deltas has p ≤ 1 - confidence, on its
-    side: of two equal systems one side or the other is proven wrongly in at most 2 · (1 - confidence) of
-    comparisons.
+    The kind: a drop or a gain is proven if the one-sided sign-flip test of the deltas has p ≤ 1 - confidence.
+    For two equal systems, a drop or a gain is wrongly proven in at most 2 · (1 - confidence) of comparisons.
 
-    The gate. Mode `regression` fails if a drop of more than `max_drop` is proven: for 0 by the sign-flip
-    test, for more also by that of the deltas plus `max_drop`, and by Hall's transformed t test of them. Mode
-    `non-inferiority` passes only if a drop of `max_drop` or more is ruled out: by the lower end of the
-    interval, which allows for a kind of case that was not seen, and by the sign-flip test; a gain is proven
-    only if it passes. If the true drop is `max_drop`, either is wrong in about 1 - confidence of runs at most
+    The gate: mode `regression` fails if a drop of more than `max_drop` is proven: for 0 by the sign-flip
+    test, for more also by the sign-flip test of the deltas plus `max_drop`, and by Hall's transformed t test
+    of them. Mode `non-inferiority` passes only if a drop of `max_drop` or more is ruled out: by the lower end
+    of the interval, which allows for an unseen kind of case, and by the sign-flip test; a gain is proven only
+    if it passes. If the true drop is `max_drop`, either mode is wrong in at most about 1 - confidence of runs
     (docs/statistics.md).
 
     Without a common case the gate fails in either mode: nothing was compared.
 
     Args:
         current: the scores of each case's repeats, by case id; they are averaged.
-        baseline: the same of the run to compare with.
-        gate: what to ask for; by default that no drop at all is proven, at a confidence of 0.95.
-        clusters: by case id what the case belongs to, such as its document; the clusters are what is
-            independent. A case that is not there stands alone.
-        figure: what the means are called in words.
+        baseline: the same for the run to compare with.
+        gate: what to require; by default, that no drop at all is proven at a confidence of 0.95.
+        clusters: the cluster of each case, such as its document, by case id; clusters are independent of each
+            other. A case that is not listed is independent of all others.
+        figure: the name of the means in sentences.
 
     >>> before = {f"case {number}": [1.0] for number in range(9)}
     >>> now = {**before, "case 8": [0.5]}
@@ -218,17 +217,17 @@ def compare_several(
     of_drops: float = 1.0,
     of_gains: float = 1.0,
 ) -> dict[str, Change]:
-    """Compare several figures of two runs, or several runs with one: `compare`, corrected for being several.
+    """Compare several figures of two runs, or several runs with one, corrected for multiple tests.
 
-    p-values are corrected by Holm's method, drops and gains each for themselves: if nothing changed, any
-    figure at all is called worse in at most 1 - confidence of comparisons.
+    p-values are corrected by Holm's method, separately for drops and gains: if nothing changed, at most
+    1 - confidence of comparisons call any figure worse.
 
     Args:
-        runs: by the name of a figure what it is now and what it was, each as `compare` takes it.
-        gate: what to ask of each of them.
+        runs: the scores of each figure now and before, each as `compare` takes them, by the figure's name.
+        gate: what to require of each of them.
         clusters: as for `compare`.
-        of_drops: the share of the error rate that drops have; the rest has been spent elsewhere.
-        of_gains: the share that gains have.
+        of_drops: the share of the error rate left for drops; the rest is spent elsewhere.
+        of_gains: the share left for gains.
 
     >>> perfect, half = ({str(case): [score] for case in range(8)} for score in (1.0, 0.5))
     >>> for change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).values():
@@ -247,7 +246,7 @@ def compare_several(
 
 
 def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
-    """The sign-flip test of the deltas plus `shift`; clusters flip as a whole."""
+    """Return the sign-flip test of the deltas plus `shift`; clusters flip as a whole."""
     sums: dict[str, float] = {}
     for delta, _, cluster in pairs.rows:
         sums[cluster] = sums.get(cluster, 0.0) + delta + shift
@@ -255,7 +254,7 @@ def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
 
 
 def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: int = 1) -> Change:
-    """Judge a difference by the sign-flip test, its p-values corrected, and one of several gates."""
+    """Judge a difference by a sign-flip test with corrected p-values, as one of `gates` gates."""
     n, alpha, max_drop = len(pairs.cases), gate.alpha, gate.max_drop
     if not n:
         return Change(figure, "no case", passed=False, gate=gate)
@@ -277,7 +276,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         high = max(estimate, min(0.0, -plain_end(-values, alpha)))
         if gate.mode == "regression":
             high = (min if is_beyond else max)(high, -max_drop)
-    # (Of systems that are not equal, sign flips may call a gain what can still be a drop of the mean.)
+    # If the systems are not equal, sign flips may find a gain although the mean can still have dropped.
     elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"
         low = min(estimate, max(0.0, plain_end(values, alpha)))
@@ -285,7 +284,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
         if len(values) < gate.least_to_prove:
             kind = "too few"
-        # The ends and the word say the same.
+        # The interval must agree with the kind: no drop or gain is proven, so it contains 0.
         low, high = min(low, 0.0), max(high, 0.0)
     if not is_ruled_out and gate.mode == "non-inferiority":
         low = min(low, -max_drop)
@@ -306,7 +305,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
 
 
 def means_apart(before: float, now: float) -> tuple[str, str]:
-    """Return two means with as many decimals as it takes to tell them apart, and from 0 and 1.
+    """Format two means with enough decimals to distinguish them from each other, and from 0 and 1.
 
     >>> means_apart(0.9121, 0.881), means_apart(0.95001, 0.95), means_apart(1.0, 0.9999)
     (('0.912', '0.881'), ('0.95001', '0.95000'), ('1.0000', '0.9999'))
@@ -324,7 +323,7 @@ def means_apart(before: float, now: float) -> tuple[str, str]:
 
 
 def _signed(*numbers: float) -> list[str]:
-    """Differences with as many decimals as it takes to see which of them are 0."""
+    """Format differences with enough decimals to show which of them are 0."""
     texts: list[str] = []
     for digits in range(3, 10):
         texts = [f"{round(number, digits) + 0.0:+.{digits}f}" for number in numbers]
@@ -334,6 +333,6 @@ def _signed(*numbers: float) -> list[str]:
 
 
 def _upwards(number: float) -> str:
-    """Two digits that count, never below the number."""
+    """Format a number with two significant digits, rounded up."""
     digits = 2 if number <= 0 else max(2, 1 - math.floor(math.log10(number)))
     return f"{math.ceil(number * 10**digits - 1e-9) / 10**digits:.{digits}f}"

@@ -27,7 +27,7 @@ class Bounds:
 
     Args:
         size: the limit of a YAML file in bytes, with its aliases written out.
-        folders: the real paths of the folders in or below which cases may name files, beside the folder of
+        folders: the real paths of the folders in or below which cases may name files, besides the folder of
             the golden file; None for anywhere.
     """
 
@@ -36,7 +36,7 @@ class Bounds:
 
     @classmethod
     def of(cls, files: CaseFiles) -> Bounds:
-        """Return what the configuration says."""
+        """Return the configured bounds."""
         return cls(files.yaml_limit or DEFAULT_SIZE, files.folders)
 
     def outside(self, path: str, home: str) -> str | None:
@@ -62,7 +62,7 @@ class Bounds:
         return real if _is_below(os.path.abspath(path), *self.folders) else None  # noqa: PTH100
 
     def read(self, path: Path) -> bytes:
-        """Return the content of a YAML file; of one that is too large, one byte more than the limit."""
+        """Return the content of a YAML file; if it is too large, only one byte more than the limit."""
         with path.open("rb") as file:
             return file.read(self.size + 1)
 
@@ -72,7 +72,7 @@ def _is_below(path: str, *folders: str) -> bool:
 
 
 def size_text(size: int) -> str:
-    """Return a number of bytes for people.
+    """Return a number of bytes as text for people.
 
     >>> size_text(16 * 1024**2), size_text(1536), size_text(100)
     ('16 MiB', '1.5 KiB', '100 bytes')

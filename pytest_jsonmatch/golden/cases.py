@@ -34,11 +34,11 @@ class GoldenCase:
 
     Args:
         id: the case's name in node ids.
-        path: the file it stands in: the YAML file, or the table of `cases_from`.
+        path: the file it is in: the YAML file, or the table of `cases_from`.
         line: its first line there, counted from 1.
 
-    Files that a case names are read when what they hold is asked for, and each time anew. Every value is a
-    copy: whoever gets it may change it.
+    Files that a case names are read when their content is needed, and again each time. Every value is a copy,
+    which callers may change.
 
     >>> from pytest_jsonmatch.golden.loader import load_cases
     >>> (case,) = load_cases(b"id: a\nexpected: {n: 1}\n", Path("x.yaml"), "x.yaml").by_id.values()
@@ -58,7 +58,7 @@ class GoldenCase:
     runs: int = 1
     """How often the case runs: `repeat`, or what the command line says."""
     row: Row | None = field(default=None, repr=False)
-    """The row of a table that it is; None if it stands in the golden file."""
+    """Its row in a table; None if the case is in the golden file."""
 
     @property
     def base_id(self) -> str:
@@ -67,41 +67,41 @@ class GoldenCase:
 
     @property
     def min_pass_rate(self) -> float | None:
-        """The share of its runs that have to pass; None if each of them has to."""
+        """The share of its runs that must pass; None if each of them must."""
         return self._given.get("min_pass_rate")
 
     @property
     def cluster(self) -> str:
-        """What the case belongs to, such as its document; empty where it does not say."""
+        """What the case belongs to, such as its document; empty if it does not say."""
         cluster: str = self._given.get("cluster", "")
         return cluster
 
     @property
     def tags(self) -> dict[str, Any]:
-        """What the case is like, by name: its own tags and those of its file."""
+        """The tags of the case by name: its own and those of its file."""
         return read_tags(self._given.get("tags", {}))
 
     @property
     def known_tags(self) -> dict[str, Any]:
-        """The tags; of a row whose own can't be read, those of its file."""
+        """The tags; only those of its file if the case is a row that can't be read."""
         try:
             return self.tags
-        except GoldenFileError:  # which the row says when it is set up
+        except GoldenFileError:  # reported when the row is set up
             return read_tags(self._given.table.defaults.get("tags", {}))  # type: ignore[attr-defined] # a Row
 
     @property
     def shared_input(self) -> str:
-        """The file with the input, as a person would name it, if no cluster says what else shares it."""
+        """The file with the input, as a person would name it; empty without one, or with a cluster."""
         if self.cluster or "input_file" not in self._given:
             return ""
         try:
             return self.name_of("input_file")
-        except GoldenFileError:  # of a row, which says so when it is compared
+        except GoldenFileError:  # of a row; reported when it is compared
             return ""
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters that make this case of one with `parametrize`; none of any other."""
+        """The parameters of this case if it comes from `parametrize`; else empty."""
         params: dict[str, Any] = to_json_value(dict(self._params))
         return params
 
@@ -112,20 +112,20 @@ class GoldenCase:
 
     @property
     def metric(self) -> str | None:
-        """The metric the case asks for; None leaves it to mark and configuration."""
+        """The metric that the case sets; None leaves it to mark and configuration."""
         return self._given.get("metric")
 
     @property
     def threshold(self) -> float | dict[str, Any] | None:
-        """The threshold the case asks for, number or mapping; None leaves it to mark and configuration."""
+        """The threshold that the case sets, number or mapping; None leaves it to mark and configuration."""
         threshold: float | dict[str, Any] | None = to_json_value(self._given.get("threshold"))
         return threshold
 
     @property
     def options(self) -> dict[str, Any]:
-        """The metric's options, and what else the case says of how it is compared, as arguments.
+        """The metric's options, and the case's other settings for the comparison, as arguments.
 
-        These are `fields`, `accept`, `judge_triage`, `validate` and `schema`.
+        The others are `fields`, `accept`, `judge_triage`, `validate` and `schema`.
         """
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
         for key in ("fields", "accept", "judge_triage", "validate"):
@@ -136,7 +136,7 @@ class GoldenCase:
 
     @property
     def schema(self) -> Path | dict[str, Any] | None:
-        """The eval schema: the path of its file, or itself if it is written out; None without."""
+        """The eval schema: the path of its file, or the schema itself if it is written out; else None."""
         given = self._given.get("schema")
         if given is None:
             return None
@@ -157,10 +157,10 @@ class GoldenCase:
 
     @property
     def input(self) -> JsonValue | bytes:
-        """What the case feeds to whatever is tested; None if it has none.
+        """The input for what is tested; None if the case has none.
 
         From `input_file`: the value of a .json, .yaml or .yml file; the text of any other; its bytes if they
-        are no UTF-8 text. Raises GoldenFileError if the file can't be read.
+        are not UTF-8 text. Raises GoldenFileError if the file can't be read.
         """
         if "input_file" not in self._given:
             return to_json_value(self._given.get("input"))
@@ -192,7 +192,7 @@ class GoldenCase:
 
     @property
     def has_expected(self) -> bool:
-        """Whether there is an expected value: only while expected values are written may there be none."""
+        """Whether there is an expected value; it may be missing only while expected values are written."""
         if "expected_file" in self._given:
             return Path(self._folder, self._given["expected_file"]).exists()
         return "expected" in self._given
@@ -209,7 +209,7 @@ class GoldenCase:
 
     @property
     def expected_file(self) -> Path | None:
-        """The file that holds the expected value; None if it stands in the case itself.
+        """The file that holds the expected value; None if the value is in the case itself.
 
         Raises GoldenFileError if it is out of bounds.
         """
@@ -222,7 +222,7 @@ class GoldenCase:
 
     @property
     def name_of_file(self) -> str:
-        """The file it stands in, as a person would name it."""
+        """The file that the case is in, as a person would name it."""
         return self._document.name if self.row is None else self.row.table.name
 
     @property
@@ -232,14 +232,14 @@ class GoldenCase:
 
     @property
     def expected_trail(self) -> Trail:
-        """Where the expected value stands in the file that holds it."""
+        """Where the expected value is in the file that holds it."""
         return () if "expected_file" in self._given else (*self._where, "expected")
 
     def position(self, *keys: str | int) -> Position:
-        """Return where a key of the case stands, or a value inside it: `case.position("expected", "total")`.
+        """Return where a key of the case is, or a value inside it: `case.position("expected", "total")`.
 
-        A key that the case takes over from its file stands beside `cases`; for one that stands nowhere it is
-        the place of the case.
+        A key that the case inherits from its file is beside `cases`; for a missing key it is the position of
+        the case.
         """
         if self._is_in_row(keys):
             return Position(self.line, 1)
@@ -249,17 +249,17 @@ class GoldenCase:
         return self.row is not None and (not keys or keys[0] in self.row.keys_of_row)
 
     def _trail_of(self, keys: Trail) -> Trail:
-        """Return where a key of the case stands, or a value inside it: in the case, or beside `cases`."""
+        """Return where a key of the case is, or a value inside it: in the case, or beside `cases`."""
         own, top = (*self._where, *keys), self._document.value
         is_above = keys and self._where and keys[0] in top and value_at(top, own) is MISSING
         return keys if is_above else own
 
     def trail_of_rule(self, kind: str, pattern: str) -> Trail:
-        """Return where a pattern of `fields`, `accept` or `threshold` stands: in the case or above it."""
+        """Return where a pattern of `fields`, `accept` or `threshold` is: in the case, or beside `cases`."""
         return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
     def trails_of_rules(self) -> Iterator[Trail]:
-        """Yield where each pattern of `fields`, `accept` and `threshold` stands."""
+        """Yield where each pattern of `fields`, `accept` and `threshold` is."""
         threshold = self._given.get("threshold")
         limits = threshold.get("fields") if type(threshold) is dict else None
         own = ((kind, self._given.get(kind)) for kind in ("fields", "accept"))
@@ -268,7 +268,7 @@ class GoldenCase:
                 yield self.trail_of_rule(kind, pattern)
 
     def line_of(self, trail: Trail) -> int:
-        """Return the line on which something stands in the YAML file, or the nearest around it."""
+        """Return the line of an entry of the YAML file, or of the nearest one around it."""
         return self._document.position(trail).line
 
     def error(self, reason: str, *keys: str | int) -> GoldenFileError:
@@ -292,14 +292,14 @@ class GoldenCase:
         return key in self._given
 
     def given(self, key: str) -> JsonValue:
-        """Return what is written at a key of the case, its own or its file's; None if nothing is."""
+        """Return the value of a key of the case, its own or its file's; None if it is missing."""
         return to_json_value(self._given.get(key))
 
     def locate_expected(self, trail: Sequence[Any] = ()) -> tuple[int, str]:
         """Return the place of an entry of the expected value, or the nearest around it.
 
         Returns:
-            The line of the YAML file that says it, and "file:line" in the file that holds it.
+            The line of the YAML file that gives it, and "file:line" in the file that holds it.
         """
         if "expected_file" not in self._given:
             line = self.position("expected", *trail).line
@@ -314,7 +314,7 @@ class GoldenCase:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The case's own marks; those of its file hold as well."""
+        """The case's own marks; those of its file apply as well."""
         at = (*self._where, "marks")
         own = value_at(self._document.value, at)
         return () if own is MISSING else tuple(marks_of(own, at))
@@ -328,7 +328,7 @@ class GoldenCase:
         return Path(self._given[key]).suffix.lower()
 
     def name_of(self, key: str) -> str:
-        """Return a file that the case names as a person would name it."""
+        """Return the name of a file that the case names, as a person would write it."""
         folder = os.path.dirname(self._document.name)  # noqa: PTH120 - a display name, "/" everywhere
         return os.path.normpath(os.path.join(folder, self._given[key])).replace("\\", "/")  # noqa: PTH118
 
@@ -349,7 +349,7 @@ class GoldenCase:
         )
 
     def leads_out(self, path: Path) -> str | None:
-        """Return where a file really lies to which links lead out of the rootdir; None if none do."""
+        """Return the real path of a file if links lead out of the rootdir to it; else None."""
         return self._document.bounds.leads_out(path)
 
     def _read(self, key: str) -> bytes:

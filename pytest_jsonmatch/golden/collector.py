@@ -54,7 +54,7 @@ FILE_ERROR: Final = "(file error)"
 _RUN: Final = "__jsonmatch_run__"
 _FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
 _LEFT_OUT: Final = ("skip", "skipif", "xfail")
-"""Marks that are heeded before anything is wrong with a case."""
+"""Marks that take precedence over errors in a case."""
 
 
 @final
@@ -63,24 +63,24 @@ class CaseRules:
     """How the golden cases of a run of pytest are run.
 
     Args:
-        check: compares what a case expects with what came: returns the result and, if it is not good enough,
-            the error that says so. It asks for the places of fields, of the worst first, and where the case's
-            patterns stand. It raises JsonMatchError for what can't be compared.
-        check_configuration: raises JsonMatchError for what is wrong with how a case is compared.
-        bounds: what golden files must keep to.
+        check: compares the expected value of a case with the answer; returns the result and, if it is not
+            good enough, the error that says so. It requests the places of fields, the worst first, and of the
+            case's patterns. It raises JsonMatchError if the two can't be compared.
+        check_configuration: raises JsonMatchError if the case is not configured correctly.
+        bounds: the bounds of golden files.
         repeat: how often each case without a recorded answer runs, whatever its file says.
-        updater: lets what came become what is expected.
+        updater: writes answers as expected values.
         keep: keeps each answer.
-        outputs: answers that were kept; no others are made.
-        has_own_fixtures: tells whether nobody overrides the fixtures of cases, nor looks at what is set up:
-            then answers that stand in the file need not go through them.
+        outputs: answers that were kept, used instead of new ones.
+        has_own_fixtures: tells whether the fixtures of cases are not overridden, and no option shows their
+            setup: then answers in the file need not go through the fixtures.
     """
 
     check: Callable[
         [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
         tuple[MatchResult, Exception | None],
     ]
-    check_configuration: Callable[[GoldenCase], None]
+    check_configuration: Callable[[GoldenCase], object]
     bounds: Bounds
     repeat: int | None = None
     updater: Updater | None = None
@@ -97,12 +97,12 @@ def collect_file(file_path: Path, parent: pytest.Collector, rules: CaseRules) ->
 
 
 def case_of(request: pytest.FixtureRequest) -> GoldenCase:
-    """Return the golden case that runs: what the fixture `jsonmatch_case` is."""
+    """Return the golden case that runs, the value of the fixture `jsonmatch_case`."""
     file = request.node.getparent(GoldenFile)
     if file is None:
         pytest.fail(
             "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; "
-            f"{request.node.nodeid} is none and can't use them",
+            f"{request.node.nodeid} is not one and can't use them",
             pytrace=False,
         )
     case: GoldenCase = file.cases[request.node.originalname]
@@ -111,14 +111,14 @@ def case_of(request: pytest.FixtureRequest) -> GoldenCase:
 
 @final
 class GoldenFile(pytest.Module):
-    """A golden file, as the module that pytest takes it for.
+    """A golden file as a test module.
 
     pytest makes its own Function items from it, so fixtures, marks, -k, --lf, xdist and editors treat the
-    cases as they treat tests written in Python.
+    cases like tests written in Python.
     """
 
     compares: Final = True
-    """What is asked of an item's parent: whether each of its tests is there to compare."""
+    """Read from an item's parent: whether each of its tests is meant to compare."""
     rules: CaseRules
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
@@ -127,9 +127,9 @@ class GoldenFile(pytest.Module):
     _names: dict[str, Any]
     """The module's namespace."""
     _tests: list[str]
-    """The case of each test: a fixture with parameters makes several of one."""
+    """The case of each test; a fixture with parameters makes several tests of one case."""
     _told: dict[str, str]
-    """What is wrong elsewhere, and the case that said so first."""
+    """The errors reported so far, each with the first case that has it."""
     _holders: Counter[Trail] | None = None
     """How many tests have each rule, by its place; counted when it is needed."""
 
@@ -152,25 +152,25 @@ class GoldenFile(pytest.Module):
         return self.funcnamefilter(name)
 
     def funcnamefilter(self, name: str) -> bool:
-        """Tell plugins the same: `python_functions` has no say in the names of cases."""
+        """Tell plugins the same: `python_functions` does not apply to the names of cases."""
         return name in self.cases or name == FILE_ERROR
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """Return the items, each with the location that pytest would otherwise look up on disk for it."""
+        """Return the items, each with the location that pytest would otherwise look up on disk."""
         self._tests, self._told = [], {}
         items = list(super().collect())
         path = relative(self.path, self.config.rootpath)
         for item in items:
             if isinstance(item, pytest.Function):
                 # As pytest's own: relative to rootdir, the line counted from 0, the item's name. Under -v
-                # pytest takes dots in a name that ends the node id for those between classes.
+                # pytest mistakes dots in a name that ends the node id for separators of classes.
                 shown = f"{item.name} " if "." in item.name else item.name
                 item.location = (path, item.function.__code__.co_firstlineno - 1, shown)
                 self._tests.append(item.originalname)
         return items
 
     def check_configuration(self, item: pytest.Function) -> None:
-        """Raise what is wrong with the file, or with how a case is compared, from the line that says it."""
+        """Raise an error in the file, or in the configuration of a case, from the line that it is about."""
         __tracebackhide__ = True
         if self._error is not None:
             raise_at(str(self._error), path=str(self.path), line=self._error.line, name=FILE_ERROR)
@@ -185,17 +185,17 @@ class GoldenFile(pytest.Module):
             _fail(case, error, told=self._told)
 
     def holders(self, trail: Trail) -> int:
-        """Return how many tests of the file have the rule that stands at a place of it."""
+        """Return how many tests of the file have the rule at this place."""
         if self._holders is None:
             cases = (self.cases[name] for name in self._tests if name in self.cases)
             self._holders = Counter(each for case in cases for each in case.trails_of_rules())
         return self._holders[trail]
 
     def replay(self, item: pytest.Function, nodeid: str) -> None:
-        """Let a case have the answer that was kept of it, if it is to; what would make one is not set up.
+        """Give a case its kept answer, if answers are replayed; fixtures that would make one are not set up.
 
         Raises:
-            AssertionError: none was kept. It is raised from the line of the case.
+            AssertionError: no answer was kept. It is raised from the line of the case.
         """
         __tracebackhide__ = True
         outputs, case = self.rules.outputs, self.cases.get(item.originalname)
@@ -205,13 +205,13 @@ class GoldenFile(pytest.Module):
             actual = outputs.find(nodeid)
         except LookupError as error:
             case.fail(str(error))
-        # What a mark or `autouse` asks for is set up as ever. What has a value already is not set up.
+        # Fixtures of marks or `autouse` are set up as usual. Those that have a value already are not.
         wanted = self._fixtures_beside_answer(item)
         item.funcargs.update((name, None) for name in item.fixturenames if name not in wanted)
         item.funcargs["jsonmatch_actual"] = actual
 
     def _fixtures_beside_answer(self, item: pytest.Function) -> Collection[str]:
-        """Return the fixtures of a case but for those that only its answer needs, as pytest finds them."""
+        """Return the fixtures of a case, as pytest finds them, except those that only its answer needs."""
         beside = FunctionType(_run_case.__code__, self._names)
         vars(beside).update(vars(item.function), __signature__=_WITHOUT_ANSWER)  # with its marks
         made = self.ihook.pytest_pycollect_makeitem(collector=self, name=item.originalname, obj=beside)
@@ -251,14 +251,14 @@ class GoldenFile(pytest.Module):
             code = recorded if at_rest else asking
             code = code.replace(co_name=case.id, co_firstlineno=case.golden_line)
             # With the module's namespace for its globals, the function has the module's name too.
-            # (pytest takes an argument that has a default for none of its business.)
+            # pytest ignores arguments that have a default.
             function = FunctionType(code, self._names, None, (case,) if at_rest else None)
-            vars(function)["__signature__"] = _NO_FIXTURES if at_rest else _BOTH_FIXTURES  # found out once
+            vars(function)["__signature__"] = _NO_FIXTURES if at_rest else _BOTH_FIXTURES  # computed once
             _add_marks(function, case.marks, loaded.document, self.path)
             yield case.id, function
 
     def _refuse(self, error: GoldenFileError) -> None:
-        """Let the file have one test in place of cases: an error that says what is wrong with it."""
+        """Give the file one test in place of cases, which fails and says what is wrong with the file."""
         _hide_nul(self.path)
         self._error, self.cases = error, {}
         code = _standing_in(_run_case.__code__, self.path, error.line)
@@ -267,7 +267,7 @@ class GoldenFile(pytest.Module):
         vars(function)["__signature__"] = _NO_FIXTURES
 
     def _run(self, case: GoldenCase, actual: object) -> None:
-        """Check a case; what fails is raised from the YAML line that it is about."""
+        """Check a case; failures are raised from the YAML line that they are about."""
         __tracebackhide__ = True
         if self.rules.keep is not None:
             self.rules.keep(case, actual)
@@ -278,7 +278,7 @@ class GoldenFile(pytest.Module):
             trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
             line, place = case.locate_expected(trail)
             lines.append(line)
-            # The message stands below the name of the case's file; a row's is in a file of its own.
+            # The message is shown below the name of the case's file; a row is in another file.
             return place if case.row is not None else place.removeprefix(case.name_of_file)
 
         try:
@@ -289,7 +289,7 @@ class GoldenFile(pytest.Module):
             result, failure = self.rules.check(case, actual, locate, _RulesOf(self, case))
         except JsonMatchError as error:
             _fail(case, error)
-        # The message shows the worst field first, so that is the first one it asked a place for.
+        # The message shows the worst field first, so the first place requested is that field's.
         line = lines[0] if lines else None
         if isinstance(failure, JsonMatchError):
             _fail(case, failure, line)
@@ -303,7 +303,7 @@ class GoldenFile(pytest.Module):
 
 
 def golden_case_of(item: pytest.Item) -> GoldenCase | None:
-    """Return the golden case that a test is, or is given as a parameter; None without one."""
+    """Return the golden case that a test is, or has as a parameter; None without one."""
     if isinstance(item.parent, GoldenFile):
         return item.parent.cases.get(getattr(item, "originalname", item.name))
     params = getattr(getattr(item, "callspec", None), "params", {})
@@ -322,18 +322,18 @@ class _RulesOf(NamedTuple):
         return str(self.file.path), self.case.line_of(self.case.trail_of_rule(kind, pattern))
 
     def holders(self, kind: str, pattern: str) -> int:
-        """Return how many tests a rule holds for."""
+        """Return how many tests a rule applies to."""
         return self.file.holders(self.case.trail_of_rule(kind, pattern))
 
 
 def turn_of(item: pytest.Item) -> Turn | None:
-    """Return which run of a repeated case a test is; None if it is none."""
+    """Return which run of a repeated case a test is; None if it is not one."""
     case, parent = golden_case_of(item), item.parent
     if case is None or parent is None or case.runs == 1:
         return None
-    # What would be the node id of the case if it ran only once.
+    # The node id that the case would have if it ran only once.
     whole = f"{parent.nodeid}::{item.name.replace(case.id, case.base_id, 1)}"
-    # Under --runxfail no failure is expected: each run stands for itself.
+    # Under --runxfail no failure is expected: each run is judged on its own.
     rate = None if item.config.getoption("runxfail", default=False) else case.min_pass_rate
     return Turn(whole, case.run, case.runs, rate)
 
@@ -359,22 +359,22 @@ _NO_FIXTURES: Final = inspect.Signature()
 
 
 def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:
-    """Return the code as code of a YAML file of so many lines at least.
+    """Return the code as code of a YAML file with at least this many lines.
 
-    Where a fixture is missing, pytest quotes the source of the test. It would read YAML as Python, and from
-    Python 3.12 on an apostrophe in it ends the whole run with an internal error. So this is the same file,
-    spelt as nobody else spells it, and Python's cache of sources has for it a line that can be quoted: that
-    of a case with both fixtures, whatever the code at hand.
+    If a fixture is missing, pytest quotes the source of the test. It would read YAML as Python, and from
+    Python 3.12 on an apostrophe in it ends the whole run with an internal error. So the code gets the same
+    file in an unusual spelling, for which Python's cache of sources has lines that can be quoted: that of a
+    case with both fixtures, whatever the code.
     """
     spelt = os.path.join(path.parent, os.curdir, path.name)  # noqa: PTH118 - Path would tidy it up
     quoted = f"def golden_case({', '.join(_FIXTURES)}): ...\n"
-    # No time of change: such an entry is never looked up on disk.
+    # Without a modification time, an entry is never looked up on disk.
     linecache.cache[spelt] = (len(quoted) * lines, None, [quoted] * lines, spelt)
     return code.replace(co_filename=spelt)
 
 
 def _hide_nul(path: Path) -> None:
-    """Let a file with NUL be quoted without it: else an older Python ends the whole run."""
+    """Let a file with NUL characters be quoted without them: older Pythons would end the whole run."""
     lines = linecache.getlines(str(path))
     if any("\0" in line for line in lines):
         shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
@@ -389,12 +389,12 @@ def _add_marks(
 ) -> None:
     decorators = [mark_decorator(mark, document, path) for mark in marks]
     if decorators:
-        # What `pytestmark = [...]` is to a module; a decorator keeps a function's marks in the same place.
+        # Like `pytestmark = [...]` in a module; decorators keep a function's marks in the same place.
         setattr(target, "pytestmark", decorators)  # noqa: B010 - neither type declares it
 
 
 def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDecorator:
-    """Return pytest's mark; pytest itself knows which are registered and how strict it is to be."""
+    """Return pytest's mark; pytest itself knows which marks are registered and how strict to be."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -410,9 +410,9 @@ def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDec
     return decorator.with_args(*mark.args, **mark.kwargs) if mark.args or mark.kwargs else decorator
 
 
-# -- errors of ours, at their place in the YAML ------------------------------------------------------------
+# -- our own errors, at their place in the YAML ------------------------------------------------------------
 
-# Where the blame for an error most likely lies: the first of these keys that the case has.
+# The most likely place of an error: the first of these keys that the case has.
 _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
     (JsonExtractionError, ("actual", "actual_file", "producer")),
     (InvalidExpectedError, ("expected", "expected_file")),
@@ -427,7 +427,7 @@ def _fail(
 ) -> NoReturn:
     """Raise one of our own errors from the line of the case that it is about.
 
-    `told` has the errors that need not be told again, each with the case that had it first.
+    `told` has the errors that were reported before, each with the first case that has it.
     """
     __tracebackhide__ = True
     message = str(error)
@@ -449,7 +449,7 @@ def _fail(
 
 
 def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
-    """Return the keys that lead to what an error is about; none of them if it is not to be told."""
+    """Return the keys that lead to the cause of an error; none if the cause is unknown."""
     if not isinstance(error, ConfigurationError):
         keys = next((keys for kind, keys in _TO_BLAME if isinstance(error, kind)), ())
         return next(((key,) for key in keys if case.gives(key)), ())
@@ -469,10 +469,10 @@ def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
 
 def _is_of_schema(schema: Path | dict[str, Any], message: str) -> bool:
     """Tell whether a message is about the schema itself."""
-    from pytest_jsonmatch.schema.parsing import load_schema
+    from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
     try:
-        load_schema(schema)
+        parse_eval_schema(schema)
     except ConfigurationError as error:
         return str(error) == message
     return False

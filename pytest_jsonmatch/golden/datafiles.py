@@ -1,4 +1,4 @@
-"""Files of data, YAML or JSON by their names, and what stands in them."""
+"""Data files, YAML or JSON by their names, and their values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
     Args:
         data: the file's content.
         name: what errors call the file.
-        limit: how large YAML may be in bytes, its aliases written out.
+        limit: the limit of YAML in bytes, with its aliases written out.
 
     Raises:
         GoldenFileError: the file is not valid.

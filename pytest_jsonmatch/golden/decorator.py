@@ -36,13 +36,13 @@ def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> py
         several files.
 
     Raises:
-        pytest.Collector.CollectError: no file fits, or one is not valid; the message says where.
+        pytest.Collector.CollectError: no file matches, or one is not valid; the message says where.
 
     >>> try:
     ...     golden_cases("no-such-folder/*.yaml")
     ... except pytest.Collector.CollectError as error:
     ...     print(str(error)[:52])
-    golden_cases: no file fits 'no-such-folder/*.yaml' i
+    golden_cases: no file matches 'no-such-folder/*.yaml
     """
     here = sys._getframe(1).f_globals.get("__file__")  # noqa: SLF001 - the module that uses the decorator
     folder = Path(here).resolve().parent if here else Path.cwd()
@@ -65,7 +65,7 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> list[P
         found = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))  # noqa: PTH118, PTH207
         if not found:
             raise pytest.Collector.CollectError(
-                f"golden_cases: no file fits {os.fspath(pattern)!r} in {folder}"
+                f"golden_cases: no file matches {os.fspath(pattern)!r} in {folder}"
             )
         files.update(dict.fromkeys(map(Path, found)))
     return list(files)

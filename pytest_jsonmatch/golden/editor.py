@@ -25,8 +25,8 @@ Schema = dict[str, Any]
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-# Patterns that mean the same in Python and in JavaScript. `$(?!\n)` is the very end: Python's `$`
-# also stands before a last line break. A letter is any character that is not another one of ASCII.
+# Patterns that mean the same in Python and in JavaScript. `$(?!\n)` is the very end: Python's `$` also
+# matches before a final line break. Every character beyond ASCII counts as a letter.
 _END: Final = r"$(?!\n)"
 _ID: Final = r"[^\x00-*,/:-?\[-\^`{-\x7f]+"
 _WORD: Final = r"[^\x00-@\[-\^`{-\x7f][^\x00-/:-@\[-\^`{-\x7f]*"
@@ -122,7 +122,7 @@ def golden_schema() -> Schema:
     names: Schema = {name: _ref(name) if name in NOT_FILLED else True for name in KEYS}
     values = _unless_filled({name: _ref(name) for name in KEYS if name not in NOT_FILLED})
     cases: Schema = {
-        "description": "The cases of the file. What stands beside it holds for all of them.",
+        "description": "The cases of the file. Keys beside it apply to all of them.",
         "type": "array",
         "minItems": 1,
         "items": _ref("case"),
@@ -173,11 +173,11 @@ def _not_both(name: str) -> Schema:
 
 
 def completed(expected: Schema | None = None, by_schema: Iterable[tuple[Any, Schema]] = ()) -> Schema:
-    """Return the schema of golden files in which `expected` has a schema too, for editors to complete it by.
+    """Return the schema of golden files with a schema for `expected`, so that editors can complete it.
 
     Args:
         expected: the schema of every `expected`, without references to other files; None for none.
-        by_schema: pairs of a value of the key `schema` and the schema that it means; this schema is that of
+        by_schema: pairs of a value of the key `schema` and the schema that it means, which applies to
             `expected` in cases with that value, their own or their file's.
 
     >>> total = {"type": "object", "properties": {"total": {"type": "number"}}}

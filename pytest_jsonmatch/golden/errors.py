@@ -1,4 +1,4 @@
-"""The errors of the golden room: sentences with file:line:column, raised from lines that are no Python."""
+"""The errors of golden files: sentences with file:line:column, raised from lines that are not Python."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Trail: TypeAlias = "tuple[str | int, ...]"
-"""Where a value stands: object keys and array indices, from the root of the document."""
+"""Where a value is: object keys and array indices, from the root of the document."""
 
 _LONGEST: Final = 1_000
 _CONTEXT: Final = 5
-"""How many lines stand above the failing one in a traceback, at most."""
+"""At most this many lines are shown above the failing one in a traceback."""
 
 
 @final
@@ -24,7 +24,7 @@ class GoldenFileError(JsonMatchError, ValueError):
     """A golden YAML file, or a file that one of its cases names, is not what it should be.
 
     Args:
-        name: the file as a person would name it (relative to where they stand).
+        name: the file as a person would name it (relative to the working folder).
         line: counted from 1.
         column: counted from 1, in characters.
         reason: what is wrong and what to do.
@@ -46,7 +46,7 @@ class GoldenFileError(JsonMatchError, ValueError):
 
 @final
 class InvalidValueError(Exception):
-    """A value that can't stand at a key: a reason to be read after the key's name, and where in the value."""
+    """A value that a key can't have: a reason to be read after the key's name, and where in the value."""
 
     def __init__(self, reason: str, *at: str | int) -> None:
         super().__init__(reason)
@@ -55,7 +55,7 @@ class InvalidValueError(Exception):
 
 
 def shortened(reason: str) -> str:
-    """Return a reason without the middle of what nobody would read: a key of a megabyte, quoted.
+    """Return a reason, without its middle if it is too long to read: it may quote a key of a megabyte.
 
     >>> shortened("unknown key 'a'; did you mean 'b'?")
     "unknown key 'a'; did you mean 'b'?"

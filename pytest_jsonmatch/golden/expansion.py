@@ -40,7 +40,7 @@ def expansions(given: JsonValue) -> list[Expansion]:
     """Return the rows of `parametrize`: all combinations of a mapping, or the rows of a list.
 
     Raises:
-        InvalidValueError: there is something that can't stand there.
+        InvalidValueError: the value is not valid.
 
     >>> [row.suffix for row in expansions({"shop": ["Ann's", "Bo"], "n": [1, 2]})]
     ['Ann-s-1', 'Ann-s-2', 'Bo-1', 'Bo-2']
@@ -68,13 +68,13 @@ def _rows(given: Any) -> list[dict[str, JsonValue]]:
                     ": the ids of a mapping are made of its values; give a list of rows to choose them", name
                 )
             if type(values) is not list or not values:
-                raise InvalidValueError(f": {name!r} has to be a list of its values", name)
+                raise InvalidValueError(f": {name!r} must be a list of its values", name)
         count = math.prod(map(len, given.values()))
         if count > _MOST:
-            raise InvalidValueError(f"makes {count:,} cases of one, and {_MOST:,} are the most")
+            raise InvalidValueError(f"makes {count:,} cases of one; at most {_MOST:,} are allowed")
         return [dict(zip(given, values)) for values in itertools.product(*given.values())]
     if type(given) is not list or not given:
-        raise InvalidValueError("has to map names to lists of values, or list rows of names and values")
+        raise InvalidValueError("must map names to lists of values, or list rows of names and values")
     names: set[str] = set()
     for number, row in enumerate(given):
         if type(row) is not dict or not row.keys() - {"id"}:
@@ -169,7 +169,7 @@ def _text_in(
             return place[0][1:]
         if name not in values:
             hint = did_you_mean(name, values)
-            report(at, f"{place[0]!r} names no parameter{hint}. The text itself is written ${place[0]}")
+            report(at, f"{place[0]!r} names no parameter{hint}; to write the text itself, use ${place[0]}")
             return place[0]
         value = values[name]
         return value if type(value) is str else json.dumps(value, ensure_ascii=False, default=str)

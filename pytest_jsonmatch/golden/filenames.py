@@ -1,4 +1,4 @@
-"""Names of files: which are golden, and how they stand in messages; imports nothing heavy."""
+"""Names of files: which are golden, and how messages show them; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OWN: Final = (".golden.yaml", ".golden.yml", ".golden.json")
-"""How names of golden files end. JSON is YAML as well: one reader takes both."""
+"""The endings of names of golden files. JSON is YAML as well: one reader takes both."""
 _YAML: Final = (".yaml", ".yml")
 
 
@@ -39,7 +39,7 @@ def _matches(path: Path, glob: str) -> bool:
         glob = glob.replace("/", os.sep)
     if os.sep not in glob:
         return fnmatch(path.name, glob)
-    if path.is_absolute() and not os.path.isabs(glob):  # noqa: PTH117 - a pattern is no path
+    if path.is_absolute() and not os.path.isabs(glob):  # noqa: PTH117 - not a path
         glob = f"*{os.sep}{glob}"
     return fnmatch(str(path), glob)
 
@@ -55,7 +55,7 @@ def display_name(path: Path, folder: Path) -> str:
 
 
 def relative(path: Path, folder: Path) -> str:
-    """Return a file's path from `folder` on; the whole path if it is on another drive.
+    """Return a file's path relative to `folder`; the whole path if it is on another drive.
 
     >>> from pathlib import Path
     >>> relative(Path("suite", "a.golden.yaml"), Path("suite"))

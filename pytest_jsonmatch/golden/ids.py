@@ -1,4 +1,4 @@
-"""The ids of cases: what may be one, and how they are made of files, values and runs."""
+"""The ids of cases: which are valid, and how they are made from files, values and runs."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def bad_id(value: str) -> str | None:
     """Return why a test can't have this name; None if it can.
 
     >>> bad_id("setup_module")
-    "'setup_module' is a name that pytest keeps for itself; choose another"
+    "'setup_module' is a name that pytest reserves; choose another"
     """
     if _ID.fullmatch(value) is None:
         return f"{value!r} can't name a test: use letters, digits and _ . @ + -, and put prose into `title`"
     if value in XUNIT_NAMES or value.startswith("pytest_") or value == "pytestmark":
-        return f"{value!r} is a name that pytest keeps for itself; choose another"
+        return f"{value!r} is a name that pytest reserves; choose another"
     if value.startswith("__"):
         return f"{value!r} begins with two underscores, as Python's own names do; choose another"
     return None
 
 
 def as_id(text: str) -> str:
-    """Return a text as a part of an id; empty if nothing of it can be one.
+    """Return a text as a part of an id; empty if nothing of it can be in one.
 
     >>> as_id("Ann's Café"), as_id("?!")
     ('Ann-s-Café', '')

@@ -1,4 +1,4 @@
-"""The keys of golden files: one table of what the loader takes at each."""
+"""The keys of golden files: one table of what the loader accepts for each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _is(kind: str) -> Check:
             return
         hint = ""
         if kind == "string":
-            hint = "; put it in quotes" if found in {"number", "boolean"} else "; it has to be a string"
+            hint = "; put it in quotes" if found in {"number", "boolean"} else "; it must be a string"
         raise InvalidValueError(f"is {article(found)}, not {article(kind)}{hint}")
 
     return check
@@ -75,7 +75,7 @@ _file: Final = _text("give a path, relative to this file")
 def _data_file(value: JsonValue) -> None:
     _file(value)
     if not value.lower().endswith((".json", ".yaml", ".yml")):
-        raise InvalidValueError(f"{value!r} has to be a .json, .yaml or .yml file")
+        raise InvalidValueError(f"{value!r} must be a .json, .yaml or .yml file")
 
 
 def _id(value: JsonValue) -> None:
@@ -86,7 +86,7 @@ def _id(value: JsonValue) -> None:
 
 def _flag(value: JsonValue) -> None:
     if type(value) is not bool:
-        raise InvalidValueError("has to be true or false")
+        raise InvalidValueError("must be true or false")
 
 
 def _is_unit(value: JsonValue) -> bool:
@@ -96,7 +96,7 @@ def _is_unit(value: JsonValue) -> bool:
 def _unit(value: JsonValue, *at: str) -> None:
     if not _is_unit(value):
         raise InvalidValueError(
-            f"has to be a number from 0 to 1, not {render(value, 40)}{as_share(value)}", *at
+            f"must be a number from 0 to 1, not {render(value, 40)}{as_share(value)}", *at
         )
 
 
@@ -107,7 +107,7 @@ def is_repeat(value: JsonValue) -> bool:
 
 def _repeat(value: JsonValue) -> None:
     if not is_repeat(value):
-        raise InvalidValueError(f"has to be a whole number from 1 to {MAX_REPEATS:,}")
+        raise InvalidValueError(f"must be a whole number from 1 to {MAX_REPEATS:,}")
 
 
 def _threshold(value: JsonValue) -> None:
@@ -115,14 +115,14 @@ def _threshold(value: JsonValue) -> None:
         return
     if type(value) is not dict:
         forms = f"a number from 0 to 1, or a mapping of {', '.join(FIGURES)} and fields"
-        raise InvalidValueError(f"has to be {forms}, not {render(value, 40)}{as_share(value)}")
+        raise InvalidValueError(f"must be {forms}, not {render(value, 40)}{as_share(value)}")
     for name, limit in value.items():
         if name in FIGURES:
             _unit(limit, name)
         elif name != "fields":
             raise InvalidValueError(f"has no figure {name!r}{did_you_mean(name, (*FIGURES, 'fields'))}", name)
         elif type(limit) is not dict:
-            raise InvalidValueError("`fields` has to map path patterns to numbers from 0 to 1", name)
+            raise InvalidValueError("`fields` must map path patterns to numbers from 0 to 1", name)
         else:
             for pattern, below in limit.items():
                 _pattern(pattern, name, pattern)
@@ -145,10 +145,10 @@ def _options(value: JsonValue) -> None:
     _object(value)
     for name, option in value.items():
         if name in {"metric", "threshold", "schema", "fields", "accept", "validate"}:
-            raise InvalidValueError(f"hold no `{name}`; it stands beside `options`", name)
+            raise InvalidValueError(f"can't hold `{name}`; write it beside `options`", name)
         if name == "repair":
             if type(option) is not bool:
-                raise InvalidValueError("`repair` has to be true or false", name)
+                raise InvalidValueError("`repair` must be true or false", name)
             continue
         _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
 
@@ -172,7 +172,7 @@ def _schema(value: JsonValue) -> None:
 
 def _validate(value: JsonValue) -> None:
     if value not in VALIDATE:
-        raise InvalidValueError(f"has to be {' or '.join(VALIDATE)}, not {render(value, 40)}")
+        raise InvalidValueError(f"must be {' or '.join(VALIDATE)}, not {render(value, 40)}")
 
 
 def _tags(value: JsonValue) -> None:
@@ -184,7 +184,7 @@ def _tags(value: JsonValue) -> None:
 
 def _producer(value: JsonValue) -> None:
     if type(value) is not str or _PRODUCER.fullmatch(value) is None:
-        raise InvalidValueError('has to be "module:function", such as "myproject.extract:receipt"')
+        raise InvalidValueError('must be "module:function", such as "myproject.extract:receipt"')
 
 
 @final
@@ -192,7 +192,7 @@ class Key(NamedTuple):
     """One key of the format, as the loader needs to know it; what editors need is in `forms.yaml`.
 
     Args:
-        check: raises InvalidValueError for a value that can't stand there; None where every value will do.
+        check: raises InvalidValueError for a value that is not valid; None if every value is.
         file_wide: whether it is allowed beside `cases`, as a default for every case.
         joined: whether a case's value is joined with its file's, member by member.
         filled: whether places `${name}` in it are filled.

@@ -1,4 +1,4 @@
-"""Golden files, read: every case of one, checked, with its defaults, its parameters and its runs."""
+"""Load golden files: every case, checked, with its defaults, its parameters and its runs."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ _OTHER_NAMES: Final = {
     **dict.fromkeys(("output", "answer", "response"), "actual"),
     **dict.fromkeys(("gold", "ground_truth", "expected_output"), "expected"),
 }
-"""What other tools call keys of ours."""
+"""Names that other tools use for our keys."""
 _CHECKS: Final = {"cases_from": check_cases_from, **{name: key.check for name, key in KEYS.items()}}
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class GoldenCases:
-    """The cases of one file by id, in their order, and the marks that hold for all of them."""
+    """The cases of one file by id, in their order, and the marks that apply to all of them."""
 
     by_id: Mapping[str, GoldenCase]
     marks: tuple[Mark, ...]
@@ -78,15 +78,15 @@ def load_cases(
 
     Args:
         data: the file's content.
-        path: the file; what its cases name is relative to its folder.
+        path: the file; paths in its cases are relative to its folder.
         name: what errors call the file.
-        may_lack_expected: whether cases without `expected` are fine, because they are about to get it.
-        repeat: how often to run each case, whatever the file says; not those with a recorded answer, but for
-            cases that say `repeat` themselves.
-        bounds: how large it may be, and where the files may lie that its cases name.
+        may_lack_expected: whether cases without `expected` are valid, because they are about to get it.
+        repeat: how often to run each case, whatever the file says; cases with a recorded answer run once,
+            unless they set `repeat` themselves.
+        bounds: how large it may be, and where the files that its cases name may be.
 
     Raises:
-        GoldenFileError: the file is not valid. The error stands at the first thing that is wrong; its message
+        GoldenFileError: the file is not valid. The error is at the first thing that is wrong; its message
             lists up to ten.
 
     >>> from pathlib import Path
@@ -115,7 +115,7 @@ def _joined(pair: re.Match[bytes]) -> bytes:
 @final
 @dataclass(slots=True)
 class _Reader:
-    """One reading of one document: collects errors, so that a person sees them at once."""
+    """One reading of one document: collects errors, so that a person sees all of them at once."""
 
     document: Document
     path: Path
@@ -185,15 +185,15 @@ class _Reader:
     def _rows(self, columns: dict[str, Any], defaults: dict[str, Any]) -> None:
         """Add the cases of a table."""
         where = ("cases_from",)
-        # What the golden file says of each case, and where its table is.
+        # What the golden file says about each case, and where its table is.
         common = GoldenCase(
             "", self.path, self.document.position(where).line, {**defaults, **columns}, self.document, where
         )
 
         def schema() -> SchemaNode | None:
-            from pytest_jsonmatch.schema.parsing import load_schema
+            from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
-            return None if common.schema is None else load_schema(common.schema)
+            return None if common.schema is None else parse_eval_schema(common.schema)
 
         table = Table(
             common.named_file("file"),
@@ -220,7 +220,7 @@ class _Reader:
             raise self.document.error(at, f"{table.name} has no rows; a file without cases tests nothing")
 
     def _add_row(self, row: Row) -> None:
-        """Add the case of a row; of one that can't be a case, a case that fails."""
+        """Add the case of a row; if the row can't be one, a case that fails."""
         if row.fault is None and (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
         runs = self._runs(dict.fromkeys(row.keys_of_row), row) if row.fault is None else 1
@@ -243,7 +243,7 @@ class _Reader:
         where: Trail,
         defaults: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """Add a case, or those that it stands for."""
+        """Add a case, or those that its parameters and repeats make of it."""
         before = len(self.errors)
         rows: Sequence[Expansion | None] = (None,)
         if "parametrize" in case:
@@ -285,27 +285,27 @@ class _Reader:
         }
 
     def _runs(self, own: Mapping[str, Any], given: Mapping[str, Any]) -> int:
-        """Return how often a case runs: a recorded answer is the same each time, unless the case asks."""
+        """Return how often a case runs: once with a recorded answer, unless the case itself sets `repeat`."""
         if "repeat" not in own and ("actual" in given or "actual_file" in given):
             return 1
         runs = given.get("repeat", 1) if self.repeat is None else self.repeat
         return int(runs) if is_repeat(runs) else 1
 
     def _count_written(self, given: Mapping[str, Any], where: Trail) -> None:
-        """Count what rows of parameters come to; it is to be no more than a file may say by itself."""
+        """Add up the size of cases made by parameters, which is limited like the size of a file."""
         limit = self.document.bounds.size
         self.written += len(render(given, limit + 1))
         if self.written > limit:
             raise self.document.error(
                 (*where, "parametrize"),
-                f"written out, the cases of `parametrize` come to more than {size_text(limit)}; "
+                f"written out, the cases of `parametrize` take more than {size_text(limit)}; "
                 "make fewer of them, or raise the ini option jsonmatch_yaml_limit",
             )
 
     def _taken(self, case_id: str, where: Trail, *, has_name: bool) -> None:
         what = f"the id {case_id!r}"
         if not has_name:
-            what += ", which a case without one gets by its place,"
+            what += ", which a case without one gets from its place,"
         first = self.cases[case_id].line
         self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 
@@ -326,9 +326,9 @@ class _Reader:
 
     def _unknown(self, key: str, where: Trail, keys: frozenset[str]) -> None:
         if key in CASE_KEYS:
-            reason = f"`{key}` belongs to a case and can't stand beside `cases`"
+            reason = f"`{key}` belongs to a case and is not allowed beside `cases`"
         elif key in SEVERAL:
-            reason = f"`{key}` can't stand inside a case"
+            reason = f"`{key}` is not allowed inside a case"
         else:
             known = keys if where else keys | SEVERAL
             meant = _OTHER_NAMES.get(key, key)
@@ -338,7 +338,7 @@ class _Reader:
 
 
 def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a case with its file's defaults: some keys member by member, all else as a whole."""
+    """Return a case with its file's defaults: some keys are merged by member, all others replaced."""
     merged = dict(defaults)
     if "input" in case or "input_file" in case:
         merged.pop("input", None)
@@ -346,7 +346,7 @@ def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any
     merged.update(case)
     for key in JOINED:
         if key in defaults and key in case and type(defaults[key]) is type(case[key]) is dict:
-            # The case's own come last: of two patterns that fit equally well, the last one holds.
+            # The case's own come last: if two patterns fit equally well, the last one applies.
             inherited = {name: value for name, value in defaults[key].items() if name not in case[key]}
             merged[key] = {**inherited, **case[key]}
     return merged

@@ -39,9 +39,9 @@ class Mark:
 
 
 def check_marks(value: JsonValue) -> None:
-    """Refuse what is not valid at `marks`."""
+    """Refuse invalid values of `marks`."""
     if type(value) is not list:
-        raise InvalidValueError("has to be a list, such as [slow] or [{skip: the reason}]")
+        raise InvalidValueError("must be a list, such as [slow] or [{skip: the reason}]")
     for index, entry in enumerate(value):
         reason = _bad_mark(entry)
         if reason is not None:
@@ -94,7 +94,7 @@ def _bad_mark(entry: JsonValue) -> str | None:
                 return f"`{name}` has no argument {word!r} here{did_you_mean(word, known)}"
             if type(argument) is not known[word]:
                 kind = "true or false" if known[word] is bool else "a string"
-                return f"`{word}` of `{name}` has to be {kind}"
+                return f"`{word}` of `{name}` must be {kind}"
     return None
 
 
@@ -119,7 +119,7 @@ def _bad_condition(given: JsonValue) -> str | None:
         elif name != "reason":
             return f"`skipif` has no condition {name!r}{did_you_mean(name, (*_CONDITIONS, 'reason'))}"
         elif type(value) is not str:
-            return "`reason` of `skipif` has to be a string"
+            return "`reason` of `skipif` must be a string"
     return None
 
 
@@ -136,9 +136,9 @@ def condition(given: Mapping[str, Any]) -> tuple[bool, str]:
         found.append(sys.platform in names)
         reasons.append(f"platform {' or '.join(names)}")
     if "python" in given:
-        from packaging.specifiers import SpecifierSet  # pytest has it for itself
+        from packaging.specifiers import SpecifierSet  # a dependency of pytest
 
-        # Not `platform.python_version()`: a development build ends it in "a1+", which is no version.
+        # Not `platform.python_version()`: a development build ends it in "a1+", which is not a version.
         found.append(SpecifierSet(given["python"]).contains(".".join(map(str, sys.version_info[:3]))))
         reasons.append(f"Python {given['python']}")
     if "env" in given:
@@ -164,5 +164,5 @@ def _bad_versions(text: str) -> str | None:
     try:
         SpecifierSet(text)
     except InvalidSpecifier:
-        return f"{text!r} is none"
+        return f"{text!r} is not one"
     return None

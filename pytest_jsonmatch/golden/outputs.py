@@ -1,6 +1,6 @@
-"""Outputs kept and scored again: `--jsonmatch-record` and `--jsonmatch-replay`.
+"""Keep outputs and score them again: `--jsonmatch-record` and `--jsonmatch-replay`.
 
-A file has one line of JSON for each golden case that ran: what it was, and the answer that it was judged by.
+A file has one line of JSON for each golden case that ran: the case, and the answer by which it was judged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
 
-# What holds an answer, or says why there is none.
+# The keys that hold an answer, or say why there is none.
 _ANSWERS: Final = ("text", "base64", "actual", "error")
 
 
@@ -40,10 +40,10 @@ def output_line(
     Args:
         nodeid: the test's node id, by which `Outputs` finds it again.
         case: the case.
-        actual: the answer: text is kept as it is, bytes that are no text too, anything else as JSON. (NaN and
-            the infinities, which JSON does not have, are written as Python's `json` writes them.) What an
-            `Answer` took is kept beside its value.
-        seconds: what setting its test up took.
+        actual: the answer: text, and bytes that are not text, are kept as they are, anything else as JSON.
+            (NaN and the infinities, which JSON does not have, are written as Python's `json` writes them.)
+            What an `Answer` took is kept beside its value.
+        seconds: how long the setup of its test took.
         params: the parameters of fixtures.
     """
     return ascii_json(
@@ -73,7 +73,7 @@ def _answer(actual: object) -> dict[str, JsonValue]:
 
 
 def _plain(value: object) -> JsonValue:
-    """Return a parameter as JSON; whatever has no such form as Python writes it."""
+    """Return a parameter as JSON; its `repr` if it has no such form."""
     if value is None or isinstance(value, (str, int, float)):
         with suppress(JsonMatchError):  # NaN
             return to_json_value(value)
@@ -82,11 +82,11 @@ def _plain(value: object) -> JsonValue:
 
 @final
 class OutputWriter:
-    """Writes lines one by one; the file takes its name when the run is over.
+    """Writes lines one by one; the file gets its name when the run is over.
 
-    Until then they stand in a file beside it that no other run writes to, `FILE.TIME.partial`. So a run that
-    dies or is interrupted loses nothing, and the file is always that of one whole run: an older one, until a
-    run with answers has come to its end. To be registered as a plugin.
+    Until then they are in a file beside it that no other run writes to, `FILE.TIME.partial`. So a run that
+    crashes or is interrupted loses nothing, and the file is always that of one whole run: an older one, until
+    a run with answers has finished. Register it as a plugin.
     """
 
     def __init__(self, path: Path) -> None:
@@ -104,7 +104,7 @@ class OutputWriter:
         self._file: BinaryIO | None = None
 
     def pytest_sessionstart(self) -> None:
-        """Open a file beside the one that is to be."""
+        """Open the partial file."""
         try:
             self._file = self.path.with_name(f"{self.path.name}.{time_ns()}.partial").open("xb")
         except OSError as error:
@@ -112,7 +112,7 @@ class OutputWriter:
             raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
 
     def write(self, lines: Iterable[str]) -> None:
-        """Write lines, each made by `output_line`; after one that can't be written there are no more."""
+        """Write lines, each made by `output_line`; stop for good at one that can't be written."""
         if self._file is None:
             return
         try:
@@ -123,23 +123,23 @@ class OutputWriter:
             self._give_up(error)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Give the file its name, if there is anything in it and the run has come to its end."""
+        """Give the file its name, if there is anything in it and the run has finished."""
         is_over = exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
         self.close(is_whole=is_over and not (session.shouldfail or session.shouldstop))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say why the file is not there, or not the one of this run."""
+        """Say why the file is missing, or is not from this run."""
         if self.problem:
             terminalreporter.write_line(f"--jsonmatch-record: {self.problem}", red=True)
         elif self._note:
             terminalreporter.write_line(f"--jsonmatch-record: {self._note}", yellow=True)
 
     def pytest_unconfigure(self) -> None:
-        """Leave no file open, nor an empty one, if the session has not come to its end."""
+        """Close the file, and remove it if it is empty, even if the session has not finished."""
         self.close(is_whole=False)
 
     def close(self, *, is_whole: bool) -> None:
-        """Give the file its name if it is that of a whole run; else say where it is."""
+        """Give the file its name if it is from a whole run; else say where it is."""
         if self._file is None:
             return
         partial = Path(self._file.name)
@@ -152,13 +152,13 @@ class OutputWriter:
             elif is_whole:
                 partial.replace(self.path)
             else:
-                self._note = f"the run did not come to its end; its answers so far are in {partial}"
+                self._note = f"the run did not finish; its answers so far are in {partial}"
         except OSError as error:
             self._give_up(error)
         self._file = None
 
     def _give_up(self, error: OSError) -> None:
-        """Write no more, and leave nothing of this run: a file that was there before stays as it is."""
+        """Stop writing and remove the partial file; a file that was there before stays as it is."""
         if self._file is not None:
             with suppress(OSError):  # closing tries to write what is left once more
                 self._file.close()
@@ -166,19 +166,19 @@ class OutputWriter:
                 Path(self._file.name).unlink()
             self._file = None
         reason = (error.strerror or str(error)).lower()
-        left = "; the one of an earlier run stays as it was" if self.path.exists() else ""
+        left = "; the file of an earlier run stays as it was" if self.path.exists() else ""
         self.problem = f"{self.path} can't be written: {reason}{left}"
 
 
 @final
 class Outputs:
-    """A file of outputs, read when one is asked for."""
+    """A file of outputs, each of which is read when it is requested."""
 
     def __init__(self, path: Path) -> None:
-        """Note where each case's line begins; of several for one case, the last counts.
+        """Note where each case's line begins; if a case has several, the last counts.
 
         Raises:
-            ConfigurationError: the file can't be read, or a line is none that was recorded.
+            ConfigurationError: the file can't be read, or has a line that was not recorded.
         """
         self.path = path
         self._offsets: dict[str, int] = {}
@@ -232,10 +232,10 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
         entry = _read(line)
     except JsonMatchError:
         message = (
-            f"{path}:{number} is not whole: the file is torn; delete the line, or record the answers again"
+            f"{path}:{number} is not complete: the file was cut; delete the line, or record the answers again"
         )
         raise ConfigurationError(message) from None
-    other = f"{path}:{number} is no output that --jsonmatch-record wrote"
+    other = f"{path}:{number} is not an output that --jsonmatch-record wrote"
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
         raise ConfigurationError(other)
     try:

@@ -1,4 +1,4 @@
-"""The answer of a case: the recorded one, or what its producer makes of its input."""
+"""The answer of a case: the recorded one, or what its producer makes from its input."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def produce(case: GoldenCase) -> object:
     Exceptions of the producer pass through.
 
     Raises:
-        GoldenFileError: the producer can't be imported or called; the error stands at `producer`.
+        GoldenFileError: the producer can't be imported or called; the error points to `producer`.
     """
     __tracebackhide__ = True
     function = _find(case)
@@ -75,7 +75,7 @@ def produce(case: GoldenCase) -> object:
 
 
 def _measured(answer: object, begun: float) -> object:
-    """Return what came; an `Answer` that does not say how long it took gets the time since `begun`."""
+    """Return the answer; an `Answer` that does not say how long it took gets the time since `begun`."""
     return answer.measured(perf_counter() - begun) if isinstance(answer, Answer) else answer
 
 
@@ -98,7 +98,7 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
 
 
 def _functions_in(holder: object, meant: str) -> str:
-    """Return, as the end of a message, which function may have been meant, and which there are."""
+    """Return the end of a message: which function may have been meant, and which exist."""
     home = (
         getattr(holder, "__name__", None) if inspect.ismodule(holder) else getattr(holder, "__module__", None)
     )

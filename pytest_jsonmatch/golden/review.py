@@ -48,18 +48,18 @@ def review(
     What is accepted replaces the expected value; what is accepted as well goes into the case's `accept`.
 
     Args:
-        requests: those of failed cases.
+        requests: the requests of failed cases.
         show: shows some lines.
         ask: asks a question and returns the answer; empty text, without a line break, is the end of input,
             and ends the review.
-        rules: the request for a file of options, whose `accept` takes what is accepted as well; None: that of
-            the case does.
-        no_accept: why nothing can be accepted as well where neither has one.
+        rules: the request for a file of options, whose `accept` takes what is accepted as well; None if that
+            of the case does.
+        no_accept: why nothing can be accepted as well if neither has an `accept`.
 
     Nothing is written for a case that is skipped, not even what was accepted before. After a quit, what was
     accepted until then is written.
     """
-    # Runs of a case that want the same are asked about once.
+    # Ask only once about runs of a case that want the same value.
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
     answered: list[Request] = []
     accepted: dict[str, JsonValue] = {}
@@ -103,7 +103,7 @@ def review_on_terminal(
 
 
 def _now(request: Request, trail: Trail) -> JsonValue:
-    """Return what stands at a place of a request's file now; MISSING if nothing does."""
+    """Return the current value at a place in a request's file; MISSING if there is none."""
     path = Path(request.path)
     try:
         return expected_in(path.read_bytes(), path, trail)
@@ -184,7 +184,7 @@ class _Asker:
     def _accept_as_well(self, taker: Request, trail: Trail, new: JsonValue) -> None:
         pattern = format_path(tuple(ELEMENT if isinstance(step, int) else step for step in trail))
         if pattern not in self.accepted:
-            # What a case says of a path itself holds in place of what its file says.
+            # The case's own entry for a path replaces that of its file.
             said = (_now(taker, (*place, pattern)) for place in (_accept_trail(taker), ("accept",)))
             self.accepted[pattern] = next((each for each in said if each is not MISSING), [])
         self.accepted[pattern] = _with_more(self.accepted[pattern], new)

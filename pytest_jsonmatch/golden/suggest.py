@@ -23,7 +23,6 @@ Change: TypeAlias = "dict[str, dict[str, Any]]"
 
 _MOST: Final = 3
 _MOST_PATHS: Final = 12
-_MOST_TRIALS: Final = 80
 _MOST_LEAVES: Final = 5_000
 _TOLERANCES: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _SPELLINGS: Final[tuple[dict[str, Any], ...]] = (
@@ -41,7 +40,7 @@ _SPELLINGS: Final[tuple[dict[str, Any], ...]] = (
 
 @final
 class Trial(NamedTuple):
-    """How to compare again: with other options (None: that raised), and whether a result passes."""
+    """How to compare again with other options (None if that raises), and whether a result passes."""
 
     compare: Callable[[Mapping[str, Any]], MatchResult | None]
     passes: Callable[[MatchResult], bool]
@@ -58,10 +57,9 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     differing = _by_path(result)
     if sum(result.counts.values()) > _MOST_LEAVES or not 0 < len(differing) <= _MOST_PATHS:
         return []
-    trials = itertools.count(1)
 
     def tried(change: Change) -> MatchResult | None:
-        return trial.compare(with_change(options, change)) if next(trials) <= _MOST_TRIALS else None
+        return trial.compare(with_change(options, change))
 
     def works(change: Change) -> bool:
         again = tried(change)
@@ -71,7 +69,7 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     accepted = options.get("accept") or {}
     for path, fields in differing.items():
         rules: list[Change] = [{"fields": {path: rule}} for rule in _rules(fields)]
-        # If it would not pass with any value there, no rule will let it.
+        # If the case fails even when any value is accepted there, no rule can help.
         if rules and works({"options": {"accept": {**accepted, path: {"any": True}}}}):
             found += itertools.islice(filter(works, rules), 1)
     changes = [*_array_changes(differing), *_general_changes(differing)]
@@ -80,7 +78,7 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     if found:
         return found[:_MOST]
     for change, again in (({}, result), *wide):
-        # With that change, for each field the rule that is likely to resolve the rest.
+        # With that change, try for each field the rule that is likely to resolve the rest.
         left = {} if again is None else _by_path(again)
         likely = {path: rule for path, fields in left.items() if (rule := _likely(fields)) is not None}
         both = {"fields": {}, **change}

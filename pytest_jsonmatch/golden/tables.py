@@ -1,4 +1,4 @@
-"""Cases from a table: a JSON Lines or CSV file, each row of it a case, read when the case runs."""
+"""Cases from a table: a JSON Lines or CSV file in which each row is a case, read when the case runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 VALUES: Final = ("input", "actual", "expected")
-"""What a row can give to its case; with `_file` behind it, as the path of a file."""
+"""What a row can give to its case; with the suffix `_file`, as the path of a file."""
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 _SHOWN: Final = 200
-"""So many characters of a row are shown where its case fails."""
+"""At most this many characters of a row are shown when its case fails."""
 
 
 _KEYS: Final[dict[str, str]] = {
@@ -41,19 +41,19 @@ _KEYS: Final[dict[str, str]] = {
 
 
 def check_cases_from(value: JsonValue) -> None:
-    """Refuse what can't stand at `cases_from`."""
+    """Refuse invalid values of `cases_from`."""
     if type(value) is not dict:
-        raise InvalidValueError("has to be a mapping with `file` and what its columns are for")
+        raise InvalidValueError("must be a mapping with `file` and what its columns are for")
     if type(value.get("tags", {})) is not dict or value.get("tags") == {}:
-        raise InvalidValueError(': `tags` has to map names to texts, such as source: "{source}"', "tags")
+        raise InvalidValueError(': `tags` must map names to texts, such as source: "{source}"', "tags")
     for at, text in _texts(value):
         key, name = at[0], at[-1]
         if key in _KEYS:
-            reason = f"`{key}` has to be {_KEYS[key]}"
+            reason = f"`{key}` must be {_KEYS[key]}"
         elif key == "tags":
-            reason = f"the tag {name!r} has to be a text, in which {{column}} stands for a value"
+            reason = f"the tag {name!r} must be a text, in which {{column}} stands for a value"
         elif key in VALUES:
-            reason = f"`{name}` has to name a column, or map fields to columns"
+            reason = f"`{name}` must name a column, or map fields to columns"
         else:
             known = sorted({*_KEYS, *VALUES, "tags"})
             raise InvalidValueError(f": unknown key {key!r}{did_you_mean(key, known)}", key)
@@ -61,14 +61,14 @@ def check_cases_from(value: JsonValue) -> None:
         if type(text) is not str or not text or len(at) > deepest:
             raise InvalidValueError(f": {reason}", *at)
     if not value.get("file", "").lower().endswith((".jsonl", ".csv")):
-        raise InvalidValueError(": `file` has to name a .jsonl or .csv file", "file")
+        raise InvalidValueError(": `file` must name a .jsonl or .csv file", "file")
     for name in VALUES:
         if name in value and f"{name}_file" in value:
             raise InvalidValueError(f": both `{name}` and `{name}_file`; keep one", f"{name}_file")
 
 
 def _texts(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield what stands at the ends of nested mappings, and where; an empty mapping is an end too."""
+    """Yield the leaves of nested mappings with their places; an empty mapping is a leaf, too."""
     waiting: list[tuple[tuple[str, ...], Any]] = [((key,), columns[key]) for key in reversed(list(columns))]
     while waiting:
         at, said = waiting.pop()
@@ -87,8 +87,8 @@ class Table:
         path: the file.
         name: the file as a person would name it.
         folder: the folder of the golden file; paths in cases are relative to it.
-        columns: what stands at `cases_from`.
-        defaults: what the golden file says of all cases.
+        columns: the value of `cases_from`.
+        defaults: what the golden file says about all cases.
         schema: returns the eval schema of the cases, by which cells of a CSV file get their types; None if
             there is none.
     """
@@ -112,7 +112,7 @@ class Table:
         return self.path.suffix.lower() == ".csv"
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows; what is wrong with one of them is its `fault`.
+        """Yield the rows; one that is not valid has a `fault`.
 
         Raises:
             GoldenFileError: the first row of a CSV file does not name its columns.
@@ -152,7 +152,7 @@ class Table:
         """Return the cells of one row of a CSV file.
 
         Raises:
-            GoldenFileError: it is none.
+            GoldenFileError: it is not a valid row.
         """
         try:
             lines = [f"{each}\n" for each in text_of(data).split("\n")]
@@ -182,7 +182,7 @@ def _csv_records(file: BinaryIO) -> Iterator[list[bytes]]:
             next(reader)
         except StopIteration:
             return
-        except csv.Error:  # the row says so when it is read
+        except csv.Error:  # reported when the row is read
             pass
         yield lines
         lines.clear()
@@ -190,9 +190,9 @@ def _csv_records(file: BinaryIO) -> Iterator[list[bytes]]:
 
 @final
 class Row(Mapping[str, Any]):
-    """What is said of the case of one row: by the row itself, and by the golden file of all its cases.
+    """The keys of the case of one row: its own, and those that the golden file has for all cases.
 
-    Only the place of the row is kept; it is read when one of its values is asked for, and each time anew.
+    Only the place of the row is kept; it is read when one of its values is needed, and again each time.
     """
 
     __slots__ = ("_digest", "_header", "_offset", "_size", "fault", "keys_of_row", "line", "name", "table")
@@ -235,7 +235,7 @@ class Row(Mapping[str, Any]):
         return len(self.keys_of_row | self.table.defaults.keys())
 
     def refuse(self, reason: str) -> None:
-        """Let it be no case: a failing one, named by its line."""
+        """Make it a failing case, named by its line."""
         self.fault = self.error(reason)
         self.name = f"line-{self.line}"
 
@@ -246,7 +246,7 @@ class Row(Mapping[str, Any]):
             self._value(key, members)
 
     def show(self) -> None:
-        """Let tracebacks show the beginning of the row; by itself pytest would read the whole file."""
+        """Let tracebacks show the beginning of the row; otherwise pytest would read the whole file."""
         try:
             text = self._data().decode("utf-8", "replace").partition("\n")[0].rstrip("\r")
         except OSError:
@@ -255,7 +255,7 @@ class Row(Mapping[str, Any]):
             text = f"{text[:_SHOWN]} …"
         path = str(self.table.path)
         lines = ["\n"] * (self.line - 1) + [text.replace("\0", "\N{SYMBOL FOR NULL}") + "\n"]
-        # No time of change: such an entry is never looked up on disk.
+        # Without a modification time, an entry is never looked up on disk.
         linecache.cache[path] = (self._size, None, lines, path)
 
     def error(self, reason: str) -> GoldenFileError:
@@ -284,7 +284,7 @@ class Row(Mapping[str, Any]):
             cells = self.table.cells(data, self.line)
             if len(cells) != len(self._header):
                 wanted = f"a cell for each of {count(len(self._header), 'column')}"
-                raise self.error(f"the row has to have {wanted}, and has {len(cells)}")
+                raise self.error(f"the row must have {wanted}, but has {len(cells)}")
             return dict(zip(self._header, cells))
         try:
             value = parse_json(data)
@@ -300,7 +300,7 @@ class Row(Mapping[str, Any]):
             parse_json(b"\n" * (self.line - 1) + data)
         except JsonParseError as error:
             raise self.table.error(self.line, f"the row is not JSON: {error.reason}", error.column) from None
-        raise AssertionError  # pragma: no cover - what is no JSON is none below empty lines
+        raise AssertionError  # pragma: no cover - empty lines above make nothing valid
 
     def _named(self, members: Mapping[str, JsonValue], column: str) -> str:
         text = self._text(members, column, "name a case")
@@ -322,10 +322,10 @@ class Row(Mapping[str, Any]):
         return members[column]
 
     def _value(self, key: str, members: Mapping[str, JsonValue]) -> JsonValue:
-        """Return what the row says at a key of its case."""
+        """Return the value that the row gives to a key of its case."""
         said: Any = self.table.columns.get(key)
         if key.endswith("_file"):
-            return _PLACE.sub(lambda place: self._text(members, place[1], "stand in a path"), said)
+            return _PLACE.sub(lambda place: self._text(members, place[1], "be part of a path"), said)
         if key == "tags":
             own = {
                 name: _PLACE.sub(lambda place: self._text(members, place[1], "be a tag"), text)
@@ -337,7 +337,7 @@ class Row(Mapping[str, Any]):
             taken = [said for name, said in self.table.columns.items() if name in {"id", *VALUES}]
             taken += [column for text in tags for column in _PLACE.findall(text)]
             said = {column: column for column in members if column not in taken}
-        # Text is what a model says; the schema is about values.
+        # `actual` from one column is a model's output as text; the schema is about values.
         is_typed = self.table.is_csv and (key == "expected" or (key == "actual" and type(said) is dict))
         top: dict[str, Any] = {}
         waiting: list[tuple[dict[str, Any], str, Any, SchemaNode | None]] = [
@@ -355,7 +355,7 @@ class Row(Mapping[str, Any]):
         return top[key]
 
     def _typed(self, cell: str, column: str, types: frozenset[str]) -> JsonValue:
-        """Return a cell as a value of one of some types of JSON Schema."""
+        """Return a cell as a value of one of these JSON Schema types."""
         if cell == "" and ("null" in types or "string" not in types):
             return None
         if "string" in types:
@@ -368,5 +368,5 @@ class Row(Mapping[str, Any]):
         is_whole = type(value) is int or (type(value) is float and value.is_integer())
         if json_type(value) not in types and not (is_whole and "integer" in types):
             wanted = " or ".join(sorted(types))
-            raise self.error(f"{column!r} is {render(cell, 40)}, and the schema has {wanted} there")
+            raise self.error(f"{column!r} is {render(cell, 40)}, but the schema requires {wanted} there")
         return value

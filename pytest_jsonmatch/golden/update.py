@@ -40,15 +40,15 @@ _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run of a case requests of the file that holds its expected value.
+    """What one run of a case requests for the file that holds its expected value.
 
     Args:
         action: "write" the value, "keep" what is there, or nothing, since it was "refused".
         path: the file.
         name: the file as a person would name it.
         case: the case, as FILE::ID.
-        trail: where the expected value stands in the file.
-        digest: of the file's content when it was read.
+        trail: where the expected value is in the file.
+        digest: the digest of the file's content when it was read.
         value: the new value, as JSON text.
         reason: why it was refused.
     """
@@ -63,7 +63,7 @@ class Request:
     reason: str = ""
 
     def to_text(self) -> str:
-        """Return the request as ASCII text, in which it passes from process to process.
+        """Return the request as ASCII text, to pass it from process to process.
 
         >>> request = Request("write", "/a.yaml", "a.yaml", "a.yaml::one", ("expected",), value="1.0")
         >>> Request.from_text(request.to_text()) == request
@@ -117,9 +117,9 @@ class Updater:
         self._digests[path] = digest_of(data)
 
     def fresh(self, case: GoldenCase, actual: object) -> str | None:
-        """Request the first expected value of a case; return why its test fails all the same, or None.
+        """Request the first expected value of a case; return why its test still fails, or None.
 
-        Raises JsonMatchError if the answer is no JSON.
+        Raises JsonMatchError if the answer is not JSON.
         """
         refusal = self._write(case, self.answer(case, actual))
         if refusal is None and (self.dry_run or self.is_exempt()):
@@ -180,7 +180,7 @@ class Updater:
 
 
 def _no_place_in(case: GoldenCase) -> str | None:
-    """Return why the expected value can't be written where it stands; None if it can."""
+    """Return why the expected value can't be written in its place; None if it can."""
     if case.expected_file is None:
         if case.row is not None:
             return f"it is a row of {case.name_of_file}; change line {case.line} there"
@@ -196,9 +196,9 @@ _RIGHT: Final = frozenset({"match", "skipped", "batch_error"})
 
 
 def updated(result: MatchResult) -> JsonValue:
-    """Return expected with what is not right in it replaced by what came.
+    """Return expected with whatever is wrong replaced by the answer.
 
-    The order of members and of unordered arrays stays; what actual has more goes to the end.
+    The order of members and of unordered arrays stays; additional items of actual are appended.
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected = {"name": "ANN", "tags": ["x", "y"], "age": 3}
@@ -216,13 +216,13 @@ def _leaves(field: FieldResult) -> Iterator[FieldResult]:
 
 
 def _around(wrong: list[FieldResult], side: Side) -> set[Trail]:
-    """Return the places on one side in which, or somewhere below which, something is wrong."""
+    """Return the places on one side at or below which something is wrong."""
     places: set[Trail] = set()
     for leaf in wrong:
         trail = instance_trail(leaf.place, side)
         if MISSING in trail:
             trail = trail[: trail.index(MISSING)]
-        # From the leaf upwards, as far as is not known yet.
+        # From the leaf upwards, until a known place.
         while trail not in places:
             places.add(trail)
             trail = trail[:-1]
@@ -232,12 +232,12 @@ def _around(wrong: list[FieldResult], side: Side) -> set[Trail]:
 @final
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Takes from both sides what belongs into the new expected value.
+    """Builds the new expected value from both sides.
 
     Args:
-        expected: the places in expected where something is wrong at or below.
-        actual: likewise in actual.
-        pairs: by the path of each array that is not compared by position, the partners in actual.
+        expected: the places in expected at or below which something is wrong.
+        actual: the same in actual.
+        pairs: the partners in actual, by the path of each array that is not compared by position.
     """
 
     expected: set[Trail]
@@ -278,7 +278,7 @@ def _items(container: Any) -> Iterable[tuple[Any, JsonValue]]:
 @final
 @dataclass(slots=True)
 class FileUpdate:
-    """What is to happen to one file.
+    """The planned update of one file.
 
     Args:
         path: the file.
@@ -286,8 +286,8 @@ class FileUpdate:
         before: its content now, None if there is no such file.
         after: the content it gets.
         updated: the cases that get a new expected value, each with the places that change: the trail, the old
-            value there and the new one. (Of several cases of one value, the first has them.)
-        refused: why others don't, by case.
+            value there and the new one. (If several cases share a value, the first has them.)
+        refused: why other cases don't get one, by case.
     """
 
     path: Path
@@ -310,7 +310,7 @@ class FileUpdate:
 
 
 def plan_updates(requests: Iterable[Request]) -> list[FileUpdate]:
-    """Return what is to happen to each file, in the order of their names; nothing is written yet.
+    """Plan the update of each file, in the order of their names; nothing is written yet.
 
     Runs of one case, or cases of one file of expected values, that want different values are refused.
     """
@@ -365,7 +365,7 @@ def _edit(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail
                 update.refused[name] = edited.refused[trail]
             continue
         old = MISSING if update.before is None else edited.old[trail]
-        at = trail[-1:] if trail[-1:] == ("accept",) else ()  # what is accepted as well is named so
+        at = trail[-1:] if trail[-1:] == ("accept",) else ()  # the path of what is accepted as well begins so
         update.updated.get(cases[trail][0], []).extend(_changes(old, new, at))
     update.after = edited.data
 
@@ -382,7 +382,7 @@ def _changes(old: JsonValue, new: JsonValue, at: Trail) -> list[Change]:
 
 
 def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
-    """Return what stands at a place of a file; MISSING if nothing does, or the file is not valid.
+    """Return the value at a place in a file; MISSING if there is none, or the file is not valid.
 
     The first step into JSON Lines is the line, counted from 0.
     """
@@ -403,7 +403,7 @@ def _content_of(path: Path) -> bytes | None:
 
 
 def write(update: FileUpdate) -> None:
-    """Write one file, all of it or nothing: what cannot be written becomes refused.
+    """Write one file, completely or not at all; updates that can't be written become refused.
 
     The new content is written beside the file and put in its place in one step; its permissions stay.
     """

@@ -21,7 +21,7 @@ _MOST_CHANGES: Final = 20
 
 
 def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) -> list[StyledLine]:
-    """Return what the terminal says about updates: how many cases of each file, and what changes in each.
+    """Return the lines about updates: how many cases of each file, and what changes in each.
 
     >>> from pathlib import Path
     >>> from pytest_jsonmatch.golden.update import FileUpdate

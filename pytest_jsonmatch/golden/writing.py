@@ -255,7 +255,7 @@ class JsonWriter:
         return HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
     def value(self, value: JsonValue, indent: str = "") -> str:
-        r"""Return a value that begins on a line with such an indentation.
+        r"""Return a value that begins on a line with this indentation.
 
         >>> JsonWriter(unit="  ").value({"a": [1], "b": []})
         '{\n  "a": [\n    1\n  ],\n  "b": []\n}'

@@ -1,6 +1,6 @@
 """YAML with JSON's types, built in one pass over PyYAML's events, with the place of every node.
 
-Only what JSON can say comes out: a plain scalar is null (`null`, `~` or nothing), `true`, `false`, a number
+All values are JSON values: a plain scalar is null (`null`, `~` or nothing), `true`, `false`, a number
 if it is written as JSON writes numbers, and a string otherwise. So `NO`, `on`, `012`, `12:30`, `1_000`,
 `2024-01-31`, `0x1F`, `.nan`, `.inf` and `True` are strings, and `1e3` is a number.
 """
@@ -29,7 +29,7 @@ MAX_DEPTH: Final = 1_000
 _ATOMS: Final[dict[str, JsonValue]] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
 _NUMBER_STARTS: Final = frozenset("-0123456789")
-# Up to here int() is exact and can meet no limit on the digits of an integer.
+# Up to this length int() is exact, and below Python's limit on the digits of an integer.
 _SHORT: Final = 300
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
@@ -50,7 +50,7 @@ _HINTS: Final = {
     "%": "a plain value can't begin with '%'; put it in quotes",
 }
 _SECOND_DOCUMENT: Final = (
-    "a second document begins here; keep one document a file, and list several cases below `cases:`"
+    "a second document begins here; keep one document per file, and list several cases below `cases:`"
 )
 _MERGE_KEY: Final = 'YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name'
 _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
@@ -60,10 +60,10 @@ _TOO_LARGE: Final = (
     "or raise the ini option jsonmatch_yaml_limit"
 )
 _TOO_MUCH: Final = (
-    "written out, the aliases up to here come to more than {}; use fewer of them, "
+    "written out, the aliases up to here take more than {}; use fewer of them, "
     "or raise the ini option jsonmatch_yaml_limit"
 )
-_TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and quote what is to be a string"
+_TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
 _TAG_DIRECTIVE_REASON: Final = "the directive %TAG: values have JSON's types only, so there are no tags"
 _WORD: Final = re.compile(r"[^\s,\]}]+")
 _CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
@@ -72,7 +72,7 @@ _BAD_ESCAPE_REASON: Final = (
     "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
     "or keep the JSON in a file of its own"
 )
-# Directives stand at the head of a document, among comments and empty lines.
+# Directives are at the head of a document, among comments and empty lines.
 _HEAD_LINE: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)[\r\n]+")
 _MARKED_BY: Final = {
     b"\xff\xfe\0\0": "UTF-32",
@@ -91,11 +91,11 @@ class Position(NamedTuple):
 
 @final
 class Document:
-    """A loaded YAML document: its JSON value, and where each node of it stands.
+    """A loaded YAML document: its JSON value, and where each node of it is.
 
     Nodes are numbered as their events come: a mapping, its first key, that key's value, and so on. `marks`
-    has one entry a node, `ends` the number after the last node inside each container, `aliases` the node
-    that each alias stands for. That is cheap to build; paths are looked up only when something fails.
+    has one entry per node, `ends` the number after the last node inside each container, `aliases` the node
+    that each alias refers to. That is cheap to build; paths are looked up only when something fails.
     """
 
     __slots__ = ("_aliases", "_ends", "_indexes", "_marks", "bounds", "name", "value")
@@ -109,13 +109,13 @@ class Document:
         self._ends = ends
         self._aliases = aliases
         self.bounds = Bounds()
-        """What its cases must keep to."""
+        """The bounds of its cases."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 
     def position(self, path: Sequence[str | int] = ()) -> Position:
         r"""Return where the entry at `path` begins: the key of an object's member, the item of an array.
 
-        Where nothing stands at `path`, it is the nearest entry around it.
+        If nothing is at `path`, it is the nearest entry around it.
 
         Args:
             path: object keys and array indices, from the document's root.
@@ -169,7 +169,7 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
     Args:
         data: the file's content; bytes are UTF-8, with or without a byte order mark.
         name: what the errors call the file.
-        limit: how large the document may be in bytes, what its aliases stand for written out.
+        limit: the limit of the document in bytes, with its aliases written out.
 
     Raises:
         GoldenFileError: the text is not one well-formed document of JSON's types. Its message begins
@@ -186,7 +186,7 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
         if text.find("\0", 0, 4) >= 0:
             raise GoldenFileError(name, 1, 1, "the file seems to be UTF-16 or UTF-32; save it as UTF-8")
         line, column = _line_and_column(text, text.index("\0"))
-        raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or no text at all")
+        raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or is not text")
     _refuse_tag_directives(text, name)
     text, restore = hide_old_breaks(text)
     return _Builder(text, name, restore, limit).build()
@@ -203,7 +203,7 @@ def _refuse_tag_directives(text: str, name: str) -> None:
 
 
 def reads_as_string(text: str) -> bool:
-    """Tell whether a plain scalar, that is one without quotes, stands for a string.
+    """Tell whether a plain scalar, that is one without quotes, is read as a string.
 
     >>> reads_as_string("NO"), reads_as_string("12:30"), reads_as_string("1e3"), reads_as_string("~")
     (True, True, False, False)
@@ -306,7 +306,7 @@ class _Builder:
         same_keys: dict[str, str] = {}
         as_key = same_keys.setdefault
         root: list[JsonValue] = []
-        # The container we stand in: `target`, its node, and (for a mapping) the key that waits for its value.
+        # The current container: `target`, its node, and (for a mapping) the key that waits for its value.
         target: Any = root
         in_mapping = False
         key: str | None = None
@@ -379,7 +379,7 @@ class _Builder:
                     return value
 
     def _mended(self, event: Any, value: str) -> str:
-        """Return a string as it stands in the text; refuse half a character, as libyaml does by itself."""
+        """Return a string as it is in the text; refuse half a character, as libyaml does by itself."""
         if _HALF.search(value):
             self._fail(event.start_mark, _BAD_ESCAPE_REASON)
         return value if self.restore is None else value.translate(self.restore)
@@ -396,10 +396,10 @@ class _Builder:
         if found is None:
             guess = nearest(event.anchor, self.anchors)
             hint = f"; did you mean *{guess}?" if guess else ""
-            self._fail(mark, f"no anchor &{event.anchor} stands before this alias{hint}")
+            self._fail(mark, f"there is no anchor &{event.anchor} before this alias{hint}")
         node, value, size = found
         if size is None:
-            self._fail(mark, f"*{event.anchor} stands inside the value it names; JSON has no cycles")
+            self._fail(mark, f"*{event.anchor} is inside the value it names; JSON has no cycles")
         self.aliases[len(self.marks)] = node
         self.marks.append(mark.line << 32 | mark.column)
         self.aliased += size
@@ -433,9 +433,7 @@ class _Builder:
             return GoldenFileError(self.name, 1, 1, "a character that YAML does not allow")
         line, column = _line_and_column(self.text, found.start())
         code = ord(found[0])
-        reason = (
-            f"the character U+{code:04X} can't stand in YAML as it is; write it as an escape in double quotes"
-        )
+        reason = f"the character U+{code:04X} is not allowed in YAML; write it as an escape in double quotes"
         return GoldenFileError(self.name, line, column, reason)
 
     def _syntax_error(self, error: Any) -> GoldenFileError:
@@ -453,11 +451,11 @@ class _Builder:
             found = _WORD.match(lines[line - 1], column - 1)
             reason = _TAG.format(found[0] if found else "!")
         elif line >= len(lines) and opened is not None and _CLOSED_BY_A_MARK.search(error.context):
-            # Something was opened and the text ended: its beginning is what a person has to look for.
+            # Something was opened and the text ended: point to where it begins.
             line, column = opened.line + 1, opened.column + 1
             if "flow node" in error.context and self.open:
                 line, column = _position(self.marks[self.open[-1]])
-            reason = f"not YAML: {error.context.removeprefix('while ')} that begins here, the text ends"
+            reason = f"not YAML: the text ends {error.context} that begins here"
         elif problem == _BAD_ESCAPE:
             reason = _BAD_ESCAPE_REASON
         else:

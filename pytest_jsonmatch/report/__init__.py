@@ -1,1 +1,1 @@
-"""Results turned into text: failure messages and the terminal summary. Knows the engine, never pytest."""
+"""Turn results into text: failure messages, summaries and reports. Knows the engine, never pytest."""

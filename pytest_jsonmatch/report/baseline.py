@@ -1,4 +1,4 @@
-"""A run beside its baseline, for the terminal."""
+"""A run compared with its baseline, for the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import RunChange
 
 MARKUPS: Final = {"worse": RED, "better": GREEN, "no worse": GREEN}
-"""The colours of what is proven, by its kind."""
+"""The colour of each kind of proven change."""
 _MOST: Final = 10
 _MOST_REFUSED: Final = 3
 
@@ -23,12 +23,12 @@ _MOST_REFUSED: Final = 3
 def baseline_lines(
     diff: BaselineDiff, look: Look, *, name: str, verdict: RunChange | None = None
 ) -> list[StyledLine]:
-    """Return the lines about a baseline: without "all" those cases and fields that changed most.
+    """Return the lines about a baseline, with the cases and fields that changed most, or all in mode "all".
 
     Args:
         diff: the two runs.
         look: how the lines may look.
-        name: what the baseline is called.
+        name: the baseline's name.
         verdict: what the difference proves.
     """
     made = made_of(diff.before)
@@ -65,7 +65,7 @@ def _delta(delta: Delta, look: Look) -> StyledLine:
 
 def _refusal(diff: BaselineDiff, look: Look) -> Iterator[StyledLine]:
     number = count(len(diff.mismatches), "case")
-    yield look.line(f"  {number} not scored as they were then: no comparison is made", RED)
+    yield look.line(f"  {number} scored differently in the baseline: no comparison is made", RED)
     shown, more = look.cut(diff.mismatches, _MOST_REFUSED)
     for each in shown:
         yield [(f"  {look.printable(each.case)}", PLAIN)]

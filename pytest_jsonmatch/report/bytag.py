@@ -1,4 +1,4 @@
-"""Figures by a tag: a table of its values, and one of fields by them."""
+"""Figures by a tag: a table of the tag's values, and one of fields by value."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
 
 
 class Part(NamedTuple):
-    """The figures of a run as far as a tag has a value."""
+    """The figures of the part of a run in which a tag has one value."""
 
     value: str
     number: int
     """How many cases or records there are."""
     figures: tuple[float | None, ...]
-    """As `TITLES` says."""
+    """In the order of `TITLES`."""
 
 
 def parts_of(results: ResultSet, name: str) -> list[Part]:
@@ -38,7 +38,7 @@ def parts_of(results: ResultSet, name: str) -> list[Part]:
 
 
 def no_such_name(results: ResultSet, name: str) -> str:
-    """Return that nothing has a tag of a name, and which names there are."""
+    """Return the message for a tag name that nothing has, with the nearest name that exists."""
     known = {tag.partition("=")[0] for tag in tags_of(results)}
     return f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
 
@@ -48,9 +48,9 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
 
     Args:
         results: the run.
-        name: of the tag.
+        name: the name of the tag.
         look: how the lines may look.
-        option: the one that asks for them.
+        option: the option that requests them.
     """
     parts = parts_of(results, name)
     if not parts:
@@ -74,5 +74,5 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
     for metric, found in groups.items():
         title = f"score of fields by {name}, over all leaves, * is the best"
         title += f" ({metric})" if len(groups) > 1 else ""
-        # That the columns are of other cases goes without saying.
+        # The columns always have different cases here, so no line says so.
         yield from pivot_lines(replace(pivot_of(metric, name, found), same_cases=True), title, look)

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
 
 FEW_CASES: Final = "few cases, wide interval"
-"""What is said of an interval that rests on few cases that differ."""
+"""The note on an interval that is based on few differing cases."""
 _MOST_NAMED: Final = 3
 _MEANS: Final = 4
-"""The first figures are means, of which all but the score may repeat it."""
+"""The first figures are means; precision, recall and F1 may all repeat the score."""
 
 
 def headline_blocks(
     headlines: Sequence[Headline], look: Look, *, noun: str = "case"
 ) -> Iterator[list[StyledLine]]:
-    """Yield the lines of means, and those over all leaves together: of these F1, or in mode "all" all."""
+    """Yield the lines of means, and of figures over all leaves: F1, or in mode "all" each of them."""
     micro = [each for each in headlines if each.name.startswith(MICRO)]
     means = [each for each in headlines if each not in micro]
     yield interval_lines(means, look, title=f"figures, mean of {noun}s", noun=noun)
@@ -40,13 +40,13 @@ def headline_blocks(
 def interval_lines(
     headlines: Sequence[Headline], look: Look, *, title: str, noun: str = "case"
 ) -> list[StyledLine]:
-    """Return a line for each figure, below one that says what the intervals are.
+    """Return a title that describes the intervals, and a line for each figure.
 
     Args:
         headlines: the figures.
         look: how the lines may look.
-        title: what they are figures of.
-        noun: what they are means of.
+        title: what the figures cover.
+        noun: what they are means over.
     """
     if not headlines:
         return []
@@ -66,9 +66,9 @@ def interval_lines(
 
 
 def check_lines(checks: Iterable[Check], look: Look) -> list[StyledLine]:
-    """Return the lines of checks that did not pass, as pytest words its own short summary.
+    """Return the lines of checks that did not pass, in the style of pytest's short summary.
 
-    They are as long as they need to be: a node id is there to be copied.
+    They are never cut: node ids are there to be copied.
     """
     lines: list[StyledLine] = []
     for check in checks:
@@ -88,7 +88,7 @@ _WORDS = {True: ("PASSED", GREEN), False: ("FAILED", RED), None: ("SKIPPED", YEL
 
 
 def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLine]:
-    """Return the lines of gates: each with its figure, and what it has to spare or lacks.
+    """Return the lines of gates, each with its figure and its slack.
 
     Args:
         checks: the gates.
@@ -111,7 +111,7 @@ def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLi
 
 
 def failed_line(view: RunView, look: Look) -> StyledLine:
-    """Return the line that says which gates and which repeated cases failed; empty if none did."""
+    """Return the line that names the gates and repeated cases that failed; empty if none did."""
     parts = []
     for noun, every in (("gate", view.gates), ("repeated case", view.repeated)):
         failed = [check for check in every if check.passed is False]
@@ -124,13 +124,13 @@ def failed_line(view: RunView, look: Look) -> StyledLine:
 
 
 def named(check: Check, *, unicode: bool = True) -> str:
-    """Return what was looked at, and what was found there."""
+    """Return a check's subject with its value, or with its note if there is no value."""
     said = check_figures(check, unicode=unicode)[0] or check.note
     return f"{check.subject} ({said})" if said else check.subject
 
 
 def check_figures(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:
-    """Return a check's value, limit and slack, with as many decimals as it takes to tell them apart.
+    """Return a check's value, limit and slack, with enough decimals to distinguish them.
 
     Value and slack are empty where there is no figure.
     """

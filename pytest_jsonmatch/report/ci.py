@@ -1,6 +1,6 @@
-"""What services for CI read: workflow commands of GitHub Actions, and a code quality report of GitLab.
+"""Output for CI services: workflow commands for GitHub Actions, and a code quality report for GitLab.
 
-Workflow commands are lines of a log that become annotations of a pull request. A code quality report is JSON
+Workflow commands are lines of a log that become annotations on a pull request. A code quality report is JSON
 in the format of Code Climate issues.
 """
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
 
 MOST: Final = 10
-"""How many errors of a step GitHub shows."""
+"""GitHub shows at most this many errors per step."""
 _LINES: Final = 12
 _WIDTH: Final = 160
 _SEVERITIES: Final = ((1.0, "blocker"), (0.5, "critical"), (0.1, "major"))
-"""By how much of the score is lost; what loses less is minor."""
+"""The severity by how much of the score is lost; smaller losses are minor."""
 _FIELDS: Final = 3
 
 
@@ -47,7 +47,7 @@ def _escaped(text: str) -> str:
 
 
 def workflow_commands(view: RunView, *, unicode: bool = True) -> Iterator[str]:
-    """Yield a command for the gates that failed, and one for each case, the worst first; ten at most.
+    """Yield one command for all failed gates, and one for each failed case, the worst first; ten at most.
 
     Args:
         view: the run.
@@ -86,7 +86,7 @@ def _fault(fault: Fault, unicode: bool) -> str:
 
 
 def severity(score: float) -> str:
-    """Return how severe it is that a case has a score.
+    """Return the severity of a case with this score.
 
     >>> [severity(score) for score in (0.0, 0.5, 0.9, 0.99)]
     ['blocker', 'critical', 'major', 'minor']
@@ -97,7 +97,7 @@ def severity(score: float) -> str:
 def code_quality(faults: Iterable[Fault]) -> str:
     r"""Return a code quality report, an issue for each case.
 
-    The fingerprint is of the case's id only: an issue stays the same one while its score changes.
+    The fingerprint depends only on the case's id, so an issue stays the same while its score changes.
 
     >>> code_quality([])
     '[]\n'

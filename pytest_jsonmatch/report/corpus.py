@@ -20,15 +20,15 @@ from pytest_jsonmatch.results.model import Corpus, ResultSet, counts_extra
 from pytest_jsonmatch.results.tags import listed
 
 _WORST: Final = 10
-"""So many records are named."""
+"""At most this many records are named."""
 _FIELDS: Final = 3
-"""So many fields of each."""
+"""At most this many fields of each are named."""
 
 
 def _head(corpus: Corpus, look: Look, also: Sequence[str]) -> list[StyledLine]:
-    """Return the lines of the figures over all records; `also` is what is counted beside the records.
+    """Return the lines of the figures over all records; `also` has further counts.
 
-    The first names the metric, and says what that leaves out.
+    The first line names the metric, and says what it leaves out.
     """
     metric = look.printable(corpus.metric)
     if not corpus.records:
@@ -63,7 +63,7 @@ def _head(corpus: Corpus, look: Look, also: Sequence[str]) -> list[StyledLine]:
 
 
 def _table(corpus: Corpus, look: Look) -> list[StyledLine]:
-    """Return the table of the fields over all records; nothing where each is 1."""
+    """Return the table of the fields over all records; in mode "auto", nothing if all are perfect."""
     if not corpus.records:
         return []
     summary = summarize([corpus.as_case])
@@ -78,7 +78,7 @@ def corpus_blocks(
 ) -> Iterator[list[StyledLine]]:
     """Yield the figures of a corpus, its fields and its worst records, with their pairs if `verbose`.
 
-    `also` is what is counted beside the records.
+    `also` has further counts.
     """
     corpus = results.corpus
     if corpus is None:

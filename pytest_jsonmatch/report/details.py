@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
 
 MAX_LEAVES: Final = 50
-"""How many leaves of a comparison are kept."""
+"""Keep at most this many leaves of a comparison."""
 _MAX_TEXT: Final = 1000
-# All values of a comparison together: thousands of comparisons have to fit into memory.
+# For all values of a comparison together: thousands of comparisons must fit into memory.
 _MAX_TEXTS: Final = 20_000
 _MAX_PATH: Final = 500
 _MAX_REASON: Final = 200
@@ -33,24 +33,24 @@ _MAX_PAIRS: Final = 12
 _MAX_ALONE: Final = 8
 _MAX_PREVIEW: Final = 40
 _MAX_NAME: Final = 60
-# Of each side; of what is perfect less, since nobody looks for anything in it.
+# For each side; less for a perfect comparison, which is rarely looked at.
 _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
 _MAX_MARKED: Final = 400
 _MAX_RUNS: Final = 40
-"""So many places are marked in a document; a page has to stay small."""
+"""Mark at most this many places in a document; a page must stay small."""
 _LEVELS: Final = 40
-"""Deeper containers stand on one line."""
+"""Deeper containers are written on one line."""
 _WELL: Final = frozenset({"match", "skipped"})
 _EVIDENT: Final = frozenset({"missing", "not in expected"})
-"""Reasons that the two sides show already."""
+"""Reasons that the two sides already show."""
 
 
 def details_of(result: MatchResult) -> str:
-    r"""Return two lines of JSON, in ASCII: what is not right in a result (empty: nothing), and its documents.
+    r"""Return two lines of ASCII JSON: what is wrong in a result (empty for nothing), and its documents.
 
-    It is what the script of an HTML report draws. A bounded number of leaves and pairs is kept, and long
-    values and documents are clipped: it has to travel between processes, and to fit on a page.
+    The script of an HTML report draws them. The numbers of leaves and pairs are limited, and long values and
+    documents are clipped: the text must travel between processes, and fit on a page.
 
     >>> from pytest_jsonmatch import compare_json
     >>> details_of(compare_json({"a": 1}, {"a": 1})).splitlines()
@@ -65,24 +65,11 @@ def details_of(result: MatchResult) -> str:
     return f"{wrong}\n{_documents(result, extras, is_perfect=is_perfect)}"
 
 
-def details_of_leaves(results: Iterable[FieldResult]) -> str:
-    """Return as JSON, in ASCII, what differs in a record of a corpus; "" if nothing does.
-
-    It is what `details_of` says of it, without the pairs of its arrays and without its documents.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> json.loads(details_of_leaves(compare_json({"a": 1}, {"a": 2}).field_results))["leaves"][0]["p"]
-    'a'
-    """
-    found = _leaves(results)
-    return json.dumps(found) if found["leaves"] else ""
-
-
 def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
-    """Yield path and value of what only actual has, where the metric does not count it."""
+    """Yield path and value of everything that only actual has, if the metric does not count it."""
     if counts_extra(str(result.signature)):
         return
-    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.each_alignment()}
+    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.alignments}
     waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]] = [(*result.documents, (), ())]
     while waiting:
         expected, actual, at, to = waiting.pop()
@@ -112,7 +99,7 @@ def _wrong(result: MatchResult, extras: Mapping[str, JsonValue]) -> str:
 
 
 def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
-    """Return what differs, and how many leaves more there was no room for."""
+    """Return the leaves that differ, and how many more there was no room for."""
     kept: list[dict[str, Any]] = []
     more, room = 0, _MAX_TEXTS
     for leaf in _differing(results):
@@ -125,7 +112,7 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
 
 
 def _documents(result: MatchResult, extras: Mapping[str, JsonValue], *, is_perfect: bool) -> str:
-    """Return both documents as marked text; actual is null where it is missing, and 0 if both read alike."""
+    """Return both documents as marked text; actual is null if it is missing, and 0 if both are the same."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
     marked: tuple[dict[str, str], dict[str, str]] = {}, dict.fromkeys(extras, "~")
     room = _MAX_TEXTS
@@ -150,7 +137,7 @@ def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
 
 
 def _leaf(leaf: FieldResult) -> dict[str, Any]:
-    """Return one leaf: path, status, score, both sides; path in actual and reason if they say more."""
+    """Return one leaf: path, status, score, both sides; path in actual and reason if they add anything."""
     texts = _text(leaf.expected), _text(leaf.actual)
     sides: Any = [None if text is None else [("=", printable(text))] for text in texts]
     if texts[0] is not None and texts[1] is not None and texts[0][:1] == texts[1][:1] == '"':
@@ -190,12 +177,12 @@ def _side(different: Iterable[Span], own: str) -> list[list[str]]:
 
 
 def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
-    """Yield the arrays of which there is something to tell."""
+    """Yield the arrays in which there is something to show."""
     audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
-    for each in result.each_alignment():
+    for each in result.alignments:
         audit = audits.get((each.expected_path, each.actual_path))
         unsure = set() if audit is None else {pair.expected for pair in audit.pairs if pair.ambiguous}
-        # (What is unsure, and then what is wrong, must not be what is left out.)
+        # Ambiguous pairs come first, then wrong ones: they must not be the ones left out.
         pairs = sorted(each.pairs, key=lambda pair: (pair[0] not in unsure, pair[2]))
         is_well = not each.unmatched_expected and not each.unmatched_actual
         if is_well and all(i == j and score == 1.0 for i, j, score in pairs):
@@ -210,7 +197,7 @@ def _array(
     audit: ArrayAudit | None,
     documents: tuple[JsonValue, JsonValue],
 ) -> dict[str, Any]:
-    """Return one array: path, what is to be said of it, the pairs shown, who is alone, names of elements."""
+    """Return one array: path, notes, the pairs shown, elements without a partner, names of elements."""
     expected, actual = each.unmatched_expected[:_MAX_ALONE], each.unmatched_actual[:_MAX_ALONE]
     sides = (
         (each.expected_path, {*(pair[0] for pair in pairs), *expected}),
@@ -225,7 +212,7 @@ def _array(
     drawn: list[list[Any]] = []
     for i, j, score in pairs:
         drawn.append([i, j, short_figure(score)])
-        if i in known:  # the second-best partner, what that scores and, if it is ambiguous, the margin
+        if i in known:  # the second-best partner, its score and, if the pair is ambiguous, the margin
             best, margin = known[i].next_actual, known[i].margin
             drawn[-1] += [best and best.index, short_figure(best and best.score)]
             drawn[-1] += [] if margin is None else [short_figure(margin)]
@@ -241,9 +228,9 @@ def _array(
 
 
 def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: int) -> Iterator[str]:
-    """Yield what is to be said of an array of which so many pairs and unpaired elements are shown."""
+    """Yield notes on an array, of which `pairs` pairs and `alone` unpaired elements are shown."""
     only_expected, only_actual = len(each.unmatched_expected), len(each.unmatched_actual)
-    yield f"{count(len(each.pairs), 'pair')} {'by key' if each.kind == 'key' else 'by what fits best'}"
+    yield f"{count(len(each.pairs), 'pair')} {'by key' if each.kind == 'key' else 'by best fit'}"
     if hidden := len(each.pairs) - pairs:
         yield f"{count(hidden)} of them in place and right, or not shown"
     if only_expected:
@@ -252,13 +239,13 @@ def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: in
         yield f"{count(only_actual)} only in actual"
     if hidden := only_expected + only_actual - alone:
         yield f"{count(hidden)} of these not shown"
-    reason = "this is none of the first arrays" if audit is None else audit.reason
+    reason = "only the first arrays are audited" if audit is None else audit.reason
     if each.kind != "key" and reason is not None:
         yield f"second-best partners not computed: {clip(reason, _MAX_TEXT)}"
 
 
 def _at(document: JsonValue, path: str) -> Any:
-    """Return what stands at an instance path."""
+    """Return the value at an instance path."""
     found: Any = document
     for key in parse_path(path):
         found = found[key]
@@ -266,7 +253,7 @@ def _at(document: JsonValue, path: str) -> Any:
 
 
 def _name(element: JsonValue) -> str:
-    """Return the first values in an element as a text that tells it from others."""
+    """Return the first values in an element as a short name for it."""
     texts: list[str] = []
     waiting = [element]
     while waiting and sum(map(len, texts)) < _MAX_PREVIEW:
@@ -287,7 +274,7 @@ _Path: TypeAlias = "tuple[Segment, ...]"
 
 
 class _Place(NamedTuple):
-    """Where a value stands in a document: its level, what is before and after it, what marks it."""
+    """Where a value is in a document: its level, the text before and after it, its mark."""
 
     depth: int
     lead: str
@@ -300,8 +287,8 @@ def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> lis
 
     Args:
         value: a document.
-        marks: by instance path; the mark of a container holds for all that is in it.
-        limit: about so many characters; "…" on a line of its own is what is cut off.
+        marks: marks by instance path; the mark of a container applies to everything in it.
+        limit: the approximate number of characters; a line with "…" replaces the rest.
 
     >>> document_runs({"a": 1, "b": [2, 3]}, {"b[1]": "-"}, 1000)
     [('=', '{\n  "a": 1,\n  "b": [\n    2,\n    '), ('-', '3'), ('=', '\n  ]\n}')]
@@ -340,7 +327,7 @@ def _lines(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the lines of a value: (levels of indentation, text, its mark or "").
 
-    Without a path nothing in it has to be looked up: all of it is marked, or nothing of the document.
+    Without a path no mark is looked up: either all of the value is marked, or nothing in the document.
     """
     depth, lead, comma, mark = place
     if (type(value) is not dict and type(value) is not list) or not value or depth == _LEVELS:

@@ -1,4 +1,4 @@
-"""What intervals of a run may leave out: documents that cases seem to share, and how often a judge errs."""
+"""What a run's intervals may not account for: documents that cases seem to share, and a judge's errors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import ResultSet
 
 _LEAST_GROUPS: Final = 5
-"""Fewer beginnings that ids share are rather kinds of cases than documents."""
+"""Fewer shared beginnings of ids are more likely kinds of cases than documents."""
 
 
-JUDGED: Final = "how often the judge errs is left out of intervals; `jsonmatch judge calibrate` measures it"
+JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch judge calibrate` measures them"
 
 
 def doubt_blocks(results: ResultSet, look: Look, shared: Mapping[str, str]) -> Iterator[list[StyledLine]]:
-    """Yield the lines of each thing that intervals of a run may leave out; `shared` as for `cluster_hint`."""
+    """Yield notes on what a run's intervals may not account for; `shared` as for `cluster_hint`."""
     units = {} if results.is_partial else {case.id: case.cluster for case in results.cases}
     how = "cluster: NAME" if results.corpus is None else "--cluster NAME"
     if hint := cluster_hint(units, shared, how):
@@ -32,16 +32,16 @@ def doubt_blocks(results: ResultSet, look: Look, shared: Mapping[str, str]) -> I
 
 
 def cluster_hint(units: Mapping[str, str], shared: Mapping[str, str], how: str = "cluster: NAME") -> str:
-    """Return what to say of cases that seem to come from one document and do not say so; empty for nothing.
+    """Return a hint if cases seem to share documents without naming clusters; empty otherwise.
 
     Args:
-        units: by case id its cluster, or empty where it names none.
-        shared: by case id the file with its input, as far as there is one.
-        how: what names a cluster.
+        units: the cluster of each case, by case id; empty if it names none.
+        shared: the file with the input of each case that has one, by case id.
+        how: how to name a cluster.
 
     >>> cluster_hint({f"a.yaml::doc{at // 3}-{at}": "" for at in range(18)}, {})
     'ids share beginnings (such as doc0-): if cases come from one document, name it (`cluster: NAME`), or
-    intervals are too narrow and false alarms too many'
+    intervals are too narrow and false alarms too frequent'
     >>> cluster_hint({f"case-{at}": "" for at in range(18)}, {})
     ''
     """
@@ -54,12 +54,12 @@ def cluster_hint(units: Mapping[str, str], shared: Mapping[str, str], how: str =
         if len(several) >= _LEAST_GROUPS and 2 * sum(sizes[name] for name in several) > len(units):
             return (
                 f"{what} (such as {min(several)}): if cases come from one document, name it "
-                f"(`{how}`), or intervals are too narrow and false alarms too many"
+                f"(`{how}`), or intervals are too narrow and false alarms too frequent"
             )
     return ""
 
 
 def _beginning(name: str) -> str:
-    """Return what stands before the last separator of a name; empty without one."""
+    """Return a name up to its last separator; empty without one."""
     match = re.match(r"(.+[-_./#:\[]).+", name)
     return match[1] if match else ""

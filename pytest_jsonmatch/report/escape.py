@@ -1,4 +1,4 @@
-"""Text from anywhere, made safe for a terminal: nothing in it moves the cursor, hides, or reorders."""
+"""Make any text safe for a terminal: nothing in it moves the cursor, is hidden, or reorders text."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import unicodedata
 from typing import Final
 
 # `str.isprintable` is False for every control, format, surrogate, private, unassigned and separator character
-# (so for ANSI, bidi controls, zero-width joiners and no-break spaces). These it lets through, though they
-# show nothing at all: variation selectors, fillers, blanks.
+# (so for ANSI, bidi controls, zero-width joiners and no-break spaces). It is True for these, although they
+# are invisible: variation selectors, fillers, blanks.
 _INVISIBLE: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 _IDEOGRAPHIC_SPACE: Final = "\u3000"
 # Marks that stack on one character spill over the lines above and below.
 _MAX_MARKS: Final = 4
-# No printed character takes more code points than itself, its marks and (escaped) nothing else.
+# A printed character has at most this many code points: itself and its marks.
 _POINTS_PER_COLUMN: Final = 1 + _MAX_MARKS
 
 
 def printable(text: str, *, ascii_only: bool = False) -> str:
-    r"""Return `text` with every character that is not plainly visible as an escape.
+    r"""Return `text` with an escape for every character that is not plainly visible.
 
     Control characters (ANSI sequences too), bidi controls, zero-width characters, line and paragraph
     separators, unusual spaces, lone surrogates and unassigned code points become `\n`, `\x1b`, `\u202e` ...;
-    with `ascii_only` all other non-ASCII characters too. For people to read: backslashes that
-    were there before stay as they are.
+    with `ascii_only` all other non-ASCII characters, too. The result is for people: existing backslashes stay
+    as they are.
 
     >>> print(printable("red \x1b[31m, wide\u200b, two\nlines"))
     red \x1b[31m, wide\u200b, two\nlines
@@ -36,7 +36,7 @@ def printable(text: str, *, ascii_only: bool = False) -> str:
 
 
 def _atoms(text: str, ascii_only: bool) -> list[str]:
-    """Return the printed form of each character; combining marks stand with their base."""
+    """Return the printed form of each character; combining marks stay with their base."""
     if text.isascii() and text.isprintable():
         return list(text)
     atoms: list[str] = []
@@ -88,7 +88,7 @@ def _columns(character: str) -> int:
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """Fill printable text up with spaces on the right, or with `right` on the left.
+    """Pad printable text with spaces on the right or, with `right`, on the left.
 
     >>> pad("日本", 6) + "|", pad("12", 4, right=True)
     ('日本  |', '  12')
@@ -98,7 +98,7 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 
 def clip(text: str, width: int, *, unicode: bool = True, head: float = 1.0) -> str:
-    """Return `text` printable in at most `width` columns; what is cut off is where the mark stands.
+    """Return `text`, printable, in at most `width` columns; a mark replaces what is cut.
 
     `head` is the share of the room that the start of the text gets: 1 cuts at the end, 0 at the start.
 
@@ -119,7 +119,7 @@ def clip(text: str, width: int, *, unicode: bool = True, head: float = 1.0) -> s
 
 
 def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
-    """Return `text` printable in at most `width` columns, cut in its middle.
+    """Return `text`, printable, in at most `width` columns, cut in the middle.
 
     >>> clip_middle("customer.addresses[].postal_code", 21)
     'customer.a…ostal_code'
@@ -128,7 +128,7 @@ def clip_middle(text: str, width: int, *, unicode: bool = True) -> str:
 
 
 def fold(text: str, width: int, rows: int, *, unicode: bool = True) -> list[str]:
-    """Return `text` printable on at most `rows` lines of `width` columns, broken at spaces if it can be.
+    """Return `text`, printable, on at most `rows` lines of `width` columns, broken at spaces if possible.
 
     >>> fold("a comparator raised something", 14, 2)
     ['a comparator', 'raised someth…']

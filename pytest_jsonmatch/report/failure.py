@@ -1,4 +1,4 @@
-"""The message of a failed comparison: what was asked, what came, and the worst fields first."""
+"""The message of a failed comparison: what was required, what came, and the worst fields first."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ STATUS_WORDS: Final = {
     "pending": "pending",
     "batch_error": "batch error",
 }
-"""The word that people read for each status."""
+"""The word shown for each status."""
 
 _QUIET: Final = frozenset({"match", "skipped"})
-# pytest sets "E" and the source's indentation before each line of a message.
+# pytest puts "E" and the source's indentation before each line of a message.
 MARGIN: Final = 8
-"""The columns that are left to it."""
+"""The columns reserved for that."""
 _PATH_LEVELS: Final = 200
 _INDENT: Final = 6
-# Paths and values line up to these shares of the width; what is longer sticks out by itself.
+# Paths and values line up within these shares of the width; longer ones stick out.
 _PATH_COLUMN: Final = 0.33
 _VALUE_COLUMN: Final = 0.4
 _ALSO: Final = 3
@@ -80,16 +80,16 @@ def failure_message(
     name: str | None = None,
     locate: Callable[[FieldResult], str | None] | None = None,
 ) -> str:
-    """Return the message for a comparison below its threshold; its first line stands by itself.
+    """Return the message for a comparison below its threshold; its first line makes sense on its own.
 
     Args:
         result: what was scored.
-        look: how the lines may look; 8 columns of them are left to pytest's own margin.
-        threshold: every limit that was set, by figure; named where nothing is below it (a comparator failed).
+        look: how the lines may look; 8 columns are reserved for pytest's own margin.
+        threshold: all limits that were set, by figure; shown if no figure is too low (a comparator failed).
         failures: the figures below their limits, the most important first.
         verbosity: 0 shows the worst fields in at most 25 lines, 1 shows more of them, 2 all, uncut.
         name: the comparison's name, if it has one.
-        locate: gives ":line" or "file:line" of a field where its expected value is written in a file.
+        locate: returns ":line" or "file:line" of a field whose expected value is written in a file.
     """
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
     look = replace(look, width=max(look.width - MARGIN, 40))
@@ -100,12 +100,12 @@ def failure_message(
     tail += _notes(result.warnings, "note: ", DIM, volume, look)
     room = volume.lines - len(head) - len(tail)
     body = _fields(result, failures, volume, room, Space(look.less(_INDENT), reach), locate)
-    # pytest cuts the first line to fit its short summary, and would count, or cut, our escape codes with it.
+    # pytest cuts the first line to fit its short summary, and would count or cut escape codes in it.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=look.color) for line in rest)])
 
 
-# -- what is below what ------------------------------------------------------------------------------------
+# -- the first lines ---------------------------------------------------------------------------------------
 
 
 def _head(
@@ -150,7 +150,7 @@ def _counts(result: MatchResult, look: Look) -> StyledLine:
         f"{count(number)} {STATUS_WORDS.get(status, status)}" for status, number in counts.items()
     )
     text = f"{count(sum(counts.values()), 'field')}: {parts}" if counts else "nothing to compare"
-    # Where a field is scored as one, what is listed below are the places in it that differ.
+    # For a field that is scored as a whole, the places in it that differ are listed below.
     different = [len(field.differences) for field in _found(result)]
     if any(different):
         text += f", in {count(sum(number or 1 for number in different), 'place')}"
@@ -170,7 +170,7 @@ def _found(result: MatchResult) -> Iterator[FieldResult]:
 
 
 class _Entry(NamedTuple):
-    """One thing to show: a field, or a leaf below a field that is scored as one."""
+    """One thing to show: a field, or a leaf below a field that is scored as a whole."""
 
     field: FieldResult
     score: float | None
@@ -188,7 +188,7 @@ def _fields(
     entries, leaves_left = _entries(worst, volume.fields)
     if not entries:
         return []
-    # A leaf that stands for the field that is scored has no score of its own; beside it a 0 says nothing.
+    # Leaves of a field that is scored as a whole have no score; next to them, zeros add nothing.
     scores = [entry.score for entry in entries]
     are_scored = any(scores) or None not in scores
     rows = [_row(entry, volume, space, locate) for entry in entries]
@@ -205,7 +205,7 @@ def _fields(
     marked = False
     for index, row in enumerate(rows):
         drawn = _draw(row, columns, space)
-        # Two lines are kept for "and more" and for the legend of the marks.
+        # Two lines are reserved for "and more" and for the legend of the marks.
         if index and len(lines) + len(drawn) + 2 > room:
             leaves_left += sum(1 for later in entries[index:] if later.score is None)
             others += sum(1 for later in entries[index:] if later.score is not None)
@@ -226,7 +226,7 @@ def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> tup
     found = _found(result)
     causes = {failure.field for failure in failures}
     if None in causes:
-        causes = set()  # only where nothing but fields failed do they come first
+        causes = set()  # fields come first only if nothing else failed
     shown = heapq.nsmallest(
         limit, found, key=lambda field: (field.path not in causes, not field.weight, field.score)
     )
@@ -267,11 +267,11 @@ def _row(
 ) -> _Row:
     field, score = entry
     if field.status == "batch_error":
-        score = None  # nobody has said what it is worth: it is in no figure
+        score = None  # it was never scored, and is in no figure
     look, path = space.look, field.short_path(_PATH_LEVELS)
     if volume.lines < maxsize:
         path = look.middle(path, look.width - 24)
-    else:  # "…" at the end is never the data's own: a key that is not a plain word is quoted
+    else:  # "…" at the end never comes from data: a key that is not a plain word is quoted
         path = look.printable(path.removesuffix("…")) + (look.mark if path.endswith("…") else "")
     place = None if locate is None else locate(field)
     tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
@@ -288,7 +288,7 @@ def _note(field: FieldResult, space: Space) -> str:
     """Return why a field is not right."""
     parts = [] if field.status == "mismatch" else [STATUS_WORDS[field.status]]
     if field.error:
-        parts.append("comparator failed")  # how, is said below
+        parts.append("comparator failed")  # the error is shown below
     elif field.reason and field.status not in {"omission", "hallucination"}:
         look = space.look
         parts.append(
@@ -298,7 +298,7 @@ def _note(field: FieldResult, space: Space) -> str:
 
 
 def _column(widths: Iterable[int], limit: int) -> int:
-    """Return the width in which most line up; a few long ones stick out."""
+    """Return the width in which most entries line up; a few long ones stick out."""
     return max((width for width in widths if width <= limit), default=0)
 
 
@@ -320,7 +320,7 @@ def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[Styled
                 return [line]
         if line_width(below) <= room:
             return [lead, below]
-    # As much of note and place as fits stands on the first line, and the rest below the values.
+    # As much of note and place as fits goes on the first line, the rest below the values.
     kept = next(part for part in (tail, tail[:2], []) if line_width([*lead, *part]) <= room or not part)
     left: list[StyledLine] = [[part] for part in tail[len(kept) :] if part[0].strip()]
     return [[*lead, *kept], *([(" " * _INDENT, PLAIN), *line] for line in (*row.values, *left))]
@@ -357,7 +357,7 @@ def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine
     return [("  ", PLAIN), (space.look.clip(text, space.look.width + _INDENT - 2), DIM)]
 
 
-# -- what went wrong beside the data -----------------------------------------------------------------------
+# -- errors and warnings -----------------------------------------------------------------------------------
 
 
 def _notes(

@@ -25,7 +25,7 @@ from pytest_jsonmatch.results.model import counts_extra, segments_of
 
 @final
 class Column(NamedTuple):
-    """One column: the figure of a field that it shows, its titles, long and short, and whether it counts."""
+    """One column: the figure it shows, its long and short titles, and whether the figure is a count."""
 
     key: str
     title: str
@@ -54,19 +54,19 @@ COLUMNS: Final = (
 ALL_FIELDS: Final = "all fields"
 """The name of the row over all leaves."""
 NOT_COUNTED: Final = "not counted"
-"""What stands for a number of inventions where the metric does not look for any."""
+"""Shown in place of the number of inventions if the metric does not count them."""
 _ONLY_IF_OTHER: Final = ("precision", "recall", "f1")
 _SAME: Final = 1e-12
 _AS_A_WHOLE: Final = "(as a whole)"
-"""The name of a place among the rows below it: of what was scored there and not field by field."""
+"""The label, among the rows below a place, of the results at the place itself."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One field, or a group of fields: the label stands for itself below the row's parent.
+    """One field, or a group of fields; the label is relative to the row's parent.
 
-    `is_group` rows hold the merged figures of all rows below them, `parent` is the index of the row above.
+    `is_group` rows hold the merged figures of all rows below them; `parent` is the index of the row above.
     """
 
     label: str
@@ -93,11 +93,11 @@ class Section:
     """The rows of one metric, worst first; figures of different metrics do not add up.
 
     Args:
-        metric: by which the cases were compared.
-        cases: how many there are.
+        metric: the metric by which the cases were compared.
+        cases: how many cases there are.
         variants: how many different sets of options they have.
-        uncounted: how many of them leave out what only actual has: nobody knows how much of it there is.
-        file: the one that the cases are in, where cases of the metric are in several sections; else empty.
+        uncounted: how many of them do not count what only actual has.
+        file: the file that the cases are in, if the metric has several sections; else empty.
         rows: fields, and groups of them.
         total: the figures of all leaves.
         unmatched: the arrays in which elements found no partner.
@@ -118,7 +118,7 @@ class Section:
         return self.uncounted < self.cases
 
     def title(self, quoted: Callable[[str], str] = str) -> str:
-        """Return what the figures are of, and what they leave out; names are given as `quoted` shows them."""
+        """Return what the figures cover, and what they leave out; `quoted` formats names."""
         title = f"{quoted(self.metric)}, all leaves of {count(self.cases, 'case')}"
         if self.file:
             title += f" in {quoted(self.file)}"
@@ -128,7 +128,7 @@ class Section:
 
 
 def sections_of(cases: Iterable[Case]) -> tuple[Section, ...]:
-    """Return the figures of fields, those of each metric on their own.
+    """Return the figures of fields, separately for each metric.
 
     Figures are means over the runs of each case first, and then over cases; counts are of all runs.
     """
@@ -142,7 +142,7 @@ def sections_of(cases: Iterable[Case]) -> tuple[Section, ...]:
 def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool = False) -> list[Row]:
     """Return the `limit` worst fields with the groups they are in, in the order of the table.
 
-    A group of which only one row is shown shares a line with it: `items[].price`.
+    A group with only one row shown shares a line with it: `items[].price`.
     """
     fields = [
         index
@@ -181,7 +181,7 @@ def _joined(above: str, label: str) -> str:
 
 _Sums: TypeAlias = "list[float]"
 _RESULTS: Final = len(POSITIONS)
-"""So many of them count results."""
+"""The number of sums, at the start of each list, that count results."""
 
 
 @final
@@ -195,7 +195,7 @@ class _Node:
 
 
 def _by_fields(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    """Return the cases of each file, those of files that have a field in common together.
+    """Group cases by file; files that have a field in common form one group.
 
     Each group is named by its file if there are several groups.
     """
@@ -207,7 +207,7 @@ def _by_fields(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
         files, paths = [file], {path for each in comparisons_of(of_file) for path in each.fields}
         apart = []
         for group in groups:
-            # (What has no field at all has nothing to be told apart by.)
+            # A file without any field can't be distinguished: it is merged with all others.
             if paths and group[1] and paths.isdisjoint(group[1]):
                 apart.append(group)
             else:
@@ -240,7 +240,7 @@ def _section(metric: str, cases: Sequence[Case], file: str = "") -> Section:
 
 
 def left_out(cases: int, uncounted: int) -> str:
-    """Return what is said of figures in which inventions of some cases are not counted.
+    """Return a note if figures leave out the inventions of some or all cases; else an empty text.
 
     >>> left_out(3, 3), left_out(3, 0)
     ('; extras not counted', '')
@@ -252,9 +252,9 @@ def left_out(cases: int, uncounted: int) -> str:
 
 
 def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
-    """Return the columns that say something.
+    """Return the columns that add information.
 
-    Precision, recall and F1 do only where they differ from the score, fabrications only if there are any.
+    Precision, recall and F1 do only if they differ from the score, fabrications only if there are any.
 
     >>> [column.title for column in shown_columns([FieldAggregation(matches=1, score_sum=1.0)])][-1]
     'score'
@@ -269,7 +269,7 @@ def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
 
 
 def absence_note(figures: FieldAggregation) -> str:
-    """Return what is said of absent values below a table: nothing if none is missing or made up.
+    """Return the note below a table on missing and made-up values; empty if there are none.
 
     >>> absence_note(FieldAggregation(omissions=1, expected_leaves=8, fabricated=1, places=4))
     '1 of 8 expected leaves omitted (12.5 %); fabricated at 1 of 4 places where nothing is expected (25 %)'
@@ -293,14 +293,14 @@ def _share(part: int, whole: int, nouns: tuple[str, str], what: str) -> str:
 
 
 def field_scores(cases: Sequence[Case]) -> dict[str, float | None]:
-    """Return the mean score of each field by its path, and at "" that of all results, as tables have them."""
+    """Return the mean score of each field by its path, and of all results under "", as in tables."""
     section = _section("", cases)
     scores = {row.path: row.figures.mean_score for row in section.rows if not row.is_group}
     return {**scores, "": section.total.mean_score}
 
 
 def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
-    """Yield the arrays in which elements found no partner, those with the most of them first."""
+    """Yield the arrays in which elements found no partner, those with the most such elements first."""
     sums: dict[str, tuple[int, int, int]] = {}
     for comparison in comparisons:
         for path, (pairs, expected, actual) in comparison.arrays.items():
@@ -313,7 +313,7 @@ def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
 
 def _tree(by_path: Mapping[str, _Sums]) -> _Node:
     root = _Node()
-    # A member that nothing has, or an object that was made up, makes no row; it counts where there is one.
+    # A path without results (an absent member, a made-up object) makes no row, but counts in existing ones.
     results = {path: any(sums[:_RESULTS]) for path, sums in by_path.items()}
     for path in sorted(by_path, key=results.__getitem__, reverse=True):
         node, sums = root, by_path[path]
@@ -329,7 +329,7 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Node:
 
 
 def _rows(root: _Node) -> Iterator[Row]:
-    """Yield the rows in order: groups before what is in them, the worst first on every level."""
+    """Yield the rows in order: groups before their members, the worst first on every level."""
     # Without recursion: a result file may have paths of any depth.
     waiting = _below_place(root, (), 0, None)
     for number in count_up():
@@ -367,6 +367,6 @@ def _badness(figures: FieldAggregation) -> tuple[bool, float, int]:
 
 
 def is_perfect(figures: FieldAggregation) -> bool:
-    """Whether there is nothing to find fault with: every result is 1, and none is left out."""
+    """Tell whether every result scores 1, and none is left out."""
     mean = figures.mean_score
     return (mean is None or mean >= 1.0) and not figures.batch_errors

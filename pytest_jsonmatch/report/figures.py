@@ -1,4 +1,4 @@
-"""Figures for people: as short as they can be without saying what is not so."""
+"""Figures for people: as short as they can be without misleading."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MANY: Final = 100
 
 
 def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> str:
-    """Return a score with two decimals, or more where two would make it 0 or 1, and at least so many.
+    """Return a score with `least` decimals, or more where these would make it 0 or 1.
 
-    Of a figure below 0, such as a kappa, the sign is true as well.
+    The sign of a figure below 0, such as a kappa, is kept as well.
 
     >>> score_text(0.9545), score_text(0.9996), score_text(1.0), score_text(None)
     ('0.95', '0.9996', '1.00', '–')
@@ -23,7 +23,7 @@ def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> 
     """
     if score is None:
         return dash(unicode)
-    score += 0.0  # which is what makes -0.0 a 0
+    score += 0.0  # turns -0.0 into 0.0
     for digits in range(least, _MAX_DIGITS + 1):
         text = f"{score:.{digits}f}"
         if _is_honest(score, text):
@@ -32,7 +32,7 @@ def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> 
 
 
 def compare_figures(value: float, limit: float) -> tuple[str, str]:
-    """Return both figures with as many decimals as it takes to see which is the lower one.
+    """Return both figures with enough decimals to see which is the lower one.
 
     >>> compare_figures(0.9499, 0.95), compare_figures(0.5, 1), compare_figures(0.1, 0.975)
     (('0.9499', '0.95'), ('0.50', '1.00'), ('0.100', '0.975'))
@@ -59,7 +59,7 @@ def change_text(change: float, *, unicode: bool = True) -> str:
 
 
 def amount_text(amount: float) -> str:
-    """Return an amount of anything, such as seconds or money, with three digits that matter at least.
+    """Return an amount of anything, such as seconds or money, with at least three significant digits.
 
     >>> amount_text(0.001234), amount_text(12.345), amount_text(12345.6)
     ('0.00123', '12.3', '12,346')
@@ -68,7 +68,7 @@ def amount_text(amount: float) -> str:
 
 
 def short_figure(value: float | None) -> float | None:
-    """Return a figure with as many digits as a page needs; what is not 0 or 1 is not made so.
+    """Round a figure to the digits that a page needs; only an exact 0 or 1 becomes 0 or 1.
 
     >>> short_figure(1 / 3), short_figure(1 - 1e-9)
     (0.333333, 0.999999)
@@ -93,7 +93,7 @@ def _is_honest(score: float, text: str) -> bool:
 
 
 def answers_note(answers: Answers) -> str:
-    """Return what is to be said of answers that are not valid, or have no JSON in them; empty for nothing.
+    """Return a note on answers that are not valid, or have no JSON in them; empty if there are none.
 
     >>> from pytest_jsonmatch.results.model import Answers
     >>> answers_note(Answers(texts=4, parsed=3, valid=1, validated=2))

@@ -1,7 +1,7 @@
-"""A run as one HTML file that needs nothing else: no network, no other file.
+"""A run as one self-contained HTML file: no network, no other file.
 
-The figures that matter stand in the page itself. The long lists are drawn by a script from the data in the
-file, and only what is in view is there.
+The main figures are in the page itself. A script draws the long lists from the data in the file, but only the
+rows in view.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
 _MAX_GATES: Final = 3
 _ROOM: Final = 8_000_000
-"""How many characters the details of all cases take, worst cases first, and whole documents, and inputs with
-raw answers; a page has to open."""
+"""The most characters for the details of all cases, worst first; as many for whole documents, and for inputs
+with raw answers. A page must open."""
 _UNJUDGED: Final = "scored"
 
 _UNKNOWN: Final = Source()
@@ -64,7 +64,7 @@ def html_page(view: RunView) -> str:
     )
 
 
-# -- what the page says by itself --------------------------------------------------------------------------
+# -- the page itself ---------------------------------------------------------------------------------------
 
 
 def _texts(view: RunView) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _by_tag(view: RunView, name: str) -> dict[str, object]:
 
 
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
-    """Return text in which nothing hides or turns the text around it, clipped."""
+    """Return text clipped and printable: nothing in it is hidden, or reorders text."""
     return clip(text, limit)
 
 
@@ -152,10 +152,10 @@ def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
     made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
     about = f"{f'of {made}, ' if made else ''}{count(len(diff.cases), 'case')} in both"
     refused = [f"{each.case}: {each.difference}" for each in diff.mismatches]
-    groups = ("not scored as before", refused), ("new", diff.new), (gone(diff), diff.vanished)
+    groups = ("scored differently", refused), ("new", diff.new), (gone(diff), diff.vanished)
     words: list[tuple[str, str, str]] = []
     if refused:
-        text = f"{count(len(refused), 'case')} not scored as they were then: no comparison is made"
+        text = f"{count(len(refused), 'case')} scored differently in the baseline: no comparison is made"
         words.append(("failed", "not comparable", text))
     elif view.proven is not None:
         words += ((kind.replace(" ", "-"), kind, text) for kind, text in view.proven.sentences())
@@ -180,18 +180,18 @@ def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
 
 @final
 class _Data:
-    """What the script draws of a run. Keys are short, since a page may have 10,000 cases."""
+    """The data of a run for the script. Keys are short, since a page may have 10,000 cases."""
 
     def __init__(self, view: RunView) -> None:
         self._view = view
         self._places: dict[tuple[str, str], int] = {}
-        """By metric and path, which row of the fields' table a field is in."""
+        """The row of each field in the table of fields, by metric and path."""
         self._sections = view.sections
         self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
         self._is_judged = _is_judged(view)
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
-        """The place of each tag of a case."""
+        """The index of each tag."""
         wrong: list[tuple[_Key, str]] = []
         documents: list[tuple[_Key, str]] = []
         for comparison in sorted(view.results.comparisons, key=lambda each: each.score):
@@ -203,7 +203,7 @@ class _Data:
         self._documents = _within(documents, _ROOM)
         self._room = _ROOM
         self.bounds = [
-            f"{what} are shown of the {count(len(shown), 'worst comparison')}, of {count(len(every))}{kind}."
+            f"{what} are shown for the {count(len(shown), 'worst comparison')} of {count(len(every))}{kind}."
             for what, shown, every, kind in (
                 ("Values", self._wrong, wrong, " that are not perfect"),
                 ("Whole documents", self._documents, documents, ""),
@@ -308,13 +308,13 @@ class _Data:
         if place is not None:
             yield place
             yield from _counts(figures)
-            # So short a sum that its mean says what it is.
+            # Shortened, but never so that the mean of an imperfect field looks like 1.
             short = round(figures.score_sum, _DIGITS)
             yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
 
 
 def _within(texts: Iterable[tuple[_Key, str]], room: int) -> dict[_Key, Any]:
-    """Return as many of the texts, read, as there is room for."""
+    """Parse as many of the texts as there is room for."""
     found: dict[_Key, Any] = {}
     for key, text in texts:
         if room <= 0:

@@ -1,4 +1,4 @@
-"""How lines of text may look, and the shapes that all of them are made of."""
+"""How lines of text may look, and the building blocks of all of them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 T = TypeVar("T")
 
 _LEAST_NAME: Final = 8
-"""So many columns are kept for the names of a table, whatever else there is."""
+"""Keep at least this many columns for the names of a table."""
 _MAX_NAME: Final = 500
 _LEAST: Final = 12
-"""So many columns are kept for what is cut to make a row fit."""
+"""Keep at least this many columns for the cell that is cut to make a row fit."""
 
 
 @final
@@ -59,15 +59,15 @@ class Look:
         return "→" if self.unicode else "->"
 
     def less(self, columns: int) -> Look:
-        """Return the look of lines that have so many columns less."""
+        """Return the look of lines that are this many columns narrower."""
         return replace(self, width=self.width - columns)
 
     def most(self, number: int) -> int | None:
-        """Return how many of a list to show: this number, or None, which is all of them."""
+        """Return how many items of a list to show: this number, or None for all of them."""
         return None if self.mode == "all" else number
 
     def printable(self, text: str) -> str:
-        """Return text with every character as an escape that can't be shown."""
+        """Return text with an escape for every character that can't be shown."""
         return printable(text, ascii_only=not self.unicode)
 
     def clip(self, text: str, width: int, head: float = 1.0) -> str:
@@ -79,7 +79,7 @@ class Look:
         return clip_middle(text, width, unicode=self.unicode)
 
     def score(self, value: float | None, least: int = 2) -> str:
-        """Return a score as short as it can be without saying what is not so, and no shorter than that."""
+        """Return a score with at least `least` decimals, and as many as `score_text` needs."""
         return score_text(value, least, unicode=self.unicode)
 
     def change(self, value: float) -> str:
@@ -87,11 +87,11 @@ class Look:
         return change_text(value, unicode=self.unicode)
 
     def line(self, text: str, markup: Markup = PLAIN) -> StyledLine:
-        """Return a line of text that fits."""
+        """Return a line of text, cut to the width."""
         return [(self.clip(text, self.width), markup)]
 
     def title(self, text: str) -> StyledLine:
-        """Return a line that others stand below."""
+        """Return the title of the lines below it."""
         return self.line(text, BOLD)
 
     def more(self, what: str, indent: str = "  ") -> StyledLine:
@@ -102,7 +102,7 @@ class Look:
     def cut(
         self, items: Sequence[T], number: int, noun: str = "", indent: str = "  "
     ) -> tuple[Sequence[T], list[StyledLine]]:
-        """Return the items to show of a list, and the line that says how many are not, if there are any."""
+        """Return the items of a list to show, and a line that counts the hidden ones, if there are any."""
         shown = items[: self.most(number)]
         hidden = len(items) - len(shown)
         what = count(hidden, f"more {noun}") if noun else f"{count(hidden)} more"
@@ -113,7 +113,7 @@ class Look:
         return [(("─" if self.unicode else "-") * min(columns, self.width), DIM)]
 
     def folded(self, text: str, rows: int, markup: Markup = PLAIN, indent: str = "") -> list[StyledLine]:
-        """Return text on at most so many lines."""
+        """Return text on at most this many lines."""
         room = max(self.width - len(indent), 20)
         return [[(indent + line, markup)] for line in fold(text, room, rows, unicode=self.unicode)]
 
@@ -124,12 +124,12 @@ class Look:
     def rows(
         self, rows: Sequence[StyledLine], *, cut: int | None = -1, indent: str = "  "
     ) -> list[StyledLine]:
-        """Return lines whose cells stand below each other.
+        """Return lines with their cells aligned in columns.
 
         Args:
-            rows: the cells of each line, of all lines as many.
+            rows: the cells of each line, the same number in every line.
             cut: which column is cut in the middle so that the lines fit; None cuts lines at their end.
-            indent: what stands before each line.
+            indent: the text before each line.
         """
         shorten = self.clip if cut is None else self.middle
         shown = [[shorten(text, self.width) for text, _ in row] for row in rows]
@@ -143,7 +143,7 @@ class Look:
                 (pad(shorten(text, width), width) + "  ", markup)
                 for (text, markup), width in zip(row, widths, strict=True)
             ]
-            # (No white space at the end of a line, whichever cells are empty.)
+            # No white space at the end of a line, whichever cells are empty.
             while len(cells) > 1 and not cells[-1][0].strip():
                 cells.pop()
             cells[-1] = (cells[-1][0].rstrip(), cells[-1][1])
@@ -176,7 +176,7 @@ def can_write(encoding: str) -> bool:
 
 
 def joined(blocks: Iterable[Sequence[StyledLine]]) -> list[StyledLine]:
-    """Return the lines of all blocks that have any, with an empty one between two of them.
+    """Return the lines of all blocks that have any, with an empty line between two blocks.
 
     >>> joined([[[("a", {})]], [], [[("b", {})]]])
     [[('a', {})], [], [('b', {})]]
@@ -199,7 +199,7 @@ class Name(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table as it is drawn: titles and rows, the line above sums, and whether the names have room."""
+    """A drawn table: titles and rows, the line above sums, and whether the names have room."""
 
     lines: list[StyledLine]
     rule: StyledLine
@@ -218,12 +218,12 @@ def draw_table(
     """Draw a table.
 
     Args:
-        names: the title of the names, and then those of the rows.
-        columns: each its title and then its cells, set to the right, as wide as they need to be.
+        names: the title of the column of names, and then the names of the rows.
+        columns: the title of each and then its cells, right-aligned, as wide as they need to be.
         look: how the lines may look.
         gap: how many spaces are before each column.
-        minimum: the names get so many columns even if they need less, if there is room.
-        enough: a table fits if the names have so many columns, or all that they need.
+        minimum: the names get at least this many columns, if there is room.
+        enough: a table fits if the names have this many columns, or all that they need.
     """
     widths = [max(display_width(text) for text, _ in column) for column in columns]
     room = look.width - sum(widths) - gap * len(widths)
@@ -241,7 +241,7 @@ def draw_table(
 
 
 def roomiest(tables: Iterable[Table]) -> Table:
-    """Return the first table that fits, else the last; those after it are not drawn."""
+    """Return the first table that fits, else the last; tables after it are not drawn."""
     drawn: list[Table] = []
     for each in tables:
         drawn.append(each)

@@ -1,6 +1,6 @@
-"""A run as Markdown, for pull requests and job summaries: readable as it stands, and rendered.
+"""A run as Markdown, for pull requests and job summaries: readable both as text and rendered.
 
-Everything that comes from data stands in code spans or fences, escaped: it stays text, mentions nobody, and
+Everything that comes from data is in code spans or fences, escaped: it stays text, mentions no user, and
 can't break a table.
 """
 
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 COMMENT_BYTES: Final = 65_000
-"""How long a report for a comment is at most: GitHub takes 65,536 characters."""
+"""The most bytes of a report for a comment: GitHub accepts 65,536 characters."""
 _OPEN: Final = 15
-"""How many rows of a list are seen at once; the others are in a part that opens."""
+"""How many rows of a list are always visible; the others are folded."""
 _STEPS: Final = (10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1)
-"""How many rows of a list there are at most; the first number with which the whole is short enough."""
+"""The most rows of a list: the first of these numbers with which the whole report is short enough."""
 _MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
 _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
@@ -65,7 +65,7 @@ def markdown(view: RunView, limit: int) -> str:
 
     Args:
         view: the run.
-        limit: how long it may be, in bytes of UTF-8; lists are cut, the worst stays, and a line says so.
+        limit: the most bytes of UTF-8; lists are cut to their worst entries, and a line says so.
     """
     text = ""
     sections = view.sections
@@ -77,7 +77,7 @@ def markdown(view: RunView, limit: int) -> str:
 
 
 def code(text: str, width: int = _WIDTH) -> str:
-    r"""Return text as a code span that is the same text whatever is in it, outside of tables.
+    r"""Return text as a code span for use outside of tables, whatever characters it contains.
 
     >>> print(code("a|b"), code("one `two`"), code("line\nbreak"))
     `a|b` `` one `two` `` `line\nbreak`
@@ -86,9 +86,9 @@ def code(text: str, width: int = _WIDTH) -> str:
 
 
 def cell(text: str, width: int = _WIDTH) -> str:
-    r"""Return text as a code span for a table: there pipes need a backslash.
+    r"""Return text as a code span for a table, where pipes need a backslash.
 
-    A pipe that has one before it, on which renderers do not agree, is written as an escape.
+    A pipe after a backslash, on which renderers do not agree, is written as an escape.
 
     >>> print(cell("a|b"), cell("a\\|b"))
     `a\|b` `a\\x7cb`
@@ -110,7 +110,7 @@ def _longest_ticks(text: str) -> int:
 
 
 def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
-    """Return a note of ours as it is, or as code if anything may come from data."""
+    """Return a note as it is, or as code if it may contain data."""
     return text if not text or _PLAIN.fullmatch(text) else quote(text, 200)
 
 
@@ -129,7 +129,7 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
         yield from _headed(TITLE.capitalize(), _listed(header, rows, list, most, "model"))
     for name in view.by:
         yield from _headed(f"By the tag {code(name)}, {view.means_of}", _by_tag(view, name, most))
-    if view.faults and not view.differences:  # of the one case that there is all has been said
+    if view.faults and not view.differences:  # else there is one case, shown above
         title = "The worst records" if view.results.is_partial else "Records below 1"
         if view.results.corpus is None:
             title = f"Cases that failed: {count(len(view.faults))}"
@@ -160,7 +160,7 @@ def _headed(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a table; a column whose title ends in a colon is one of figures."""
+    """Yield a table; columns whose titles end in a colon hold figures."""
     yield f"| {' | '.join(title.removesuffix(':') for title in header)} |"
     yield f"| {' | '.join('---:' if title.endswith(':') else '---' for title in header)} |"
     for row in rows:
@@ -178,7 +178,7 @@ def _listed(
     of: str = "",
     total: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """Yield a table of the first items, one to open with the others, and a line that says what was cut."""
+    """Yield a table of the first items, a folded one of the others, and a line that says what was cut."""
     shown = items[: min(_OPEN, most)]
     yield from _table(header, [*map(row, shown), *([] if total is None else [total])])
     if more := items[len(shown) : most]:
@@ -235,7 +235,7 @@ def _sums(view: RunView) -> Iterator[str]:
         if view.baseline:
             yield f"there is no baseline {code(view.baseline)} yet"
     elif not view.diff.is_comparable:
-        yield f"**{code(view.baseline)} can't be compared with**: cases were scored in another way"
+        yield f"**not comparable with {code(view.baseline)}**: cases were scored differently"
     elif view.diff.score is not None:
         yield f"score against {code(view.baseline)}: {change_text(view.diff.score.change)}"
 
@@ -269,7 +269,7 @@ def _figures(view: RunView) -> Iterator[str]:
 
 
 def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
-    # The records of a corpus have been summed up before: how many there are, the figures above say.
+    # The figures above already give the number of records of a corpus.
     all_records = f"{code(section.metric)}, all records{left_out(section.cases, section.uncounted)}"
     yield f"{section.title(code) if view.results.corpus is None else all_records}:"
     yield ""
@@ -296,7 +296,7 @@ def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
         yield f"{note}."
         yield ""
     if perfect:
-        title = f"{count(len(perfect), 'field')} without a fault"
+        title = count(len(perfect), "perfect field")
         if len(perfect) > most:
             title += f", {count(len(perfect) - most)} of them not shown"
         yield from _folded(title, _table(header, map(field, perfect[:most])))
@@ -357,7 +357,7 @@ def _baseline(view: RunView, diff: BaselineDiff, most: int) -> Iterator[str]:
     yield ""
     if not diff.is_comparable:
         rows = [[cell(each.case), cell(each.difference, 200)] for each in diff.mismatches]
-        yield from _listed(["not scored as it was then", "then, and now"], rows, list, most, "case")
+        yield from _listed(["scored differently", "then, and now"], rows, list, most, "case")
         return
     if view.proven is not None:
         yield from (f"- {_prose(words)}" for _, words in view.proven.sentences())

@@ -1,4 +1,4 @@
-"""Pages of HTML that need nothing else: how a template becomes a file, with its style and script inside."""
+"""Self-contained HTML pages: a template becomes a file, with its style and script inside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS: Final = {True: ("passed", "passed"), False: ("failed", "failed"), None: 
 
 
 def check_installed() -> None:
-    """Raise `ConfigurationError` unless what pages are made with is installed."""
+    """Raise `ConfigurationError` unless jinja2, which renders pages, is installed."""
     try:
         import jinja2  # noqa: F401 - is it there?
     except ImportError:
@@ -28,13 +28,13 @@ def check_installed() -> None:
 
 
 def rendered(template: str, *, styles: tuple[str, ...], script: str | None = None, **values: object) -> str:
-    """Return a page.
+    """Render a page.
 
     Args:
-        template: the name of a file in `report/page/`, likewise those of styles and script.
-        styles: what the template's `style` is: these files, one after the other.
-        script: what its `script` is; None for a page without one.
-        **values: what else it names; text is escaped, and nothing hides in it.
+        template: the name of a file in `report/page/`, as are those of styles and script.
+        styles: the files that form the template's `style`, in this order.
+        script: the file of its `script`; None for a page without one.
+        **values: the other values that it uses; text is escaped and made printable.
 
     Raises:
         ConfigurationError: jinja2 is not installed.
@@ -50,11 +50,11 @@ def rendered(template: str, *, styles: tuple[str, ...], script: str | None = Non
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # (Markup, a subclass of str, is our own.)
+        # Markup, a subclass of str, comes only from our own files.
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
     return environment.from_string(_file(template)).render(
-        # Not to be escaped: our own files.
+        # Our own files, not to be escaped.
         style=Markup(style),  # noqa: S704
         script=Markup(code),  # noqa: S704
         policy=_policy(style, code),
@@ -64,7 +64,7 @@ def rendered(template: str, *, styles: tuple[str, ...], script: str | None = Non
 
 def _file(name: str) -> str:
     text = resources.files("pytest_jsonmatch.report").joinpath("page", name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")  # as a browser reads it, which the hashes are made of
+    return text.replace("\r\n", "\n")  # browsers hash the text with these line breaks
 
 
 def _policy(style: str, script: str) -> str:
@@ -80,7 +80,7 @@ def _source(text: str) -> str:
 
 
 def check_cells(check: Check) -> dict[str, str]:
-    """Return what a page's table of gates says of one of them."""
+    """Return the cells of a gate in a page's table of gates."""
     kind, word = _WORDS[check.passed]
     subject = check.subject if check.figure in check.subject else f"{check.subject}: {check.figure}"
     value, limit, slack = check_figures(check)

@@ -1,4 +1,4 @@
-"""One comparison as lines of text: who met whom in its arrays, and the figures of objects and arrays."""
+"""One comparison as lines of text: the pairs of its arrays, and the figures of objects and arrays."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.containers import ContainerResult
 
 _PAIRS: Final = (8, 50, None)
-"""So many pairs of an array are shown at each verbosity; None: all."""
+"""At most this many pairs of an array are shown at each verbosity; None for all."""
 _ARRAYS: Final = (4, 20, None)
-"""So many arrays."""
+"""At most this many arrays are shown at each verbosity; None for all."""
 _LEAST_PATH: Final = 12
 _SAME: Final = 1e-9
 _TITLES: Final = ("objects and arrays", "", "precision", "recall", "F1")
 
 
 def pair_lines(audits: Sequence[ArrayAudit], look: Look, *, verbosity: int = 0) -> list[StyledLine]:
-    """Return the pairs of each array as lines, those without anything to tell only at verbosity 2.
+    """Return the pairs of each array as lines; perfect and unambiguous pairs only at verbosity 2.
 
     Args:
         audits: as `MatchResult.audit` gives them.
@@ -52,7 +52,7 @@ def pair_lines(audits: Sequence[ArrayAudit], look: Look, *, verbosity: int = 0) 
 def pair_blocks(
     audited: Iterable[tuple[str, Sequence[ArrayAudit]]], look: Look, *, verbosity: int = 0
 ) -> Iterator[list[StyledLine]]:
-    """Yield the pairs of several comparisons, each below its name; nothing of those without any to tell."""
+    """Yield the pairs of comparisons, each below its name; those without a pair to show are left out."""
     for name, audits in audited:
         lines = pair_lines(audits, look, verbosity=verbosity)
         if lines:
@@ -64,13 +64,13 @@ def _array(audit: ArrayAudit, most: int | None, look: Look) -> list[StyledLine]:
     alone = [(audit.expected_path, index, "only in expected") for index in audit.unmatched_expected]
     alone += [(audit.actual_path, index, "only in actual") for index in audit.unmatched_actual]
     if not told and (most is not None or not alone):
-        return []  # that some are alone, the table says
+        return []  # the table counts unpaired elements
     title = look.middle(audit.expected_path, look.width // 2)
     lines: list[StyledLine] = [[(f"pairs of {title}", BOLD), (f" (expected {_arrow(look)} actual)", DIM)]]
     if audit.reason is not None:
         text = f"next best and ambiguous pairs not computed: {audit.reason}"
         lines.append([("  ", PLAIN), (look.clip(text, max(look.width - 2, 20)), DIM)])
-    # (What is unsure, and then what is wrong, must not be what is left out.)
+    # Ambiguous pairs come first, then wrong ones: they must not be the ones left out.
     kept = sorted(range(len(told)), key=lambda at: (not told[at].ambiguous, told[at].f1))[:most]
     lines += [_pair(audit, told[at], look) for at in sorted(kept)]
     shown = alone[:most]
@@ -121,7 +121,7 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     Args:
         containers: the objects and arrays of one comparison.
         look: how the lines may look.
-        most: how many are shown at most.
+        most: the most lines to show.
 
     >>> from pytest_jsonmatch import compare_json
     >>> from pytest_jsonmatch.report.look import Look
@@ -132,12 +132,12 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     objects and arrays          precision  recall  F1
     n                   object  1.00       0.50    0.67
     """
-    inner = sorted((each for each in containers if not each.is_root), key=lambda each: each.f1)
+    inner = sorted(containers[1:], key=lambda each: each.f1)
     if not inner:
         return []
     rows: list[StyledLine] = [[(title, BOLD) for title in _TITLES]]
     for each in inner[:most]:
-        path = each.short_path() + (" (only in actual)" if each.is_only_in_actual else "")
+        path = each.expected_path or f"{each.actual_path} (only in actual)"
         figures = (
             (look.score(value), score_markup(value)) for value in (each.precision, each.recall, each.f1)
         )

@@ -30,9 +30,9 @@ class PivotRow:
 
     @property
     def best(self) -> frozenset[int]:
-        """Which columns have the best score; none if all have the same.
+        """The columns with the best score; none if all have the same score.
 
-        None too where a column has no score: a field not expected, and not invented there.
+        Also none if a column has no score: there the field was neither expected nor invented.
 
         >>> sorted(PivotRow("a", (0.5, 1.0, 1.0)).best), sorted(PivotRow("a", (0.5, None)).best)
         ([1, 2], [])
@@ -55,7 +55,7 @@ class Pivot:
     rows: tuple[PivotRow, ...]
     total: PivotRow
     same_cases: bool
-    """Whether the same cases count under each parameter; else the columns don't quite compare."""
+    """Whether the same cases count under each parameter; else the columns are not quite comparable."""
 
 
 def pivots(cases: Sequence[Case], fixture: str | None = None) -> tuple[list[Pivot], list[str]]:
@@ -117,11 +117,11 @@ def pivot_blocks(
         cases: what was compared.
         look: how the lines may look.
         fixture: the fixture; None for the first that has several parameters, if there is one.
-        option: the one that chooses a fixture.
+        option: the option that chooses a fixture.
     """
     found, names = pivots(cases, fixture)
     if fixture is not None and not found:
-        known = f"; there are {', '.join(names)}" if names else ""
+        known = f"; fixtures that do: {', '.join(names)}" if names else ""
         note = f"{option}={fixture}: no fixture of that name has several parameters here{known}"
         return [look.folded(note, 2, YELLOW)]
     blocks: list[list[StyledLine]] = []
@@ -137,7 +137,7 @@ def pivot_blocks(
 
 
 def pivot_lines(pivot: Pivot, title: str, look: Look) -> Iterator[list[StyledLine]]:
-    """Yield a table, and below it the columns that have no room in it."""
+    """Yield a table, and further tables for the columns that have no room in it."""
     rows = list(pivot.rows)
     if look.mode == "failed":
         rows = [row for row in rows if any(score is not None and score < 1 for score in row.scores)]
@@ -161,7 +161,7 @@ def pivot_lines(pivot: Pivot, title: str, look: Look) -> Iterator[list[StyledLin
 
 
 def _column(label: str, place: int, rows: Sequence[PivotRow], digits: int, look: Look) -> StyledLine:
-    """Return the cells of a parameter, each with a sign or a space behind it."""
+    """Return the cells of a parameter, each followed by an asterisk or a space."""
     cells: StyledLine = [(look.middle(label, _MAX_LABEL) + " ", BOLD)]
     for row in rows:
         figure, is_best = look.score(row.scores[place], digits), place in row.best
@@ -170,7 +170,7 @@ def _column(label: str, place: int, rows: Sequence[PivotRow], digits: int, look:
 
 
 def _parts(columns: Iterable[StyledLine], room: int) -> Iterator[list[StyledLine]]:
-    """Yield the columns that go beside each other, with a space before each."""
+    """Yield groups of columns that fit side by side, with a space before each column."""
     part: list[StyledLine] = []
     taken = 0
     for column in columns:
@@ -185,7 +185,7 @@ def _parts(columns: Iterable[StyledLine], room: int) -> Iterator[list[StyledLine
 
 
 def _digits(rows: Sequence[PivotRow]) -> int:
-    """Return how many decimals it takes for the best of each row to look better than the others."""
+    """Return how many decimals make the best of each row look better than the others."""
     enough = (each for each in range(2, _MAX_DIGITS) if all(_tells_apart(row, each) for row in rows))
     return next(enough, _MAX_DIGITS)
 

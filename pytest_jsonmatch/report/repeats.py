@@ -17,7 +17,7 @@ _MAX_FIELDS: Final = 10
 
 
 def repeat_blocks(repeats: Repeats, look: Look) -> list[list[StyledLine]]:
-    """Return the lines about repeated cases, in blocks: without "all" what differs from run to run."""
+    """Return the lines about repeated cases, in blocks: what differs between runs, or all in mode "all"."""
     if not repeats:
         return []
     return [[*repeat_head(repeats, look), *_cases(repeats, look)], list(_fields(repeats, look))]
@@ -59,7 +59,7 @@ def _fields(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
         return
     shown, more = look.cut(fields, _MAX_FIELDS, "field")
     several = len({field.metric for field in repeats.fields}) > 1
-    yield look.title("stability of fields (1 less the mean difference of a score between two runs):")
+    yield look.title("stability of fields (1 minus the mean difference of a score between two runs):")
     for field in shown:
         path = f"{field.path}  ({field.metric})" if several else field.path
         figure = look.score(field.stability)

@@ -24,7 +24,7 @@ from pytest_jsonmatch.report.sheets import (
     place_text,
 )
 
-# Of the 720 × 280 that the template draws a chart on, and the size of its sparklines.
+# The plot's box in the template's chart of 720 × 280, and the size of its sparklines.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 700, 34, 236
 _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
 _COLOURS: Final = 6
@@ -56,7 +56,7 @@ def sheet_page(sheet: Sheet) -> str:
 
 
 def _drawn(block: Block) -> Any:
-    """Return what the template draws of a block; nothing if there is nothing to draw."""
+    """Return the data of a block for the template; empty if there is nothing to draw."""
     if isinstance(block, Gates):
         return block.checks and {"on": block.on, "checks": [check_cells(check) for check in block.checks]}
     if isinstance(block, Rows):
@@ -111,7 +111,7 @@ def _chart(chart: Chart) -> dict[str, object]:
         return {}
     first, last = min(every), max(every)
     span = last - first or 1.0
-    # There is no run between the first and the second.
+    # No ticks between whole numbers, such as those of runs.
     least = float(all(x == int(x) for x in every))
     top = highest(chart)
 
@@ -137,7 +137,7 @@ def _chart(chart: Chart) -> dict[str, object]:
 def _series(series: Series, kind: str, across: Any, up: Any) -> dict[str, object]:
     places = [(across(x), None if y is None else up(y)) for x, y in series.points]
     known = [(x, y) for x, y in series.points if y is not None]
-    # Where points stand close together, dots would hide the line.
+    # Where points are close together, dots would hide the line.
     dots = known if len(known) <= _MOST_DOTS and not series.is_guide else []
     return {
         "kind": kind,
@@ -158,7 +158,7 @@ def _polylines(places: Sequence[tuple[float, float | None]]) -> Iterator[str]:
 
 
 def _round_numbers(first: float, last: float, least: float = 0.0) -> list[float]:
-    """Return about five round numbers from first to last, not less than so far from each other.
+    """Return about five round numbers from first to last, at least `least` apart.
 
     >>> _round_numbers(0.0, 1.0), _round_numbers(3, 48), _round_numbers(1, 3, least=1)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [10.0, 20.0, 30.0, 40.0], [1.0, 2.0, 3.0])

@@ -1,4 +1,4 @@
-"""Sheets: what a study found, as blocks that are made once and laid out twice, as text and as a page."""
+"""Sheets: what a study found, as blocks that are built once and laid out twice, as text and as a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _BAR: Final = 40
 _SMALL: Final = 0.2
-"""Charts that end below this show a decimal more."""
+"""Charts whose scale ends at or below this show one more decimal."""
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
@@ -32,7 +32,7 @@ TONES: Final[Mapping[str, Markup]] = {
     "bad": RED,
     "open": YELLOW,
 }
-"""How cells and sentences may sound, with their markup in a terminal; a page has a class for each."""
+"""The tones of cells and sentences, with their markup in a terminal; a page has a class for each."""
 
 
 class Said(NamedTuple):
@@ -43,7 +43,7 @@ class Said(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure that stands by itself: its name, its value, and what belongs to it, such as an interval."""
+    """A single figure: its name, its value, and a note, such as its interval."""
 
     name: str
     value: str
@@ -57,7 +57,7 @@ class Figures(NamedTuple):
 
 
 class Spark(NamedTuple):
-    """A cell that shows values as they go, and the places of those that are marked."""
+    """A cell that draws a series of values as a small chart, some of them marked."""
 
     values: Sequence[float | None]
     marked: Sequence[int] = ()
@@ -80,12 +80,12 @@ class Rows:
 
     Args:
         columns: the title of each; at least one.
-        rows: as many cells each as there are columns.
-        title: above it.
+        rows: each with one cell per column.
+        title: the text above the table.
         noun: what a row is, for "… 280 more fields".
         most: how many rows a terminal shows without `-v`; a page shows all.
-        text: columns that hold text, which is set to the left and cut where room is short, and no figures.
-        spare: columns that a narrow terminal may leave out: the greatest number goes first.
+        text: columns that hold text, not figures: left-aligned, and cut where room is short.
+        spare: columns that a narrow terminal may leave out, the one with the greatest number first.
     """
 
     columns: Sequence[str]
@@ -101,9 +101,9 @@ class Series(NamedTuple):
     """A line of a chart.
 
     Args:
-        name: in the legend.
+        name: its name in the legend.
         points: places from left to right; y None is a gap.
-        is_guide: whether it is only there to compare with, as a diagonal is: dashed, and not in terminals.
+        is_guide: whether it is only a reference, such as a diagonal: dashed, and not in terminals.
     """
 
     name: str
@@ -117,11 +117,11 @@ class Chart:
     """A chart of lines.
 
     Args:
-        title: above it.
-        x: what goes from left to right.
-        y: what goes up.
+        title: the text above the chart.
+        x: the label of the horizontal axis.
+        y: the label of the vertical axis.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
-        marks: places at which a vertical line stands, with what it says.
+        marks: the places of vertical lines, with their labels.
         only_on_page: whether terminals leave it out.
     """
 
@@ -134,7 +134,7 @@ class Chart:
 
 
 class Gates(NamedTuple):
-    """Gates with their outcomes, and what they were held against, such as "1,200 answers"."""
+    """Gates with their outcomes, and what they were evaluated on, such as "1,200 answers"."""
 
     checks: Sequence[Check]
     on: str
@@ -149,7 +149,7 @@ class Sheet:
     """What a study found.
 
     Args:
-        command: such as "jsonmatch plan"; a page has it as its title.
+        command: the command, such as "jsonmatch plan"; it is the title of a page.
         about: what was studied, in a line.
         blocks: from top to bottom; those without content are left out.
 
@@ -239,7 +239,7 @@ def _cell(cell: AnyCell, look: Look) -> tuple[str, Markup]:
 
 
 def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
-    """Return values as small bars, the least and the greatest of them as the ends of the scale.
+    """Return values as small bars on a scale from the least to the greatest of them.
 
     >>> spark_text([0.5, 0.75, None, 1.0]), spark_text([1, 1, 2], unicode=False)
     ('▁▅ █', '__#')
@@ -283,7 +283,7 @@ def _some(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]
 
 
 def highest(chart: Chart) -> float:
-    """Return where a chart ends at the top: 1 for shares that come near it.
+    """Return the top of a chart's scale: 1 for shares that reach more than half of it.
 
     >>> highest(Chart("", "x", "y", [Series("", [(0, 0.1), (1, 0.8)])]))
     1.0
@@ -294,7 +294,7 @@ def highest(chart: Chart) -> float:
 
 
 def place_text(x: float) -> str:
-    """Return a place on an axis: a count, or as few decimals as it takes.
+    """Return a place on an axis: a count, or up to three significant digits.
 
     >>> place_text(1200), place_text(0.25), place_text(1.0)
     ('1,200', '0.25', '1')

@@ -30,10 +30,9 @@ class SpentTable(NamedTuple):
 
 
 def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> SpentTable | None:
-    """Return what answers took, by model; None if nothing is known of any. Others are in no row.
+    """Return what answers took, by model; None if no answer says. Answers that do not say are in no row.
 
-    Columns of which nothing is known are left out. Where some answers say what others do not, a cell says of
-    how many it is.
+    Columns without any known value are left out. If only some answers have a value, the cell says how many.
     """
     by_model: dict[str, list[tuple[Spent, Comparison]]] = {}
     for each in comparisons:

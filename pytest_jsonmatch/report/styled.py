@@ -1,4 +1,4 @@
-"""Lines of text with markup: what every renderer of ours draws with."""
+"""Lines of text with markup, used by all renderers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def score_markup(score: float | None) -> Markup:
 
 
 def line_text(line: Iterable[tuple[str, Markup]], *, color: bool = False) -> str:
-    r"""Return a styled line as text, with ANSI colours if asked for; no spaces at its end.
+    r"""Return a styled line as text, with ANSI colours if `color`; no spaces at its end.
 
     >>> line_text([("score ", {}), ("0.5", {"red": True})]), line_text([("0.5", {"red": True})], color=True)
     ('score 0.5', '\x1b[31m0.5\x1b[0m')

@@ -41,7 +41,7 @@ _MAX_CASES: Final = 20
 _MAX_ARRAYS: Final = 10
 _MAX_DEPTH: Final = 8
 _MIN_PATH: Final = 16
-# In this order columns give way to the paths in a narrow terminal; the score stays.
+# The order in which columns make way for the paths in a narrow terminal; the score stays.
 _DROP_ORDER: Final = (
     *("f1", "precision", "recall"),
     *("matches", "fabricated", "hallucinations", "omissions", "mismatches", "total"),
@@ -49,7 +49,7 @@ _DROP_ORDER: Final = (
 
 
 class _Attempt(NamedTuple):
-    """A way to lay the table out, good enough if it leaves the paths `path` columns, or all they need."""
+    """A way to lay out the table, good enough if it leaves the paths `path` columns, or all they need."""
 
     long: bool
     gap: int
@@ -69,7 +69,7 @@ _ATTEMPTS: Final = (
 class BelowLimit(NamedTuple):
     """A comparison that did not pass, with its lowest figure below a limit.
 
-    Where no limit is broken, `what` says what is wrong; `value` is None where there is no figure.
+    If no limit is missed, `what` says what is wrong; `value` is None if there is no figure.
     """
 
     id: str
@@ -81,7 +81,7 @@ class BelowLimit(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run's comparisons come to."""
+    """The summary of a run's comparisons."""
 
     cases: int
     runs: int
@@ -89,19 +89,19 @@ class Summary:
     sections: tuple[Section, ...]
     below: tuple[BelowLimit, ...]
     narrow: tuple[BelowLimit, ...]
-    """Comparisons that passed by less than 0.01: the least change may let them fail."""
+    """Comparisons that passed by less than 0.01: the slightest change may make them fail."""
     notes: tuple[str, ...]
 
     @property
     def is_perfect(self) -> bool:
-        """Whether there is nothing to show but that all is well."""
+        """Whether every comparison passed, and every field is perfect."""
         return not self.below and all(
             is_perfect(row.figures) for section in self.sections for row in section.rows
         )
 
 
 def summarize(cases: Sequence[Case]) -> Summary:
-    """Return the summary of cases, the same whatever their order but for ties.
+    """Summarize cases; their order only matters for ties.
 
     Figures are means over the runs of each case first, and then over cases; counts are of all runs. Runs of
     cases that are judged as a whole are not named.
@@ -132,15 +132,15 @@ def summary_lines(
     pivot_option: str = "--pivot",
     is_brief: bool | None = None,
 ) -> list[StyledLine]:
-    """Return the lines of the summary: tables, or in mode "auto" one line a metric.
+    """Return the lines of the summary: tables, or in mode "auto" one line per metric.
 
     Args:
-        cases: what was compared, in the order in which it should appear where figures tie.
+        cases: the cases, in the order in which they should appear where figures tie.
         look: how the lines may look; none is wider than the terminal, which has at least 20 columns.
         pivot: the fixture whose parameters are the columns of a further table; None for the first that has
             several.
-        pivot_option: the one that chooses `pivot`.
-        is_brief: whether one line a metric will do if nothing failed; None: only if every field is 1 as well.
+        pivot_option: the option that chooses `pivot`.
+        is_brief: whether one line per metric is enough if nothing failed; None: if also all fields are 1.
     """
     comparisons = list(comparisons_of(cases))
     if look.mode == "none" or not comparisons:
@@ -206,7 +206,7 @@ def _brief(summary: Summary, cases: Sequence[Case], look: Look) -> list[StyledLi
 
 
 def field_table(section: Section, look: Look) -> list[StyledLine]:
-    """Return the table of a section; nothing if what is not right is wanted, and all is."""
+    """Return the table of a section; in mode "failed", nothing if all fields are right."""
     limit = _MAX_ROWS if look.mode == "auto" else None
     rows = worst_rows(section.rows, limit, only_imperfect=look.mode == "failed")
     if not rows and look.mode == "failed":
@@ -214,7 +214,7 @@ def field_table(section: Section, look: Look) -> list[StyledLine]:
     drawn = _table(section, rows, look)
     header, *lines, total = drawn.lines
     hidden = len(section.rows) - len(rows)
-    if hidden and look.mode == "auto":  # under "failed" it is the good ones that are not there
+    if hidden and look.mode == "auto":  # mode "failed" hides only good ones
         lines.append(look.more(count(hidden, "more row"), indent=""))
     note = absence_note(section.total)
     told = look.folded(note, 3) if note else []
@@ -222,7 +222,7 @@ def field_table(section: Section, look: Look) -> list[StyledLine]:
 
 
 def _table(section: Section, rows: Sequence[Row], look: Look) -> Table:
-    """Return the roomiest table in which the paths have what they need; columns go last."""
+    """Return the roomiest table in which the paths have enough room; columns are left out last."""
     names = [Name(row.label, indent=2 * min(row.depth, _MAX_DEPTH)) for row in rows]
     figures = [*(row.figures for row in rows), section.total]
     columns = shown_columns(figures)
@@ -300,7 +300,7 @@ def _comparison(case: BelowLimit, width: int, look: Look) -> str:
 
 
 def _below(comparison: Comparison) -> BelowLimit:
-    """Return the figure of a failed comparison that a reader wants to see: the first below its limit."""
+    """Return why a comparison failed: a figure below its limit (the score, else the lowest), or an error."""
     if not comparison.has_figures:
         return BelowLimit(comparison.id, "nothing but batch errors", None, None)
     missed = [each for each in _measured(comparison) if not each.is_reached]
@@ -345,7 +345,7 @@ def _measured(comparison: Comparison) -> Iterator[Measured]:
 
 
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield what stands beside the figures: batch errors, comparators that raised, warnings."""
+    """Yield notes on the figures: batch errors, comparators that raised, warnings."""
     if failed := sum(each.counts.get("batch_error", 0) for each in comparisons):
         unscored = sum(not each.has_figures for each in comparisons)
         also = f"; {count(unscored, 'comparison')} without any figure" if unscored else ""

@@ -10,8 +10,8 @@ Span: TypeAlias = "tuple[Kind, str]"
 _Text = TypeVar("_Text", str, "list[str]")
 
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
-# Beyond this many characters on either side the part that differs is shown as one change: a matcher is
-# quadratic, and nobody reads a thousand letters for the one that moved.
+# With more characters than this on either side, the part that differs is shown as one change: a matcher is
+# quadratic, and its result would be too long to read.
 _MAX_MIDDLE: Final = 2000
 # Equal islands shorter than this between two changes make a diff harder to read, not easier.
 _MIN_ISLAND: Final = 3
@@ -65,7 +65,7 @@ def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
     from rapidfuzz.distance import Indel
 
     found: list[tuple[bool, _Text, _Text]] = []
-    left = right = 0  # where the change starts that has not been listed yet
+    left = right = 0  # where the next change to list starts
     for block in Indel.editops(expected, actual).as_matching_blocks():  # the last is empty, at the ends
         found.append((False, expected[left : block.a], actual[right : block.b]))
         left, right = block.a + block.size, block.b + block.size

@@ -1,4 +1,4 @@
-"""An expected and an actual value as lines of text, with the eye led to where they differ."""
+"""An expected and an actual value as lines of text that show where they differ."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pytest_jsonmatch.report.textdiff import Span, spans
 
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
-_MAX_CHANGES: Final = 8  # a replacement is two: one taken away, one put in
-# What is rendered of a container before it is cut around the first difference.
+_MAX_CHANGES: Final = 8  # a replacement counts as two: a removal and an addition
+# Render at most this many characters of a container, before it is cut around the first difference.
 _RENDER_LIMIT: Final = 20_000
-# Two texts with more characters than this per column of the line never fit on it, whatever they are.
+# Two texts with more characters than this per column of the line never fit on it.
 _MAX_PAIR: Final = 5
 _CONTEXTS: Final = (40, 32, 26, 22, 18, 14, 11, 8, 5)
 
 
 class Space(NamedTuple):
-    """The room there is for values: lines, and what a value may take of several (None: all it needs)."""
+    """The room for values: the look of a line, and the columns for a value on several (None: no limit)."""
 
     look: Look
     reach: int | None
@@ -33,7 +33,7 @@ class Space(NamedTuple):
 def value_lines(
     expected: JsonValue, actual: JsonValue, space: Space, *, marks: bool = True
 ) -> list[StyledLine]:
-    """Return expected and actual on one line or two; strings that share much as one, marked.
+    """Return expected and actual on one line or two; strings that share much become one marked string.
 
     >>> from pytest_jsonmatch.report.look import Look
     >>> from pytest_jsonmatch.report.styled import line_text
@@ -103,10 +103,10 @@ def _cut(text: str, shared: int, room: int, space: Space) -> str:
 def marked_line(
     expected: str, actual: str, space: Space, compared: tuple[JsonValue, JsonValue] | None = None
 ) -> StyledLine | None:
-    """Return one string with the differences marked in it, or None where that would not read well.
+    """Return one string with the differences marked in it, or None if that would not read well.
 
-    `compared` are the two strings after transforms: only what differs there counts. That can be shown in the
-    strings themselves if the transforms took character for character.
+    `compared` are the two strings after transforms: only their differences count. These can be shown in the
+    original strings if the transforms kept the lengths.
     """
     found = spans(expected, actual) if compared is None else _projected(expected, actual, compared)
     changes = sum(1 for kind, _ in found if kind != "=")
@@ -130,7 +130,7 @@ def marked_line(
 
 
 def _projected(expected: str, actual: str, compared: tuple[JsonValue, JsonValue]) -> list[Span]:
-    """Return where the compared strings differ, in the letters of the original ones; [] if that cannot be."""
+    """Return where the compared strings differ, with the text of the original ones; [] if impossible."""
     one, other = compared
     if type(one) is not str or type(other) is not str:
         return []

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
 
-# Colours of ours in a failure message; those of the data are escapes by then.
+# Our own colours in a failure message; those in the data have been escaped by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _DIGITS: Final = 6
 TITLES_OF: Final[dict[str, str]] = {"f1": "F1"}
-"""How figures are called that have another name."""
+"""The titles of figures that differ from their names."""
 
 
 @final
@@ -37,13 +37,13 @@ class Fault:
 
     Args:
         case: the case's id.
-        metric: by which it was compared; empty if it failed before.
+        metric: the metric by which it was compared; empty if it failed before comparing.
         score: its score, the mean of its runs.
         fields: the scores of its fields below 1, the worst first, in the run that is shown.
-        path: of the file in which it failed, from the root of the repository; empty if that is unknown.
-        line: in that file, counted from 1.
-        message: what the test said, as it was said.
-        note: of which runs that is, such as "run 2 of 3"; empty for a case that runs once.
+        path: the file in which it failed, from the root of the repository; empty if that is unknown.
+        line: the line in that file, counted from 1.
+        message: the failure message of the test, unchanged.
+        note: the run that is shown, such as "run 2 of 3"; empty for a case that runs once.
     """
 
     case: str
@@ -57,7 +57,7 @@ class Fault:
 
     @property
     def headline(self) -> str:
-        r"""The first line of what the test said, without the name of the exception that every failure has.
+        r"""The first line of the message, without the name of the exception that every failure has.
 
         >>> Fault("a", "m", 0.5, message="AssertionError: m score 0.50 < 1.00\n2 fields").headline
         'm score 0.50 < 1.00'
@@ -75,7 +75,7 @@ class Headfigure(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Both ends of the interval, with as many decimals as it takes to tell them apart."""
+        """Both ends of the interval, with enough decimals to distinguish them."""
         if self.interval is None:
             return ()
         low, high = self.interval.low, self.interval.high
@@ -88,12 +88,12 @@ class Headfigure(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What is known of a test beyond what it compared.
+    """What is known about a test beyond what it compared.
 
     Args:
         place: where it is written, as "file:line".
-        input: what the answer was asked for, as text.
-        answer: what came, where that is text.
+        input: the input that was to be answered, as text.
+        answer: the raw answer, if it is text.
     """
 
     place: str = ""
@@ -108,20 +108,20 @@ class RunView:
 
     Args:
         results: the run.
-        title: what it is called.
-        gates: what it was judged by as a whole.
+        title: the title of the report.
+        gates: the gates and other checks of the whole run.
         baseline: the name of the run that it is compared with; empty without one.
         diff: how it differs from that; None if there is no such run yet.
-        proven: what the difference proves; None if nothing was asked of it.
+        proven: what the difference proves; None if that was not tested.
         headlines: its figures with their confidence intervals.
         faults: the cases that failed, the worst first.
-        others_failed: how many tests failed that compare nothing.
+        others_failed: how many tests that compare nothing failed.
         left_out: how many tests do not count, by reason.
-        link: an address that, with a file and `#L12` after it, leads to a line; empty if there is none.
-        differences: what differs, where two values were compared and nothing else; else empty.
-        details: by (node id, id) of a comparison what `details_of` gave.
-        sources: by node id, what is known of tests.
-        notes: what else is to be said.
+        link: the base of links to lines, to which a file and `#L12` are appended; empty if there is none.
+        differences: what differs, if only two values were compared; else empty.
+        details: what `details_of` returned, by (node id, id) of the comparison.
+        sources: what is known about tests, by node id.
+        notes: further notes.
         by: the names of tags by which figures are shown.
     """
 
@@ -149,13 +149,13 @@ class RunView:
 
     @property
     def unsettled(self) -> tuple[Check, ...]:
-        """Those that failed, and then those that could not be decided."""
+        """The repeated cases that failed, and then those that could not be decided."""
         open_ones = [check for check in self.repeated if check.passed is not True]
         return tuple(sorted(open_ones, key=lambda check: check.passed is None))
 
     @property
     def is_refused(self) -> bool:
-        """Whether a check failed. The banner and the exit status both go by it, so they can't differ."""
+        """Whether a check failed. The banner and the exit status both depend on it, so they can't differ."""
         return any(check.passed is False for check in (*self.gates, *self.repeated))
 
     @property
@@ -165,7 +165,7 @@ class RunView:
 
     @property
     def is_judged(self) -> bool:
-        """Whether anything was asked of the run: two files may be compared without a threshold."""
+        """Whether the run can pass or fail: two files may be compared without a threshold."""
         if self.gates or self.unsettled:
             return True
         return self.results.corpus is None and (
@@ -175,7 +175,7 @@ class RunView:
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """What kind of a verdict the run gets, and the words for it."""
+        """The kind of the run's verdict, and the words for it."""
         if self.failed:
             return "failed", "failed"
         if not self.results.number:
@@ -188,7 +188,7 @@ class RunView:
 
     @property
     def reasons(self) -> Iterator[tuple[str, bool]]:
-        """What the verdict rests on, and whether that speaks against the run."""
+        """The reasons for the verdict, each with whether it counts against the run."""
         gates = [check for check in self.gates if check.passed is not None]
         if failed := sum(not check.passed for check in gates):
             yield f"{failed} of {count(len(gates), 'gate')} failed", True
@@ -207,22 +207,22 @@ class RunView:
 
     @property
     def sections(self) -> Sequence[Section]:
-        """The figures of fields, of each metric on their own; of a corpus over all records, kept or not."""
+        """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
         return sections_of(self.results.tabled) if self.results.number else ()
 
     @property
     def noun(self) -> str:
-        """What there are several of."""
+        """What the run consists of: "case" or "record"."""
         return self.results.noun
 
     @property
     def means_of(self) -> str:
-        """What the figures of the run are means of; those of fields are of leaves."""
+        """What the figures of the run are means of; figures of fields are over leaves."""
         return f"mean of {self.noun}s"
 
     @property
     def figures(self) -> list[Headfigure]:
-        """The mean figures of the run, of which all but the score may repeat it, and then its pass rate."""
+        """The mean figures of the run, or the score alone if all are equal, and then its pass rate."""
         intervals = {each.name: each.interval for each in self.headlines}
         means = [
             Headfigure(TITLES_OF.get(name, name), self.results.mean(name), intervals.get(name))
@@ -240,7 +240,7 @@ class RunView:
 
     @property
     def confidence(self) -> tuple[str, str]:
-        """How sure its intervals are, and by what they go if not by cases; empty texts without any."""
+        """The confidence of its intervals, and the number of clusters, if any; empty without intervals."""
         if not self.headlines:
             return "", ""
         first = self.headlines[0].interval
@@ -275,12 +275,12 @@ def _of_corpus(corpus: Corpus) -> Iterator[tuple[str, bool]]:
 def faults_of(
     results: ResultSet, told: Callable[[Case, CaseRun], tuple[str, int, str]] | None = None
 ) -> tuple[Fault, ...]:
-    """Return what is to be said of each case that failed, the worst first.
+    """Return the cases that failed, the worst first.
 
     Args:
         results: the run.
-        told: gives file and line at which a run of a case failed, and what the test said; without it the
-            errors of comparators are all that is known.
+        told: returns the file and line at which a run of a case failed, and the test's message; without it
+            only the errors of comparators are known.
     """
     found = []
     for case in results.cases:
@@ -305,9 +305,9 @@ def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Faul
 
 
 def _failed_run(case: Case) -> CaseRun | None:
-    """Return, of a case that failed, the run to show: of those that did not pass the one that scores least.
+    """Return the run of a failed case to show: the one with the lowest score of those that did not pass.
 
-    None of a case that did not fail, or of which that is not settled yet.
+    None for a case that did not fail, or is not decided yet.
     """
     is_judged_as_a_whole = case.min_pass_rate is not None and case.of > 1
     if case.verdict != "failed" if is_judged_as_a_whole else case.passed:
@@ -355,7 +355,7 @@ def extent(results: ResultSet) -> str:
 
 
 def left_out_note(results: ResultSet) -> str:
-    """Return what has to be said beside the figures of what they leave out; empty if that is nothing.
+    """Return a note on what the figures leave out; empty if they leave out nothing.
 
     >>> from pytest_jsonmatch.results.model import ResultSet
     >>> left_out_note(ResultSet())
@@ -389,7 +389,7 @@ def commit_text(commit: str) -> str:
 
 
 def gone(diff: BaselineDiff) -> str:
-    """Return what has become of cases that only the baseline has, as far as that is known."""
+    """Return what happened to the cases that only the baseline has, as far as that is known."""
     after = diff.after
     return "not run" if after.narrowed or len(after.cases) < (after.collected or 0) else "vanished"
 
@@ -405,7 +405,7 @@ def baseline_extent(diff: BaselineDiff) -> list[str]:
 
 
 def baseline_changes(diff: BaselineDiff) -> Iterable[tuple[str, list[Delta]]]:
-    """Return the fields and the cases whose score has changed; of several metrics with theirs."""
+    """Return the fields and cases whose score has changed; fields with their metric if there are several."""
     several = len({each.metric for each in diff.fields}) > 1
     fields = [each for each in diff.fields if each.change]
     if several:

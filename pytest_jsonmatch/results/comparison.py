@@ -110,7 +110,7 @@ class Comparison:
             passed=passed,
             has_figures=result.has_figures,
             threshold=dict(threshold),
-            fields=result.per_field.short(),
+            fields=result.short_fields(),
             presence=result.presence(),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),

@@ -39,8 +39,6 @@ _LONGEST: Final = 200
 """What is wrong with a file is cut after this many characters."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors", "approximate")
-_UNSCORED: Final = "unscored"
-"""Of a corpus too, but only where there are such records."""
 _SPREAD: Final = frozenset(
     {"by_tag", "runs", "comparisons", "audit", "pairs", "field_results", "containers", "presence", "fields"}
 )
@@ -75,7 +73,7 @@ def to_text(results: ResultSet) -> str:
             "pass_rate": results.pass_rate,
             **{name: results.mean(name) for name in FIGURES},
             **({"batch_errors": results.batch_errors} if results.batch_errors else {}),
-            **({_UNSCORED: results.unscored} if results.unscored else {}),
+            **({"unscored": results.unscored} if results.unscored else {}),
             **results.answers.rates,
             **_rates(results),
         },
@@ -129,9 +127,8 @@ def _rates(results: ResultSet) -> dict[str, float]:
 
 def _corpus(corpus: Corpus, signatures: Mapping[str, int]) -> dict[str, object]:
     own: dict[str, object] = {name: getattr(corpus, name) for name in _COUNTS_OF_CORPUS}
-    if corpus.unscored:
-        own[_UNSCORED] = corpus.unscored
-    own.update((name, number) for name, number in corpus.answers._asdict().items() if number)
+    others = {"unscored": corpus.unscored, **corpus.answers._asdict()}
+    own.update((name, number) for name, number in others.items() if number)
     own.update(metric=corpus.metric, signature=signatures[corpus.signature])
     if corpus.records:
         own.update((name, corpus.means.get(name)) for name in FIGURES)
@@ -332,7 +329,7 @@ def _read_corpus(found: dict[str, Any], signatures: list[str]) -> Corpus:
         signature=signatures[found["signature"]],
         means={name: found[name] for name in FIGURES if found.get(name) is not None},
         fields=_read_fields(found["fields"]),
-        unscored=found.get(_UNSCORED, 0),
+        unscored=found.get("unscored", 0),
         answers=Answers(*(found.get(name, 0) for name in Answers._fields)),
         by_tag={tag: _read_corpus(part, signatures) for tag, part in found.get("by_tag", {}).items()},
     )

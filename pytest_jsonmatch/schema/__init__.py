@@ -11,50 +11,33 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.api import evaluate
-    from pytest_jsonmatch.corpus.postprocess import NullHandling, propagate_batch_errors, reclassify_nulls
-    from pytest_jsonmatch.corpus.result import RecordResult, RunResult
-    from pytest_jsonmatch.engine.ask.compound import CompoundComparator
-    from pytest_jsonmatch.engine.compare.base import ComparatorResult
-    from pytest_jsonmatch.engine.compare.batched import BatchItem
-    from pytest_jsonmatch.engine.plan.registry import register, register_comparator
-    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.errors import GoldValidationError
-    from pytest_jsonmatch.schema.defaults import annotate_xeval, reset_type_defaults, set_type_default
-    from pytest_jsonmatch.schema.gold import GoldWarning, validate_gold
-    from pytest_jsonmatch.schema.inference import infer_schema
-    from pytest_jsonmatch.schema.parsing import load_schema, parse_eval_schema, schema_hash
-    from pytest_jsonmatch.schema.resolving import resolve_schema_references
-
-__all__ = [
-    "BatchItem",
-    "ComparatorResult",
-    "CompoundComparator",
-    "FieldAggregation",
-    "FieldResult",
-    "GoldValidationError",
-    "GoldWarning",
-    "NullHandling",
-    "RecordResult",
-    "RunResult",
-    "SchemaNode",
-    "annotate_xeval",
-    "evaluate",
-    "infer_schema",
-    "load_schema",
-    "parse_eval_schema",
-    "propagate_batch_errors",
-    "reclassify_nulls",
-    "register",
-    "register_comparator",
-    "reset_type_defaults",
-    "resolve_schema_references",
-    "schema_hash",
-    "set_type_default",
-    "validate_gold",
-]
+    from pytest_jsonmatch.api import evaluate as evaluate
+    from pytest_jsonmatch.corpus.postprocess import (
+        NullHandling as NullHandling,
+        propagate_batch_errors as propagate_batch_errors,
+        reclassify_nulls as reclassify_nulls,
+    )
+    from pytest_jsonmatch.corpus.result import RecordResult as RecordResult, RunResult as RunResult
+    from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
+    from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
+    from pytest_jsonmatch.engine.compare.batched import BatchItem as BatchItem
+    from pytest_jsonmatch.engine.plan.registry import (
+        register as register,
+        register_comparator as register_comparator,
+    )
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode as SchemaNode
+    from pytest_jsonmatch.engine.result.figures import FieldAggregation as FieldAggregation
+    from pytest_jsonmatch.engine.score.field import FieldResult as FieldResult
+    from pytest_jsonmatch.engine.value.errors import GoldValidationError as GoldValidationError
+    from pytest_jsonmatch.schema.defaults import (
+        annotate_xeval as annotate_xeval,
+        reset_type_defaults as reset_type_defaults,
+        set_type_default as set_type_default,
+    )
+    from pytest_jsonmatch.schema.gold import GoldWarning as GoldWarning, validate_gold as validate_gold
+    from pytest_jsonmatch.schema.inference import infer_schema as infer_schema
+    from pytest_jsonmatch.schema.parsing import parse_eval_schema as parse_eval_schema
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references as resolve_schema_references
 
 _HOMES = {
     "api": ("evaluate",),
@@ -71,13 +54,9 @@ _HOMES = {
     "schema.defaults": ("annotate_xeval", "reset_type_defaults", "set_type_default"),
     "schema.gold": ("GoldWarning", "validate_gold"),
     "schema.inference": ("infer_schema",),
-    "schema.parsing": ("load_schema", "parse_eval_schema", "schema_hash"),
+    "schema.parsing": ("parse_eval_schema",),
     "schema.resolving": ("resolve_schema_references",),
 }
 if not TYPE_CHECKING:
     # A type checker that sees it takes any misspelt name for an object.
-    __getattr__ = lazy_names(__name__, _HOMES, "pytest_jsonmatch")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

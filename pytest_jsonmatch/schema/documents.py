@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, final
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
@@ -17,7 +18,7 @@ from pytest_jsonmatch.engine.value.paths import trail_segments
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.paths import Trail
 
@@ -39,6 +40,8 @@ _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
 """The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
 """Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
+_DEEPEST: Final = 200
+"""Values and schemas with more levels don't reach the validator: its recursion would end the process."""
 
 
 class _Position(NamedTuple):
@@ -146,6 +149,35 @@ class Documents:
         text = "\n".join(map(render, copies))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
+    def validator(self, address: str) -> Any:
+        """Return the validator of the schema at an address, so that references are resolved as they stand.
+
+        Raises:
+            ConfigurationError: the schema is not valid, or has too many levels.
+        """
+        import jsonschema_rs
+
+        dialect = self.root.get("$schema") if isinstance(self.root, dict) else None
+        reference = {"$ref": address, **({"$schema": dialect} if _is_known(dialect) else {})}
+        try:
+            return jsonschema_rs.validator_for(reference, registry=self._registry)
+        except jsonschema_rs.ValidationError as error:
+            at = "".join(f"/{key}" for key in error.instance_path)
+            message = f"not a valid JSON Schema: {error.message} (at {at})"
+            raise ConfigurationError(message) from None
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
+
+    @cached_property
+    def _registry(self) -> Any:
+        """The documents as the validator has them; it reads other files."""
+        import jsonschema_rs
+
+        return jsonschema_rs.Registry(
+            [(address, _prepared(document)) for address, document in self.by_address.items()],
+            retriever=lambda address: _prepared(self.read(address)),
+        )
+
     def _add(self, address: str, document: Schema) -> None:
         """Add a document: the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
@@ -247,34 +279,49 @@ def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
         ConfigurationError: the schema contains itself as an object (a recursive one uses `$ref`), or has a
             key that is no string.
     """
-    if isinstance(schema, bool):
-        return schema
-    root: dict[str, Any] = {}
-    open_ids = {id(schema)}
-    stack: list[tuple[Iterator[tuple[Any, Any]], Any, int]] = [(iter(schema.items()), root, id(schema))]
+    copied: Schema = _copy(schema, lambda value: value, iter)
+    return copied
+
+
+def json_copy(document: Schema) -> Any:
+    """Return a document as JSON with sorted keys; functions are replaced by their names."""
+    return _copy(document, _named, sorted)
+
+
+def _named(value: Any) -> Any:
+    if value is None or type(value) in {str, bool, int, float}:
+        return value
+    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+
+
+def _copy(value: Any, leaf: Callable[[Any], Any], order: Callable[[Iterable[Any]], Iterable[Any]]) -> Any:
+    """Copy arrays, and objects with their members in order; `leaf` returns what stands for other values."""
+    root: list[Any] = []
+    open_ids: set[int] = set()
+    stack: list[tuple[Iterator[tuple[Any, Any]], Any, int]] = [(iter([(0, value)]), root, 0)]
     while stack:
         members, target, ident = stack[-1]
-        for key, value in members:
+        for key, item in members:
             fresh: Any
-            if isinstance(value, Mapping):
-                fresh, below = {}, iter(value.items())
-            elif isinstance(value, (list, tuple)):
-                fresh, below = [], iter(enumerate(value))
+            if isinstance(item, Mapping):
+                fresh, below = {}, iter(order(item.items()))
+            elif isinstance(item, (list, tuple)):
+                fresh, below = [], iter(enumerate(item))
             else:
-                _put(target, key, value)
+                _put(target, key, leaf(item))
                 continue
-            if id(value) in open_ids:
+            if id(item) in open_ids:
                 raise ConfigurationError(
                     f"the schema contains itself (at key {key!r}); write a recursive schema with $ref"
                 )
-            open_ids.add(id(value))
+            open_ids.add(id(item))
             _put(target, key, fresh)
-            stack.append((below, fresh, id(value)))
+            stack.append((below, fresh, id(item)))
             break
         else:
             stack.pop()
             open_ids.discard(ident)
-    return root
+    return root[0]
 
 
 def _put(target: Any, key: Any, value: Any) -> None:
@@ -288,22 +335,53 @@ def _put(target: Any, key: Any, value: Any) -> None:
         )
 
 
-def json_copy(document: Schema) -> Any:
-    """Return a document as JSON with sorted keys; functions are replaced by their names."""
-    holder: list[Any] = [None]
-    waiting: list[tuple[Any, Any, Any]] = [(holder, 0, document)]
+def _prepared(document: Schema) -> Any:
+    """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
+    copy = json_copy(document)
+    if not is_validatable(copy):
+        message = f"the validator takes schemas of up to {_DEEPEST} levels, without halves of characters"
+        raise ConfigurationError(message)
+    if isinstance(copy, dict) and not _is_known(copy.get("$schema")):
+        copy.pop("$schema", None)
+    waiting = [copy]
     while waiting:
-        target, key, value = waiting.pop()
-        fresh: Any
+        value = waiting.pop()
         if type(value) is dict:
-            fresh = dict.fromkeys(sorted(value))
-            waiting.extend((fresh, name, item) for name, item in value.items())
+            waiting.extend(value.values())
+            if isinstance(reference := value.get("$ref"), str):
+                # The validator takes addresses in ASCII only.
+                value["$ref"] = quote(reference, safe=_ADDRESS)
         elif type(value) is list:
-            fresh = [None] * len(value)
-            waiting.extend((fresh, index, item) for index, item in enumerate(value))
-        elif value is None or type(value) in {str, bool, int, float}:
-            fresh = value
-        else:
-            fresh = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
-        target[key] = fresh
-    return holder[0]
+            waiting.extend(value)
+    return copy
+
+
+def _is_known(dialect: object) -> bool:
+    return "json-schema.org/" in str(dialect)
+
+
+def is_validatable(value: Any) -> bool:
+    r"""Tell whether a JSON value may reach the validator: 200 levels at most, and no lone surrogates.
+
+    >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
+    (True, False)
+    """
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        below: list[Any] = []
+        for item in level:
+            if type(item) is dict:
+                below.extend(item)
+                below.extend(item.values())
+            elif type(item) is list:
+                below.extend(item)
+            elif type(item) is str and not item.isascii() and _SURROGATE.search(item):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+_ADDRESS: Final = "".join(map(chr, range(0x21, 0x7F)))
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, trail_segments, trail_text
 from pytest_jsonmatch.reading.nested import with_texts_read
-from pytest_jsonmatch.schema.parsing import load_schema
+from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,8 +25,7 @@ class GoldWarning(JsonMatchWarning):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Problem:
+class _Problem(NamedTuple):
     kind: str
     """extra, type or missing."""
     trail: Trail
@@ -66,7 +64,7 @@ def validate_gold(
     pytest_jsonmatch.GoldValidationError: record 0: 'born' is not in the schema; known: name; \
 list it, or add it with "x-eval-skip": true
     """
-    node = load_schema(schema)
+    node = parse_eval_schema(schema)
     plan = plan_for("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
@@ -92,15 +90,11 @@ list it, or add it with "x-eval-skip": true
 def _record_id(record: Any, index: int, id_field: str) -> str | int:
     if type(record) is not dict or id_field not in record:
         raise GoldValidationError(f"record {index}: the id field {id_field!r} is missing", index, id_field)
-    found = record[id_field]
-    if type(found) is not str and type(found) is not int:
-        raise GoldValidationError(
-            f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}",
-            index,
-            id_field,
-        )
-    identity: str | int = found
-    return identity
+    found: str | int = record[id_field]
+    if type(found) not in {str, int}:
+        told = f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}"
+        raise GoldValidationError(told, index, id_field)
+    return found
 
 
 def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterator[_Problem]:
@@ -108,7 +102,7 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
     waiting: list[tuple[SchemaNode, Any, Trail]] = [(root, record, None)]
     while waiting:
         node, value, trail = waiting.pop()
-        if value is None or node.skip:
+        if value is None or node.rules.get("skip"):
             continue
         if node.branches:
             for accepts, branch in node.branches:
@@ -121,7 +115,7 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
         if not fits_types(value, node.types):
             yield _Problem("type", trail, f"is not of type {' or '.join(sorted(node.types))}")
             continue
-        if node.compare is not None:
+        if "compare" in node.rules:
             continue
         if type(value) is dict and (node.properties is not None or node.rest is not None):
             listed = node.properties or {}
@@ -132,14 +126,12 @@ def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterato
                     told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
                     yield _Problem("extra", (trail, key), told)
             for key, member in listed.items():
-                if key not in value and not member.skip:
+                if key not in value and not member.rules.get("skip"):
                     yield _Problem("missing", (trail, key), "is missing and is not scored there")
             for key, item in reversed(value.items()):
                 below = listed.get(key) or (None if key in own_ignored else node.rest)
                 if below is not None:
                     waiting.append((below, item, (trail, key)))
         elif type(value) is list and node.items is not None:
-            elements = node.items
-            waiting.extend(
-                (elements, value[index], (trail, index)) for index in range(len(value) - 1, -1, -1)
-            )
+            elements = [(node.items, item, (trail, index)) for index, item in enumerate(value)]
+            waiting.extend(reversed(elements))

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.schema.documents import Schema
 
-_PREFIX: Final = "x-eval-"
+PREFIX: Final = "x-eval-"
 OVERRIDE: Final = "x-override-evaluator"
-RULE_KEYS: Final = frozenset({OVERRIDE, *(_PREFIX + word for word in FIELD_WORDS)})
+RULE_KEYS: Final = frozenset({OVERRIDE, *(PREFIX + word for word in FIELD_WORDS)})
 """The keys of a schema that are rules."""
 _AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
 """Rules that are kept as they are written; plans read them once more."""
@@ -98,20 +98,15 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     rules: dict[str, Any] = {}
     for key, value in schema.items():
-        if key != OVERRIDE and not key.startswith(_PREFIX):
+        if key != OVERRIDE and not key.startswith(PREFIX):
             continue
         if key not in RULE_KEYS:
             raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, RULE_KEYS)}")
         if value is None:
             continue  # as some writers of JSON write a missing key
-        word = "compare" if key == OVERRIDE else key.removeprefix(_PREFIX)
+        word = "compare" if key == OVERRIDE else key.removeprefix(PREFIX)
         if word in rules:
             raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")
         read = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
         rules[word] = value if word in _AS_WRITTEN and key != OVERRIDE else read
     return rules
-
-
-def written_rules(rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return rules as they are written in a schema."""
-    return {_PREFIX + word: value for word, value in rules.items()}

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.paths import trail_text
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, model_schema
 from pytest_jsonmatch.schema.places import Reader
-from pytest_jsonmatch.schema.validation import Validators, Violations, branch_test
+from pytest_jsonmatch.schema.validation import Violations, branch_test
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Trail
@@ -42,17 +42,18 @@ class _Parsed:
 _kept: Final[dict[Any, _Parsed]] = {}
 
 
-def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
+def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
     """Check an eval schema and return it as a tree of nodes, one for each place.
 
     Everything that is wrong with the schema is reported here, not while scoring.
 
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
-            or a pydantic model class. It is not changed.
+            or a pydantic model class; it is not changed. A tree is returned as it is.
 
     Returns:
-        The root. The same schema gives the same tree again, until something is registered.
+        The root. The same schema gives the same tree again, until something is registered. Its `digest` is a
+        hash of the content, files that it refers to included, which results carry in their signature.
 
     Raises:
         ConfigurationError: (a ValueError) the schema is not valid, a `$ref` leads nowhere, or a rule names an
@@ -65,6 +66,8 @@ def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
     ...
     pytest_jsonmatch.ConfigurationError: []: unknown comparator 'exakt'; did you mean 'exact'?
     """
+    if isinstance(schema, SchemaNode):
+        return schema
     key = _key(schema)
     found = _kept.get(key) if key is not None else None
     if found is not None and found.holds():
@@ -79,41 +82,6 @@ def parse_eval_schema(schema: SchemaSource) -> SchemaNode:
             _kept.clear()
         _kept[key] = _Parsed(node, state, reader.documents.contents)
     return node
-
-
-def load_schema(source: SchemaSource | SchemaNode) -> SchemaNode:
-    """Return the parsed schema of anything that a schema can be given as.
-
-    Args:
-        source: what `parse_eval_schema` takes, or what it returned.
-
-    Raises:
-        ConfigurationError: as `parse_eval_schema`.
-
-    >>> schema = {"type": "string", "x-eval-compare": "levenshtein"}
-    >>> load_schema(schema) is load_schema(dict(schema))
-    True
-    """
-    return source if isinstance(source, SchemaNode) else parse_eval_schema(source)
-
-
-def schema_hash(schema: SchemaSource) -> str:
-    """Return a short hash of a schema's content, which results carry in their signature.
-
-    Args:
-        schema: what `parse_eval_schema` takes.
-
-    Returns:
-        Twelve hexadecimal digits: the same for the same content (files that it refers to are part of it),
-        whatever the order of the keys and however it is given.
-
-    Raises:
-        ConfigurationError: as `parse_eval_schema`.
-
-    >>> schema_hash({"type": "string", "enum": ["a"]}) == schema_hash({"enum": ["a"], "type": "string"})
-    True
-    """
-    return parse_eval_schema(schema).digest
 
 
 def _state() -> tuple[int, dict[str, Any]]:
@@ -172,7 +140,6 @@ def _node_tree(reader: Reader) -> SchemaNode:
     registry = active_registry()
     for json_type, comparator in changed_defaults().items():
         bind_comparator(comparator, registry, f"default of type {json_type!r}")
-    validators = Validators(reader.documents)
     nodes = {place: _node(flat) for place, flat, _ in places}
     for place, flat, trail in places:
         node = nodes[place]
@@ -184,7 +151,7 @@ def _node_tree(reader: Reader) -> SchemaNode:
         try:
             _check_alignment(reader, flat)
             node.branches = tuple(
-                (branch_test(one, reader.flat(one.node).kinds, validators), nodes[one.node])
+                (branch_test(one, reader.flat(one.node).kinds, reader.documents), nodes[one.node])
                 for one in flat.alternatives
             )
         except ConfigurationError as error:
@@ -202,7 +169,7 @@ def _node(flat: Flat) -> SchemaNode:
     return SchemaNode(
         types=flat.kinds,
         additional=flat.additional,
-        **flat.rules,
+        rules=flat.rules,
         enum=None if flat.enum is None else tuple(flat.enum),
         type_default=fitted_defaults(flat.kinds),
         description=_described(flat.notes),

@@ -45,7 +45,7 @@ _SILENT: Final = frozenset(
 _READ: Final = (
     _SILENT
     | RULE_KEYS
-    | {"type", "enum", "const", "nullable", "required", "properties", "patternProperties", "propertyNames"}
+    | {"type", "enum", "const", "required", "properties", "patternProperties", "propertyNames"}
     | {"additionalProperties", "unevaluatedProperties", "items", "prefixItems", "additionalItems"}
     | {"unevaluatedItems", "contains", "if", "then", "else", "not"}
     | {"dependentSchemas", "dependentRequired", "dependencies"}
@@ -106,7 +106,6 @@ class Flat:
     additional: bool | None = None
     items: Place | None = None
     enum: list[Any] | None = None
-    nullable: bool = False
     rules: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     """All other keywords, as written."""
@@ -249,9 +248,6 @@ class Reader:
         flat = Flat(rules=own_rules(schema), types=types_of(schema), enum=enum_of(schema))
         if flat.enum is not None and not flat.types:
             flat.types = frozenset("integer" if type(each) is int else json_type(each) for each in flat.enum)
-        if schema.get("nullable") is True:
-            flat.nullable = True
-            flat.types |= {"null"} if flat.types else _ANY
         required = schema.get("required")
         if isinstance(required, list):
             flat.required = tuple(name for name in required if isinstance(name, str))
@@ -308,9 +304,6 @@ class Reader:
         for flat in flats:
             merged.types = _both(merged.types, flat.types)
             merged.rules |= flat.rules
-        if any(flat.nullable for flat in flats):
-            merged.nullable = True
-            merged.types |= {"null"} if merged.types else _ANY
         if any(flat.alternatives for flat in flats) and not any(merged.rules.get(rule) for rule in DECISIVE):
             chosen = self._chosen(self._distributed(parts, flats))
             if not chosen.alternatives:
@@ -486,7 +479,6 @@ def _shared(united: Flat, flats: list[Flat]) -> Flat:
             united.enum = [*(united.enum or []), *flat.enum]
     if united.enum is not None and len(said) < len(flats) and not any(value is None for value in united.enum):
         united.enum.append(None)
-    united.nullable = any(flat.nullable for flat in flats)
     if len(said) == 1:
         united.notes = said[0].notes
     return united

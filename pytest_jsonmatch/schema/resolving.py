@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.documents import Documents, plain_copy
-from pytest_jsonmatch.schema.keywords import written_rules
+from pytest_jsonmatch.schema.keywords import PREFIX
 from pytest_jsonmatch.schema.parsing import walk
-from pytest_jsonmatch.schema.places import AllOf, Reader, Source
+from pytest_jsonmatch.schema.places import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_jsonmatch.schema.documents import Schema, SchemaSource
+    from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place
 
 # Definitions that use each other twice double the size with every level; an error is better than no memory.
@@ -52,7 +49,9 @@ class _Writer:
         flats = {place: flat for place, flat, _ in walk(reader)}
         self._flats = flats
         self._recursive = _recursive(reader.root, flats)
-        self._names = self._named()
+        named = [place for place in flats if place in self._recursive and place is not reader.root]
+        self._names = {place: f"node{number}" for number, place in enumerate(named, 1)}
+        """The places that stay references."""
         self._count = 0
 
     def written(self) -> dict[str, Any]:
@@ -67,34 +66,6 @@ class _Writer:
         copy = plain_copy(document)
         return copy if isinstance(copy, dict) else {}
 
-    def _named(self) -> dict[Place, str]:
-        """Name the places that stay references, by their original names if known."""
-        root = self._reader.documents.root
-        given = {
-            id(schema): name
-            for keyword in ("definitions", "$defs")
-            if isinstance(root, dict) and isinstance(part := root.get(keyword), dict)
-            for name, schema in part.items()
-        }
-        names: dict[Place, str] = {}
-        for place in self._flats:
-            if place in self._recursive and place is not self._reader.root:
-                stem = next(filter(None, (given.get(id(one)) for one in self._schemas(place))), "node")
-                taken = names.values()
-                numbered = (f"{stem}{number}" for number in count(2))
-                names[place] = next(name for name in chain((stem,), numbered) if name not in taken)
-        return names
-
-    def _schemas(self, place: Place) -> Iterator[Schema]:
-        """Yield the schemas that a place is made of."""
-        if isinstance(place, Source):
-            yield place.schema
-            members = () if place.own else self._reader.parts(place)
-        else:
-            members = place.parts if isinstance(place, AllOf) else place.branches
-        for member in members:
-            yield from self._schemas(member)
-
     def _body(self, place: Place) -> dict[str, Any]:
         body: dict[str, Any] = {}
         waiting: list[tuple[Place, dict[str, Any]]] = [(place, body)]
@@ -102,9 +73,8 @@ class _Writer:
         def below(child: Place) -> dict[str, Any]:
             if child is self._reader.root and child in self._recursive:
                 return {"$ref": "#"}
-            if child in self._recursive:
-                name = self._names[child].replace("~", "~0").replace("/", "~1").replace("%", "%25")
-                return {"$ref": f"#/$defs/{name}"}
+            if child in self._names:
+                return {"$ref": f"#/$defs/{self._names[child]}"}
             fresh: dict[str, Any] = {}
             waiting.append((child, fresh))
             return fresh
@@ -141,7 +111,7 @@ def _keywords(flat: Flat) -> dict[str, Any]:
     if not flat.alternatives:
         said = {"enum": flat.enum, "required": flat.required, "additionalProperties": flat.additional}
         written |= {key: value for key, value in said.items() if value is not None}
-    return written | written_rules(flat.rules)
+    return written | {PREFIX + word: value for word, value in flat.rules.items()}
 
 
 def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer, batch_comparator
+from pytest_jsonmatch.engine.compare.batched import BatchItem, batch_comparator
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench
@@ -53,10 +53,10 @@ class _Semantic:
         return answers
 
 
-def _score(answer: Verdict | JudgeError) -> ComparatorResult | NoAnswer:
+def _score(answer: Verdict | JudgeError) -> ComparatorResult | JudgeError:
     if isinstance(answer, Verdict):
         return ComparatorResult(float(answer.equivalent), reason=answer.reason)
-    return NoAnswer(str(answer))
+    return answer
 
 
 SEMANTIC: Final = batch_comparator("semantic", _Semantic())

@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter
@@ -43,7 +44,7 @@ def case_rules(session: Session) -> CaseRules:
 
 
 def _made(session: Session) -> CaseRules:
-    from pytest_jsonmatch.assertions import check_case, check_configuration
+    from pytest_jsonmatch.assertions import check_case, comparing_of
     from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.collector import CaseRules
 
@@ -70,7 +71,7 @@ def _made(session: Session) -> CaseRules:
             raise pytest.UsageError(f"--jsonmatch-replay: {error}") from None
     return CaseRules(
         check_case,
-        check_configuration,
+        comparing_of,
         Bounds.of(session.case_files),
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
@@ -96,8 +97,12 @@ def source_of(case: GoldenCase, actual: object) -> str:
 
 def _updater(session: Session) -> Updater:
     """Return what decides which cases are rewritten."""
-    from pytest_jsonmatch.assertions import answer_of_case
+    from pytest_jsonmatch.assertions import comparing_of
     from pytest_jsonmatch.golden.update import Updater
+
+    def answer(case: GoldenCase, actual: object) -> JsonValue:
+        expected = case.expected if case.has_expected else None
+        return comparing_of(case).read(value_of(actual), expected)[0]
 
     def ask(request: Request) -> None:
         recorder = session.test
@@ -114,7 +119,7 @@ def _updater(session: Session) -> Updater:
     return Updater(
         settings.update or "failed",
         dry_run=settings.dry_run or settings.review,
-        answer=answer_of_case,
+        answer=answer,
         ask=ask,
         is_exempt=is_exempt,
     )

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import Fault, RunView
     from pytest_jsonmatch.results.comparison import Case, CaseRun
     from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.session.finished import FinishedRun
     from pytest_jsonmatch.session.outcomes import Crash
     from pytest_jsonmatch.session.session import Session
 
@@ -69,8 +68,8 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 # -- files and lines ---------------------------------------------------------------------------------------
 
 
-def write_files(session: Session, run: FinishedRun) -> tuple[FinishedRun, bool]:
-    """Write the files that were asked for, even if one fails; tell whether all were written."""
+def write_files(session: Session, run: RunView) -> tuple[list[tuple[str, str]], bool]:
+    """Write the files that were asked for, even if one fails; return notes, and if all were written."""
     from pytest_jsonmatch.golden.filenames import display_name
     from pytest_jsonmatch.results.atomic import write_file
 
@@ -87,10 +86,10 @@ def write_files(session: Session, run: FinishedRun) -> tuple[FinishedRun, bool]:
             notes.append((f"{what} written to {name}", ""))
     if problem := _write_step_summary(run):
         notes.append((problem, "yellow"))
-    return replace(run, notes=tuple(notes)), are_written
+    return notes, are_written
 
 
-def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, bytes]]:
+def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
     """Yield the files that were asked for: where, what it is, and its content."""
     settings, rootdir = session.settings, session.config.rootpath
     here = session.config.invocation_params.dir
@@ -103,18 +102,18 @@ def _files(session: Session, run: FinishedRun) -> Iterator[tuple[Path, str, byte
         from pytest_jsonmatch.results.file import to_text
         from pytest_jsonmatch.results.origin import with_origin
 
-        data = to_text(with_origin(run.view.results, rootdir)).encode("ascii")
+        data = to_text(with_origin(run.results, rootdir)).encode("ascii")
         yield from ((path, "results", data) for path in targets)
     if settings.markdown is not None:
         from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-        yield here / settings.markdown, "report", markdown(run.view, COMMENT_BYTES).encode()
+        yield here / settings.markdown, "report", markdown(run, COMMENT_BYTES).encode()
     if settings.gitlab is not None:
         from pytest_jsonmatch.report.ci import code_quality
 
-        yield here / settings.gitlab, "code quality report", code_quality(run.view.faults).encode("ascii")
+        yield here / settings.gitlab, "code quality report", code_quality(run.faults).encode("ascii")
     if settings.html is not None:
-        yield here / settings.html, "report", _page(session, run.view)
+        yield here / settings.html, "report", _page(session, run)
 
 
 def _page(session: Session, run: RunView) -> bytes:
@@ -133,20 +132,20 @@ def _page(session: Session, run: RunView) -> bytes:
     return html_page(view).encode()
 
 
-def _write_step_summary(run: FinishedRun) -> str:
+def _write_step_summary(run: RunView) -> str:
     """Append the report to the summary of a step of GitHub Actions, if there is one; return what went wrong.
 
     It was not asked for on the command line, so a failure here does not fail the run.
     """
     name = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not name or not run.view.results.cases:
+    if not name or not run.results.cases:
         return ""
     from pytest_jsonmatch.report.markdown import markdown
 
     path = Path(name)
     try:
         room = _STEP_BYTES - (path.stat().st_size if path.exists() else 0)
-        text = f"\n{markdown(run.view, room - 1)}".encode()
+        text = f"\n{markdown(run, room - 1)}".encode()
         if len(text) > room:
             return f"{path} has no room for a summary: GitHub takes 1 MiB for each step"
         with path.open("ab", buffering=0) as file:
@@ -156,13 +155,13 @@ def _write_step_summary(run: FinishedRun) -> str:
     return ""
 
 
-def show_annotations(terminalreporter: pytest.TerminalReporter, run: FinishedRun, *, unicode: bool) -> None:
+def show_annotations(terminalreporter: pytest.TerminalReporter, run: RunView, *, unicode: bool) -> None:
     """Write the annotations of GitHub Actions, where these are read."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     from pytest_jsonmatch.report.ci import workflow_commands
 
-    lines = list(workflow_commands(run.view, unicode=unicode))
+    lines = list(workflow_commands(run, unicode=unicode))
     if lines:
         terminalreporter.ensure_newline()
     for line in lines:

@@ -13,7 +13,9 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.commandline import number_reader, read_confidence, read_drop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.gate.expressions import Gate
 
 _CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """What pytest itself takes for a sign of continuous integration, if it is set and not empty."""
@@ -301,10 +303,8 @@ class Settings(NamedTuple):
     pivot: str | None
     by: list[str]
     """The names of tags by which figures are shown."""
-    gates: tuple[str, ...]
-    """Gates of the configuration file."""
-    asked_gates: tuple[str, ...]
-    """Gates of the command line."""
+    gates: tuple[tuple[Gate, bool], ...]
+    """The gates, and of each if the command line asks for it."""
     baselines: str
     """The folder of baselines, relative to the rootdir."""
     embedding_cache: str
@@ -341,7 +341,7 @@ class Settings(NamedTuple):
     @property
     def needing_comparisons(self) -> tuple[str, ...]:
         """The options in use that mean nothing where nothing is compared."""
-        gates = ("--jsonmatch-gate",) if self.asked_gates else ()
+        gates = ("--jsonmatch-gate",) if any(is_asked for _, is_asked in self.gates) else ()
         return (*gates, *self._used("baseline", "save", "json", "html", "markdown", "by"))
 
     def _used(self, *names: str) -> tuple[str, ...]:
@@ -351,7 +351,7 @@ class Settings(NamedTuple):
     def asks_of_run(self) -> bool:
         """Whether something is asked of the run as a whole."""
         reports = self.json or self.html or self.save or self.markdown or self.gitlab
-        return bool(self.gates or self.asked_gates or reports or self.baseline)
+        return bool(self.gates or reports or self.baseline)
 
     @property
     def reports(self) -> bool:
@@ -379,14 +379,29 @@ class Settings(NamedTuple):
             )
         said = {name: option.read(config, name) for name, option in _INI.items()}
         least, gates = asked("fail_under"), asked("gate")
+        least_gates = [] if least is None else [f"score >= {least!r}"]
         said |= {
             "summary": asked("summary") or said["summary"],
             "folders": (os.path.realpath(config.rootpath), *said.pop("allowed_paths")),
-            "asked_gates": (*([] if least is None else [f"score >= {least!r}"]), *gates),
+            "gates": (
+                *_gates(said["gates"], "jsonmatch_gates"),
+                *_gates([*least_gates, *gates], "--jsonmatch-gate"),
+            ),
             "judge_mode": asked("judge_mode") or dict(said["judge"]).get("mode"),
             **_writing(asked("update"), review=asked("review")),
         }
         return cls(**said, **{name: asked(name) for name in cls._fields if name not in said})
+
+
+def _gates(texts: Sequence[str], where: str) -> Iterator[tuple[Gate, bool]]:
+    """Yield the gates written at a place, and whether it is the command line; a usage error for a bad one."""
+    for text in texts:
+        from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+
+        try:
+            yield parse_gate(text), where.startswith("--")
+        except GateError as error:
+            raise pytest.UsageError(f"{where}: {error}") from None
 
 
 def _writing(update: tuple[str, ...] | None, *, review: bool) -> dict[str, Any]:

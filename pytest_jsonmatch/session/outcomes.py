@@ -119,7 +119,8 @@ class Outcomes:
         """Takes the lines for the file of `--jsonmatch-record`."""
         self.judged: list[list[float]] = []
         """What judges did in all processes, part by part; every run of a test counts."""
-        self._by_case: dict[str, list[str]] = {}
+        self.runs: dict[str, dict[str, None]] = {}
+        """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
         self.rules = RulesOfRun()
         """The rules that hold for several tests, and whether they have fitted anything."""
@@ -159,7 +160,7 @@ class Outcomes:
             test.broken |= bool(carried.get("broken"))
             if "turn" in carried and test.turn is None:
                 test.turn = Turn(*carried["turn"])
-                self._by_case.setdefault(test.turn.case, []).append(report.nodeid)
+                self.runs.setdefault(test.turn.case, {})[report.nodeid] = None
             if "cluster" in carried:
                 test.cluster, test.input_file = carried["cluster"]
             if "tags" in carried:
@@ -208,7 +209,7 @@ class Outcomes:
         test = self._tests.get(nodeid)
         if test is None:
             return None
-        nodeids = [nodeid] if test.turn is None else self._by_case.get(test.turn.case, [])
+        nodeids = [nodeid] if test.turn is None else [*self.runs[test.turn.case]]
         if len(nodeids) < test.run.of:
             return None
         found = _cases(self._tests[each] for each in nodeids if each in self._tests)
@@ -237,15 +238,6 @@ class Outcomes:
     def failed_otherwise(self) -> int:
         """How many tests failed that compare nothing."""
         return len(self._failed_otherwise - self._tests.keys())
-
-    @property
-    def run_ids(self) -> dict[str, list[str]]:
-        """The node ids of the runs of each repeated case."""
-        found: dict[str, list[str]] = {}
-        for test in self._counted():
-            if test.turn is not None:
-                found.setdefault(test.turn.case, []).append(test.nodeid)
-        return found
 
     @property
     def updates(self) -> list[str]:
@@ -280,11 +272,6 @@ class Outcomes:
         """Tell whether a golden case was there; `files` are globs of golden files."""
         paths = {nodeid.partition("::")[0] for nodeid in self._tests}
         return any(is_golden(Path(path), files, explicit=True) for path in paths)
-
-    @property
-    def has_runs(self) -> bool:
-        """Whether there are repeated cases."""
-        return any(test.turn is not None for test in self._tests.values())
 
     def __bool__(self) -> bool:
         return bool(self._tests)

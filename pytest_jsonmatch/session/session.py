@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
 import pytest
 
@@ -16,12 +16,13 @@ from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 from pytest_jsonmatch.session.rules import MarkedRules, SharedRules
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
+    from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.running import RuleSource
-    from pytest_jsonmatch.session.finished import Baseline, FinishedRun
+    from pytest_jsonmatch.semantic.bench import Bench
     from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.stopping import Stopper
@@ -31,6 +32,25 @@ _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_ac
 _OF_VERDICTS: Final = frozenset(
     {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
 )
+
+
+@final
+class Baseline(NamedTuple):
+    """The baseline of a run: its name as asked for, its file, and its results; None without a file."""
+
+    name: str
+    path: Path
+    results: ResultSet | None
+
+
+@final
+class FinishedRun(NamedTuple):
+    """A run that has ended, with everything that is reported of it."""
+
+    view: RunView
+    """The cases with their figures, what they were judged by, and what reports say of them."""
+    notes: list[tuple[str, str]]
+    """Lines about the files that were written, each with its colour or an empty text."""
 
 
 @final
@@ -184,34 +204,6 @@ class Session:
                 return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
         return None
 
-    # -- gates ---------------------------------------------------------------------------------------------
-
-    @cached_property
-    def gates(self) -> list[tuple[Gate, bool]]:
-        """The gates, and of each if the command line asks for it; `pytest.UsageError` for a bad one."""
-        settings = self.settings
-        if not settings.gates and not settings.asked_gates:
-            return []
-        from pytest_jsonmatch.gate.expressions import GateError, parse_gate
-
-        found = []
-        asked = [(text, True) for text in settings.asked_gates]
-        for text, is_asked in [*((text, False) for text in settings.gates), *asked]:
-            try:
-                found.append((parse_gate(text), is_asked))
-            except GateError as error:
-                where = "--jsonmatch-gate" if is_asked else "jsonmatch_gates"
-                raise pytest.UsageError(f"{where}: {error}") from None
-        return found
-
-    @cached_property
-    def needs_figures(self) -> bool:
-        """Whether the figures of all cases are used: by a gate, a baseline or a file of results."""
-        settings = self.settings
-        if settings.baseline or settings.json or settings.save:
-            return True
-        return any(gate.figure not in _OF_VERDICTS for gate, _ in self.gates)
-
     # -- judges --------------------------------------------------------------------------------------------
 
     @property
@@ -224,17 +216,20 @@ class Session:
             self._closing.callback(self._judging.close)
         return self._judging
 
-    def bench(self, judge: object) -> object:
+    def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
         return self.judging.bench(judge)
 
-    def note_saved(self, questions: int) -> None:
-        """Count the questions that triage has left out of a comparison."""
-        self.judging.memory.note(saved=questions)
+    def allows_triage(self) -> bool:
+        """Tell whether a judge need not be asked everything; take note if figures need every verdict.
 
-    def set_triage_aside(self) -> None:
-        """Take note that a comparison is made without triage, since figures of the run need every verdict."""
-        self.judging.is_triage_aside = True
+        They do where gates, a baseline or a file of results use the figures of all cases.
+        """
+        settings = self.settings
+        are_kept = settings.baseline or settings.json or settings.save
+        if are_kept or any(gate.figure not in _OF_VERDICTS for gate, _ in settings.gates):
+            self.judging.is_triage_aside = True
+        return not self.judging.is_triage_aside
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty for nothing."""

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.baseline import compare_runs
-from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
-from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.report.pages import check_installed
-from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.model import ResultSet
-from pytest_jsonmatch.session import ci
-from pytest_jsonmatch.session.finished import Baseline, FinishedRun
-from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
+from pytest_jsonmatch.session.session import FinishedRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import RunChange
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.session.session import Session
 
 _LAST_FAILED: Final = "cache/lastfailed"
-_HIDING: Final = frozenset({"--lf", "node ids"})
-"""What keeps cases from being collected, so that their number is unknown."""
 
 
 # -- before anything runs ----------------------------------------------------------------------------------
@@ -43,9 +27,11 @@ _HIDING: Final = frozenset({"--lf", "node ids"})
 def prepare(session: Session) -> None:
     """Read gates and baseline; `pytest.UsageError` if one is wrong."""
     settings = session.settings
-    gates = [gate for gate, _ in session.gates]
+    gates = [gate for gate, _ in settings.gates]
     if settings.baseline is not None:
-        session.baseline = _read_baseline(session, settings.baseline)
+        from pytest_jsonmatch.session.finished import read_baseline
+
+        session.baseline = read_baseline(session, settings.baseline)
     if settings.stop_when_decided:
         if not gates and settings.max_drop is None:
             raise pytest.UsageError(
@@ -58,25 +44,12 @@ def prepare(session: Session) -> None:
         session.stopper = Stopper(session.outcomes, settings, gates, before)
         session.config.pluginmanager.register(session.stopper, "jsonmatch-stopper")
     if settings.html is not None:
+        from pytest_jsonmatch.report.pages import check_installed
+
         try:
             check_installed()
         except ConfigurationError as error:
             raise pytest.UsageError(f"--jsonmatch-html: {error}") from None
-
-
-def _read_baseline(session: Session, name: str) -> Baseline:
-    """Return the baseline with a name, or at a path."""
-    config, settings = session.config, session.settings
-    path = config.invocation_params.dir / name
-    is_path = "/" in name or os.sep in name or (name.endswith(".json") and path.exists())
-    if not is_path:
-        path = config.rootpath / settings.baselines / f"{name.removesuffix('.json')}.json"
-    if not path.exists() and not settings.baseline_required:
-        return Baseline(name, path, None)
-    try:
-        return Baseline(name, path, read_results(path))
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"--jsonmatch-baseline: {error}") from None
 
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
@@ -125,15 +98,19 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     option, settings = session.config.option, session.settings
     status = pytest_session.exitstatus
     failed = False
-    wanted = settings.asks_of_run or session.outcomes.has_runs or (session.outcomes and settings.reports)
+    wanted = settings.asks_of_run or session.outcomes.runs or (session.outcomes and settings.reports)
     only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
+        from pytest_jsonmatch.session import ci
+        from pytest_jsonmatch.session.finished import view_of_run
+
         stopper = session.stopper
         is_decided = stopper is not None and stopper.reason is not None
-        run = _finished(session, _narrowed(pytest_session, is_decided=is_decided))
-        _remember(session, run.view)
-        session.finished, are_written = ci.write_files(session, run)
-        failed = run.view.is_refused or not are_written
+        view = view_of_run(session, _narrowed(pytest_session, is_decided=is_decided))
+        _remember(session, view)
+        notes, are_written = ci.write_files(session, view)
+        session.finished = FinishedRun(view, notes)
+        failed = view.is_refused or not are_written
         if is_decided and status == pytest.ExitCode.INTERRUPTED:
             status = pytest.ExitCode.TESTS_FAILED if pytest_session.testsfailed else pytest.ExitCode.OK
     # If the run was interrupted, or nothing ran, golden files are left alone.
@@ -169,79 +146,11 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
     return tuple(reasons)
 
 
-def _finished(session: Session, narrowed: tuple[str, ...]) -> FinishedRun:
-    """Return the run with everything that follows from all of its tests."""
-    settings, outcomes = session.settings, session.outcomes
-    cases = outcomes.cases()
-    collected = outcomes.collected - outcomes.cases_left_out
-    results = ResultSet(
-        cases,
-        collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
-        narrowed=narrowed,
-        judged=bool(outcomes.judged),
-    )
-    gates = check_gates(session.gates, results, confidence=settings.confidence)
-    diff, change = _compared(session, results)
-    view = RunView(
-        results,
-        gates=(*gates, *_baseline_checks(session, diff, change)),
-        baseline=settings.baseline or "",
-        diff=diff,
-        proven=change,
-        headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
-        faults=ci.faults(session, results),
-        others_failed=outcomes.failed_otherwise,
-        # A test that failed before it compared is a case, which counts as 0.
-        left_out=[each for each in outcomes.left_out.items() if each[0] != FAILED_BEFORE],
-        link=ci.link(),
-        by=settings.by,
-    )
-    return FinishedRun(view)
-
-
-def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None, RunChange | None]:
-    """Return how the run differs from its baseline, and what that proves, if they can be compared."""
-    if session.baseline is None or session.baseline.results is None:
-        return None, None
-    before, settings = session.baseline.results, session.settings
-    diff = compare_runs(before, results)
-    if not diff.is_comparable or session.stopper is not None:
-        # A sequential test replaces the usual one: using both would make errors more frequent.
-        return diff, None
-    gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
-    return diff, change_of_runs(before, results, gate, by=settings.by)
-
-
-def _baseline_checks(
-    session: Session, diff: BaselineDiff | None, change: RunChange | None
-) -> Iterator[Check]:
-    """Yield the checks of a run against its baseline."""
-    settings, limit = session.settings, session.settings.max_drop
-    subject = f"--jsonmatch-baseline={settings.baseline}"
-    if limit is not None:
-        subject = f"--jsonmatch-max-drop={limit:g}"
-        if settings.drop_mode != "regression":
-            subject += f" ({settings.drop_mode})"
-    if diff is not None and not diff.is_comparable:
-        note = f"{count(len(diff.mismatches), 'case')} scored in another way"
-        yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
-    elif limit is None:
-        return
-    elif diff is None:
-        yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
-    elif change is not None:
-        words = f"{change.scores.difference}: {change.scores.gate_words.partition(': ')[2]}"
-        yield Check(subject, "drop", None, limit, passed=change.scores.passed, note=words.removeprefix(": "))
-    elif session.stopper is not None and (decision := session.stopper.decision) is not None:
-        yield Check(subject, "drop", None, limit, passed=decision.passed, note=decision.reason)
-
-
 def _remember(session: Session, run: RunView) -> None:
     """Add the runs of failed cases to the tests that `--lf` runs again, since pytest saw them pass."""
     cache = getattr(session.config, "cache", None)
-    runs = session.outcomes.run_ids
     failed = [check.subject for check in run.repeated if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
-        remembered.update((nodeid, True) for case in failed for nodeid in runs[case])
+        remembered.update((nodeid, True) for case in failed for nodeid in session.outcomes.runs[case])
         cache.set(_LAST_FAILED, remembered)

@@ -12,68 +12,63 @@ from pytest_jsonmatch._lazy import lazy_names
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.agreement import (
-        AgreementStudy,
-        DisputedDocument,
-        FieldAgreement,
-        measure_agreement,
+        AgreementStudy as AgreementStudy,
+        DisputedDocument as DisputedDocument,
+        FieldAgreement as FieldAgreement,
+        measure_agreement as measure_agreement,
     )
-    from pytest_jsonmatch.study.calibration import Bin, Estimate, Risk, Threshold
-    from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence, measure_confidence
-    from pytest_jsonmatch.study.history import HistoryChange, HistoryRun, HistoryStudy, measure_history
-    from pytest_jsonmatch.study.mutate import Hole, Mutation, SuiteAudit, find_holes, mutations
-    from pytest_jsonmatch.study.overlap import Contaminated, OverlapStudy, measure_overlap
-    from pytest_jsonmatch.study.shift import Change, ShiftStudy, measure_shift
-    from pytest_jsonmatch.study.suspects import GoldAudit, Suspect, audit_gold
-    from pytest_jsonmatch.study.twins import Duplicate
-
-__all__ = [
-    "AgreementStudy",
-    "Bin",
-    "Change",
-    "ConfidenceStudy",
-    "Contaminated",
-    "DisputedDocument",
-    "Duplicate",
-    "Estimate",
-    "FieldAgreement",
-    "FieldConfidence",
-    "GoldAudit",
-    "HistoryChange",
-    "HistoryRun",
-    "HistoryStudy",
-    "Hole",
-    "Mutation",
-    "OverlapStudy",
-    "Risk",
-    "ShiftStudy",
-    "SuiteAudit",
-    "Suspect",
-    "Threshold",
-    "audit_gold",
-    "find_holes",
-    "measure_agreement",
-    "measure_confidence",
-    "measure_history",
-    "measure_overlap",
-    "measure_shift",
-    "mutations",
-]
+    from pytest_jsonmatch.study.calibration import (
+        Bin as Bin,
+        Estimate as Estimate,
+        Risk as Risk,
+        Threshold as Threshold,
+    )
+    from pytest_jsonmatch.study.confidence import (
+        ConfidenceStudy as ConfidenceStudy,
+        FieldConfidence as FieldConfidence,
+        measure_confidence as measure_confidence,
+    )
+    from pytest_jsonmatch.study.history import (
+        HistoryChange as HistoryChange,
+        HistoryRun as HistoryRun,
+        HistoryStudy as HistoryStudy,
+        measure_history as measure_history,
+    )
+    from pytest_jsonmatch.study.mutate import (
+        Hole as Hole,
+        Mutation as Mutation,
+        SuiteAudit as SuiteAudit,
+        find_holes as find_holes,
+        mutations as mutations,
+    )
+    from pytest_jsonmatch.study.overlap import (
+        Contaminated as Contaminated,
+        OverlapStudy as OverlapStudy,
+        measure_overlap as measure_overlap,
+    )
+    from pytest_jsonmatch.study.shift import (
+        Change as Change,
+        ShiftStudy as ShiftStudy,
+        measure_shift as measure_shift,
+    )
+    from pytest_jsonmatch.study.suspects import (
+        GoldAudit as GoldAudit,
+        Suspect as Suspect,
+        audit_gold as audit_gold,
+    )
+    from pytest_jsonmatch.study.twins import Duplicate as Duplicate
 
 _HOMES = {
-    "agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
-    "calibration": ("Bin", "Estimate", "Risk", "Threshold"),
-    "confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
-    "mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
-    "history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
-    "overlap": ("Contaminated", "OverlapStudy", "measure_overlap"),
-    "shift": ("Change", "ShiftStudy", "measure_shift"),
-    "suspects": ("GoldAudit", "Suspect", "audit_gold"),
-    "twins": ("Duplicate",),
+    "study.agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
+    "study.calibration": ("Bin", "Estimate", "Risk", "Threshold"),
+    "study.confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
+    "study.mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
+    "study.history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
+    "study.overlap": ("Contaminated", "OverlapStudy", "measure_overlap"),
+    "study.shift": ("Change", "ShiftStudy", "measure_shift"),
+    "study.suspects": ("GoldAudit", "Suspect", "audit_gold"),
+    "study.twins": ("Duplicate",),
 }
 if not TYPE_CHECKING:
     # A type checker that saw it would accept any misspelt name.
-    __getattr__ = lazy_names(__name__, _HOMES, __name__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -117,16 +117,13 @@ def answered(
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, but each system reads it again: give a list or a path")
-    names: Sequence[str] = ()
-    if isinstance(gold, Mapping):
-        names, gold = list(gold), gold.values()
     reading = Reading(id_field, repair=compare.how.repair)
     told_of = 0
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):
             first = pairs[0]
-            name = names[first.position] if names else first.record_id
+            name = first.record_id
             expected = read_gold(first.expected, name, first.where)
             read = [_read(pair, expected, compare) for pair in pairs]
             record, *given = (

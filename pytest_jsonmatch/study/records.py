@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import Source, read_gold
@@ -45,14 +45,10 @@ def read_records(sides: Mapping[str, Side], id_field: str | None) -> Iterator[Re
         GoldValidationError: a record is not JSON.
     """
     for gold, side in sides.items():
-        if isinstance(side, Mapping):
-            for name in sorted(side):
-                yield _named(Record(gold, name, read_gold(side[name], name, None)), id_field, None)
-            continue
-        source = Source(side, "gold")
-        with nullcontext() if source.path is None else source.open():
+        with Source(side, "gold") as source:
             for number, (where, given, _) in enumerate(source):
-                yield _named(Record(gold, number, read_gold(given, number, where)), id_field, where)
+                name = source.id_at(number)
+                yield _named(Record(gold, name, read_gold(given, name, where)), id_field, where)
 
 
 def _named(record: Record, id_field: str | None, where: str | None) -> Record:

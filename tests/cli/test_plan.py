@@ -31,7 +31,7 @@ def test_how_many_cases_a_drop_takes(saved, command):
     ran = command("plan main.json --drop 0.05")
     assert (ran.code, ran.err) == (0, "")
     head, *lines = ran.out.splitlines()
-    assert head.startswith("plan from main.json: 40 cases, mean score 0.975; noise assumed, as half of what")
+    assert head.startswith("plan from main.json: 40 cases, mean score 0.975; noise assumed to be half the")
     cases = number(ran.out, r"to prove a drop of 0.05 in 80 % of runs takes about (\d+) cases")
     curve = [line.split()[:2] for line in lines if re.match(r" +\d", line)]
     powers = {float(cases.replace(",", "")): float(power) for cases, power in curve}
@@ -95,8 +95,11 @@ def test_a_page(saved, command, folder):
         ("", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
         ("--pass-rate --drop 0.1", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
         ("main.json --pass-rate 0.9", "--pass-rate 0.9: RUN has the rate; leave one of them out"),
-        ("main.json --drop 0", "a drop of 0 can't be planned for: it is above 0, and the mean is 0.992"),
-        ("main.json --precision 0", "a precision of 0: it is a share, such as 0.03"),
+        (
+            "main.json --drop 0",
+            "a drop of 0 can't be planned for: it must be above 0 and at most the mean, 0.992",
+        ),
+        ("main.json --precision 0", "a precision of 0: it must be between 0 and 1, such as 0.03"),
         ("main.json --drop 5", "argument --drop: '5' is not a number from 0 to 1"),
         (
             "main.json --drop 0.1 --power 1",

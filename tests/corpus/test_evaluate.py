@@ -327,10 +327,6 @@ def test_bad_lines(tmp_path):
     ("gold", "message"),
     [
         (
-            {"a": 1},
-            "expected is a dict; it is a list or an iterator of records, or the path of a JSON Lines file",
-        ),
-        (
             b"[]",
             "expected is a bytes; it is a list or an iterator of records, or the path of a JSON Lines file",
         ),
@@ -431,15 +427,25 @@ def test_a_record_has_the_figures_of_compare_json():
         )
 
 
+def test_gold_records_may_have_ids_of_their_own():
+    run = compare_corpus([{"n": 1}, {"n": 3}], {"one.json": {"n": 1}, "two.json": {"n": 2}}, keep="all")
+    assert [(each.record_id, each.score) for each in run.records] == [("one.json", 1.0), ("two.json", 0.0)]
+
+
+def test_answers_have_no_ids_beside_them():
+    with pytest.raises(ConfigurationError, match="actual is a dict; it is a list or an iterator"):
+        compare_corpus({"a": 1}, {"a": 1})
+
+
 def test_a_run_is_json():
     result = compare_corpus(EXTRACTED, GOLD)
     assert isinstance(result, RunResult)
     assert json.loads(json.dumps(result.to_dict()))["mean_f1"] == 0.5
 
 
-def test_a_record_has_its_comparison_if_asked_for():
+def test_a_record_that_is_kept_has_its_comparison():
     gold, answer = {"id": 1, "a": [1, 2]}, {"id": 1, "a": [2, 3]}
-    run = compare_corpus([answer], [gold], metric="pairwise_f1", id_field="id", matches=True)
+    run = compare_corpus([answer], [gold], metric="pairwise_f1", id_field="id")
     match = run.records[0].match
     alone = compare_json({"a": [2, 3]}, {"a": [1, 2]}, metric="pairwise_f1")
     assert (match.documents, match.alignments, match.audit()) == (
@@ -452,13 +458,13 @@ def test_a_record_has_its_comparison_if_asked_for():
 @pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
 def test_records_without_field_results_have_no_comparison(keep):
     records = [{"a": 1, "b": [1]}, {"a": 2, "b": [1]}]
-    run = compare_corpus([{"a": 1, "b": [2]}, records[1]], records, keep=keep, matches=True)
+    run = compare_corpus([{"a": 1, "b": [2]}, records[1]], records, keep=keep)
     assert [each.match is None for each in run.records] == [not each.field_results for each in run.records]
 
 
 @pytest.mark.parametrize("answer", ["no JSON", {"a": {"b": 1}}])
 def test_the_comparison_has_the_figures_of_its_record(answer):
-    (record,) = compare_corpus([answer], [{"a": [1, 2], "b": "x"}], matches=True).records
+    (record,) = compare_corpus([answer], [{"a": [1, 2], "b": "x"}]).records
     match = record.match
     assert (match.precision, match.recall, match.f1, match.score) == (
         record.precision,
@@ -471,15 +477,15 @@ def test_the_comparison_has_the_figures_of_its_record(answer):
 def test_what_could_not_be_paired_exactly_is_told_once():
     gold = [{"a": at, "b": at % 7} for at in range(60)]
     answer = [{"a": at + 1, "b": at % 5} for at in range(60)]
-    (record,) = compare_corpus(
-        [answer], [gold], metric="pairwise_f1", memory_limit=1000, matches=True
-    ).records
+    (record,) = compare_corpus([answer], [gold], metric="pairwise_f1", memory_limit=1000).records
     assert (len(record.warnings), record.match.warnings) == (1, record.warnings)
 
 
-def test_comparisons_do_not_leave_their_process():
-    with ThreadPoolExecutor(1) as pool, pytest.raises(ConfigurationError, match="without executor"):
-        compare_corpus([{"a": 1}], [{"a": 1}], executor=pool, matches=True)
+def test_comparisons_come_back_from_other_processes():
+    gold, answer = [{"a": [1, 2]}], [{"a": [2, 3]}]
+    with ProcessPoolExecutor(1) as pool:
+        (record,) = compare_corpus(answer, gold, metric="pairwise_f1", executor=pool).records
+    assert record.match.alignments == compare_json(answer[0], gold[0], metric="pairwise_f1").alignments
 
 
 CLUSTERED = [{"document": f"d{at // 2}", "n": at} for at in range(4)]

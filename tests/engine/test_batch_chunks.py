@@ -15,9 +15,8 @@ from pytest_jsonmatch.engine.plan.registry import session_registry
 class Judge:
     """Same letters; remembers the records of each call."""
 
-    def __init__(self, scope, *, by_value=False):
+    def __init__(self, scope):
         self.scope = scope
-        self.by_value = by_value
         self.calls = []
 
     def __call__(self, items):
@@ -78,13 +77,6 @@ def test_ids_are_unique_where_those_of_records_are_not(registry):
     plan = plan_for("leaf_f1", {"fields": RULES})
     answered_all(plan, [("same", {"note": "a"}, {"note": "b"}), ("same", {"note": "c"}, {"note": "d"})])
     assert judge.calls == [["same:1", "same:2"]]
-
-
-def test_by_value_saves_questions_across_the_records_of_a_chunk(registry):
-    judge = Judge("chunk", by_value=True)
-    registry.comparator("judge", judge)
-    run = compare_corpus([{"note": "A"}] * 5, [{"note": "a"}] * 5, fields=RULES)
-    assert (judge.calls, run.mean_f1) == ([["0:1"]], 1.0)
 
 
 def test_rounds_go_on_only_for_records_that_need_them(registry):

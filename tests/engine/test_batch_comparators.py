@@ -271,33 +271,6 @@ def test_equality_for_the_short_circuit_is_that_of_json_after_transforms(registr
     assert [[item.path for item in items] for items in judge.calls] == [["a"]]
 
 
-def test_by_value_asks_once_about_equal_questions(registry):
-    judge = Judge(by_value=True)
-    registry.comparator("judge", judge)
-    result = compare_json(
-        ["A", "A", "b", "A", 1, True],
-        ["a", "a", "a", "x", "1", "1"],
-        metric="leaf_f1",
-        fields={"[]": {"compare": "judge"}},
-    )
-    assert [[item.expected_path for item in items] for items in judge.calls] == [
-        ["[0]", "[2]", "[3]", "[4]", "[5]"]
-    ]
-    assert [f.score for f in result.field_results] == [1.0, 1.0, 0.0, 0.0, 1.0, 0.0]
-
-
-def test_by_value_tells_parameters_apart(registry):
-    judge = Judge(by_value=True)
-    registry.comparator("judge", judge)
-    compare_json(
-        {"a": "x", "b": "x"},
-        {"a": "y", "b": "y"},
-        metric="leaf_f1",
-        fields={"a": {"compare": {"judge": {"n": 1}}}, "b": {"compare": {"judge": {"n": 2}}}},
-    )
-    assert [len(items) for items in judge.calls] == [2]
-
-
 def test_a_threshold_for_leaves_holds_for_answers(registry):
     registry.comparator("half", lambda items: [0.5 for _ in items])
     rule = {"a": {"compare": "half"}}
@@ -558,8 +531,8 @@ def test_a_scope_that_is_none_is_an_error(registry):
 
 def test_a_flag_that_is_none_is_an_error(registry):
     with pytest.raises(ConfigurationError) as error:
-        registry.comparator("judge", Judge(by_value="yes"))
-    assert str(error.value) == "comparator 'judge' has by_value = 'yes'; it is True or False"
+        registry.comparator("judge", Judge(null_aware="yes"))
+    assert str(error.value) == "comparator 'judge' has null_aware = 'yes'; it is True or False"
 
 
 def test_a_class_is_not_its_instance(registry):

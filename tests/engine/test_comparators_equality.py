@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.compare import BUILTIN
 from pytest_jsonmatch.engine.compare.equality import in_same_group
 
@@ -121,6 +122,11 @@ def test_oneof_lists_can_be_transformed_like_the_data():
     values = oneof.map_params({"values": ("A", 1)}, lambda v: v.lower() if isinstance(v, str) else v)
     groups = oneof.map_params({"groups": [["A", "B"]]}, str.lower)
     assert (values, groups) == ({"values": ["a", 1]}, {"groups": [["a", "b"]]})
+
+
+def test_containers_in_oneof_lists_are_transformed_as_the_data_are():
+    rule = {"compare": {"oneof": {"values": [{"city": "PARIS"}]}}, "transform": ["lowercase"]}
+    assert compare_json({"at": {"city": "Paris"}}, {"at": {"city": "x"}}, fields={"at": rule}).score == 1.0
 
 
 def test_in_same_group():

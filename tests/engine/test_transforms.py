@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.compare.transforms import (
     BUILTIN,
-    map_strings,
+    map_scalars,
     normalize_text,
     strip_accents,
     user_transform,
@@ -233,10 +233,11 @@ def test_a_users_transform_must_be_callable():
     assert str(caught.value) == "transform 'mine' must be a function of (value) or (value, params), not str"
 
 
-def test_map_strings_copies_and_leaves_keys():
+def test_map_scalars_copies_and_leaves_keys():
     value = {"A": ["B", {"C": "D"}, 1], "E": None}
-    mapped = map_strings(value, str.lower)
-    assert (mapped, value) == ({"A": ["b", {"C": "d"}, 1], "E": None}, {"A": ["B", {"C": "D"}, 1], "E": None})
+    mapped = map_scalars(value, repr)
+    assert mapped == {"A": ["'B'", {"C": "'D'"}, "1"], "E": "None"}
+    assert value == {"A": ["B", {"C": "D"}, 1], "E": None}
 
 
 def test_the_module_can_be_imported_first():

@@ -190,7 +190,7 @@ def check_layout(before, after):
 
 # Comments stay, and there are places where none can: between brackets that go, below a text that would swallow it.
 REASONS = {
-    "a comment stands inside the text to remove; move it first",
+    "a comment is inside the text to remove; move it first",
     "the text around the value can't be edited so that nothing else changes; write the value by hand",
 }
 

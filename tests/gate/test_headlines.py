@@ -293,7 +293,7 @@ def test_a_refusal_spells_the_difference_out():
     after = ResultSet(tuple(case(f"c{number}", GOLD, metric="pairwise_f1") for number in range(5)))
     assert shown(compare_runs(before, after)) == [
         "baseline main: 5 cases in both",
-        "  5 cases not scored as they were then: no comparison is made",
+        "  5 cases scored differently in the baseline: no comparison is made",
         *(
             line
             for number in range(3)

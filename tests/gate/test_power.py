@@ -115,7 +115,7 @@ def test_a_drop_that_there_cant_be(drop):
 def test_nothing_to_plan_from():
     with pytest.raises(ConfigurationError, match=r"^there is no case to plan from$"):
         sample_of({})
-    with pytest.raises(ConfigurationError, match=r"^a precision of 0: it is a share"):
+    with pytest.raises(ConfigurationError, match=r"^a precision of 0: it must be between 0 and 1"):
         clusters_to_know(assumed_sample(0.5), 0)
 
 

@@ -35,8 +35,8 @@ def test_a_certain_decision_is_what_the_whole_run_comes_to(found, seen, limit):
 def test_a_threshold_stops_as_soon_as_it_is_settled():
     found = [decided([1.0] * 7 + [0.0] * bad, 20, 0.8) for bad in range(6)]
     assert [decision.passed for decision in found] == [None] * 5 + [False]
-    assert found[5] == Decision(False, "the mean score can reach 0.750 at most")
-    assert decided([1.0] * 16, 20, 0.8).reason == "the mean score is 0.800 at least"
+    assert found[5] == Decision(False, "the mean score can reach at most 0.750")
+    assert decided([1.0] * 16, 20, 0.8).reason == "the mean score is at least 0.800"
 
 
 def test_no_case_at_all_fails():

@@ -212,7 +212,7 @@ def test_what_an_actual_file_gives(tmp_path, name, data, value):
             "expected_file: b.yml",
             "b.yml",
             b"a: &a [*a]",
-            "x.golden.yaml:1:1: expected_file is not valid: b.yml:1:8: *a stands",
+            "x.golden.yaml:1:1: expected_file is not valid: b.yml:1:8: *a is inside",
         ),
         (
             "expected_file: c.json",

@@ -177,7 +177,7 @@ def test_the_case_fixture_belongs_to_golden_cases(pytester):
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(
         [
-            "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is none and can't use them"
+            "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is not one and can't use them"
         ]
     )
 

@@ -71,7 +71,7 @@ def test_the_shipped_file_is_what_the_tables_say():
         files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_text(encoding="utf-8")
     )
     assert json.loads(shipped) == SCHEMA, (
-        "write it anew: jsonmatch cases schema --output pytest_jsonmatch/golden/golden-cases.schema.json"
+        "regenerate it: jsonmatch cases schema --output pytest_jsonmatch/golden/golden-cases.schema.json"
     )
 
 
@@ -538,24 +538,23 @@ def test_a_value_with_a_place_is_free_where_there_are_parameters(value):
 # As the docs have it.
 BEYOND_SCHEMA = {
     "unique ids": (
-        "No two cases have the same `id`, and none has the one that another gets by its place, its "
+        "No two cases have the same `id`, and none has an id that another gets from its place, its "
         "parameters or its runs."
     ),
     "letters of all scripts": (
-        "Beyond ASCII, `id`, `producer` and the names of marks hold letters and digits only. The schema "
-        "takes any character there: regular expressions have no word for a letter that all editors know."
+        "Beyond ASCII, `id`, `producer` and the names of marks hold only letters and digits. The schema "
+        "allows any character there: no regular expression for a letter works in all editors."
     ),
     "what parameters make": (
-        "A value with a place `${name}` is looked at once it is filled, and so are the ids that "
-        "`parametrize` makes. Each place names a parameter, and all rows have the same names."
+        "A value with `${name}` is checked after it is filled in, and so are the ids that `parametrize` "
+        "makes. Each `${name}` names a parameter, and all rows have the same names."
     ),
-    "version specifiers": "The `python` of a `skipif` can be read as a version specifier.",
-    "a size of no bytes": "A `memory_limit` in words comes to one byte or more: not `0 KiB`.",
-    "duplicate keys": "A key stands once in its mapping; an editor sees one of the two.",
+    "version specifiers": "The `python` of a `skipif` is a valid version specifier.",
+    "a size of no bytes": "A `memory_limit` with a unit is at least one byte: not `0 KiB`.",
+    "duplicate keys": "A mapping has each key once; an editor sees only one of two.",
     "tables": "The file of `cases_from` can be read, and has rows.",
     "plain YAML": (
-        "No tags, no merge keys, no keys that are not strings, one document a file; nothing nests deeper "
-        "than 1,000 levels, and all of it comes to 16 MiB at most, aliases and `parametrize` written out."
+        "no tags, no merge keys, only strings as keys, one document per file, and the limits of depth and size."
     ),
 }
 
@@ -567,11 +566,11 @@ BEYOND = {
     ],
     "letters of all scripts": [
         ("{id: a–b, expected: 1}", "can't name a test"),
-        ("{producer: 'm€:f', expected: 1}", "`producer` has to be"),
+        ("{producer: 'm€:f', expected: 1}", "`producer` must be"),
         ("{marks: [a…], expected: 1}", "can't be the name of a mark"),
     ],
     "what parameters make": [
-        ("{parametrize: {n: [2]}, threshold: '${n}', expected: 1}", "has to be a number from 0 to 1"),
+        ("{parametrize: {n: [2]}, threshold: '${n}', expected: 1}", "must be a number from 0 to 1"),
         ("{parametrize: {n: [a b]}, expected: '${m}'}", "names no parameter"),
         ("{parametrize: [{n: 1}, {m: 1}], expected: 1}", "the rows do not have the same names"),
         (
@@ -579,7 +578,7 @@ BEYOND = {
             "is already taken by",
         ),
     ],
-    "version specifiers": [("{marks: [{skipif: {python: three}}], expected: 1}", "'three' is none")],
+    "version specifiers": [("{marks: [{skipif: {python: three}}], expected: 1}", "'three' is not one")],
     "a size of no bytes": [("{options: {memory_limit: 0 KiB}, expected: 1}", "memory_limit is '0 KiB'")],
     "duplicate keys": [("{expected: 1, expected: 2}", "'expected'")],
     "tables": [("{cases_from: {file: none.jsonl}}", "none.jsonl can't be read")],

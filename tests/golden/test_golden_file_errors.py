@@ -40,18 +40,18 @@ def in_case(key):
         ("case:\n- expected: 1\n", "x.yaml:1:1: unknown key 'case'; did you mean 'cases'?"),
         ("metric: a\ncasess: []\n", "x.yaml:2:1: unknown key 'casess'; did you mean 'cases'?"),
         (in_case("inputt: 1"), "x.yaml:4:3: unknown key 'inputt'; did you mean 'input'?"),
-        (in_case("cases: []"), "x.yaml:4:3: `cases` can't stand inside a case"),
+        (in_case("cases: []"), "x.yaml:4:3: `cases` is not allowed inside a case"),
         ("cases: {}\n", "x.yaml:1:1: `cases` is an object, not a list of cases"),
         ("cases:\n", "x.yaml:1:1: `cases` is null, not a list of cases"),
         ("cases: []\n", "x.yaml:1:1: `cases` is empty; a file without cases tests nothing"),
         ("cases:\n- expected: 1\n- text\n", "x.yaml:3:3: the case is a string, not a mapping"),
         (
             "id: x\ncases:\n- expected: 1\n",
-            "x.yaml:1:1: `id` belongs to a case and can't stand beside `cases`",
+            "x.yaml:1:1: `id` belongs to a case and is not allowed beside `cases`",
         ),
         (
             "cases:\n- expected: 1\nactual: 1\n",
-            "x.yaml:3:1: `actual` belongs to a case and can't stand beside `cases`",
+            "x.yaml:3:1: `actual` belongs to a case and is not allowed beside `cases`",
         ),
         (
             "cases:\n- {id: a, expected: 1}\n- {expected: 1}\n- {id: a, expected: 1}\n",
@@ -60,7 +60,7 @@ def in_case(key):
         (
             "cases:\n- {id: case-2, expected: 1}\n- {expected: 1}\n",
             (
-                "x.yaml:3:3: the id 'case-2', which a case without one gets by its place, "
+                "x.yaml:3:3: the id 'case-2', which a case without one gets from its place, "
                 "is already taken by the case at line 2; choose another"
             ),
         ),
@@ -69,7 +69,7 @@ def in_case(key):
         (in_case("actual: 1\n  actual_file: a"), "x.yaml:5:3: both `actual` and `actual_file`; keep one"),
         (
             "expected_file: a.txt\n",
-            "x.yaml:1:1: `expected_file` 'a.txt' has to be a .json, .yaml or .yml file",
+            "x.yaml:1:1: `expected_file` 'a.txt' must be a .json, .yaml or .yml file",
         ),
         ("expected_file: 3\n", "x.yaml:1:1: `expected_file` is a number, not a string; put it in quotes"),
         (
@@ -77,28 +77,28 @@ def in_case(key):
             "x.yaml:4:3: `actual_file` is empty; give a path, relative to this file",
         ),
         (in_case("title: true"), "x.yaml:4:3: `title` is a boolean, not a string; put it in quotes"),
-        (in_case("title: [a]"), "x.yaml:4:3: `title` is an array, not a string; it has to be a string"),
+        (in_case("title: [a]"), "x.yaml:4:3: `title` is an array, not a string; it must be a string"),
         (in_case("metric: ''"), "x.yaml:4:3: `metric` is empty; name a metric"),
         (
             in_case("threshold: high"),
-            'x.yaml:4:3: `threshold` has to be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields, not "high"',
+            'x.yaml:4:3: `threshold` must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields, not "high"',
         ),
         (
             in_case("threshold: {scor: 1}"),
             "x.yaml:4:15: `threshold` has no figure 'scor'; did you mean 'score'?",
         ),
-        (in_case("threshold: {f1: 2}"), "x.yaml:4:15: `threshold` has to be a number from 0 to 1, not 2"),
+        (in_case("threshold: {f1: 2}"), "x.yaml:4:15: `threshold` must be a number from 0 to 1, not 2"),
         (
             in_case("threshold: {f1: true}"),
-            "x.yaml:4:15: `threshold` has to be a number from 0 to 1, not true",
+            "x.yaml:4:15: `threshold` must be a number from 0 to 1, not true",
         ),
         (
             in_case("threshold: {fields: 1}"),
-            "x.yaml:4:15: `threshold` `fields` has to map path patterns to numbers from 0 to 1",
+            "x.yaml:4:15: `threshold` `fields` must map path patterns to numbers from 0 to 1",
         ),
         (
             in_case("threshold: {fields: {a: 2}}"),
-            "x.yaml:4:24: `threshold` has to be a number from 0 to 1, not 2",
+            "x.yaml:4:24: `threshold` must be a number from 0 to 1, not 2",
         ),
         (in_case("options: []"), "x.yaml:4:3: `options` is an array, not an object"),
         (
@@ -107,21 +107,21 @@ def in_case(key):
         ),
         (
             in_case("options: {fields: {}}"),
-            "x.yaml:4:13: `options` hold no `fields`; it stands beside `options`",
+            "x.yaml:4:13: `options` can't hold `fields`; write it beside `options`",
         ),
         (
             in_case("options: {metric: a}"),
-            "x.yaml:4:13: `options` hold no `metric`; it stands beside `options`",
+            "x.yaml:4:13: `options` can't hold `metric`; write it beside `options`",
         ),
-        (in_case("options: {repair: 1}"), "x.yaml:4:13: `options` `repair` has to be true or false"),
+        (in_case("options: {repair: 1}"), "x.yaml:4:13: `options` `repair` must be true or false"),
         (in_case("fields: []"), "x.yaml:4:3: `fields` is an array, not an object"),
         (
             in_case("producer: module.function"),
-            'x.yaml:4:3: `producer` has to be "module:function", such as "myproject.extract:receipt"',
+            'x.yaml:4:3: `producer` must be "module:function", such as "myproject.extract:receipt"',
         ),
         (
             in_case("marks: slow"),
-            "x.yaml:4:3: `marks` has to be a list, such as [slow] or [{skip: the reason}]",
+            "x.yaml:4:3: `marks` must be a list, such as [slow] or [{skip: the reason}]",
         ),
         (
             in_case("marks: [1]"),
@@ -149,7 +149,7 @@ def in_case(key):
         ),
         (
             in_case("marks: [{xfail: {strict: 1}}]"),
-            "x.yaml:4:11: `marks`: `strict` of `xfail` has to be true or false",
+            "x.yaml:4:11: `marks`: `strict` of `xfail` must be true or false",
         ),
         (
             in_case("marks: [{skipif: 'True'}]"),
@@ -184,7 +184,7 @@ def in_case(key):
             in_case("marks: [{skipif: {python: '3.12'}}]"),
             (
                 "x.yaml:4:11: `marks`: `python` of `skipif` is a version specifier in quotes, "
-                "such as '<3.12': '3.12' is none"
+                "such as '<3.12': '3.12' is not one"
             ),
         ),
         (
@@ -204,9 +204,9 @@ def in_case(key):
         ),
         (
             in_case("parametrize: 3"),
-            "x.yaml:4:3: `parametrize` has to map names to lists of values, or list rows of names and values",
+            "x.yaml:4:3: `parametrize` must map names to lists of values, or list rows of names and values",
         ),
-        (in_case("parametrize: {n: 3}"), "x.yaml:4:17: `parametrize`: 'n' has to be a list of its values"),
+        (in_case("parametrize: {n: 3}"), "x.yaml:4:17: `parametrize`: 'n' must be a list of its values"),
         (
             in_case("parametrize: {a-b: [1]}"),
             "x.yaml:4:17: `parametrize`: 'a-b' can't name a parameter: use letters, digits and _",
@@ -235,12 +235,12 @@ def in_case(key):
         ),
         (
             in_case("parametrize: {n: [1, 2]}\n  actual: ['${m}']"),
-            "x.yaml:5:12: '${m}' names no parameter; known: n. The text itself is written $${m}",
+            "x.yaml:5:12: '${m}' names no parameter; known: n; to write the text itself, use $${m}",
         ),
         (
             in_case("parametrize: {n: [1, 2]}\n  threshold: ${n}"),
             (
-                "x.yaml:5:3: `threshold` has to be a number from 0 to 1, or a mapping of "
+                "x.yaml:5:3: `threshold` must be a number from 0 to 1, or a mapping of "
                 "score, precision, recall, f1 and fields, not 2"
             ),
         ),
@@ -328,7 +328,7 @@ def test_ids_that_node_ids_cannot_hold(case_id):
 )
 def test_ids_that_pytest_keeps_for_itself(case_id):
     assert errors_of(f"id: {case_id}\nexpected: 1\n") == [
-        f"x.yaml:1:1: `id` {case_id!r} is a name that pytest keeps for itself; choose another"
+        f"x.yaml:1:1: `id` {case_id!r} is a name that pytest reserves; choose another"
     ]
 
 
@@ -340,10 +340,10 @@ def test_ids_that_python_keeps_for_itself():
 
 def test_what_is_no_list_of_marks_and_no_id_is_told_and_no_more():
     assert errors_of("cases: [{expected: 1}]\nmarks:\n") == [
-        "x.yaml:2:1: `marks` has to be a list, such as [slow] or [{skip: the reason}]"
+        "x.yaml:2:1: `marks` must be a list, such as [slow] or [{skip: the reason}]"
     ]
     assert errors_of("id: [a]\nexpected: 1\n") == [
-        "x.yaml:1:1: `id` is an array, not a string; it has to be a string"
+        "x.yaml:1:1: `id` is an array, not a string; it must be a string"
     ]
 
 
@@ -427,12 +427,12 @@ def test_ten_times_the_errors_are_ten_times_the_work(head, line):
     [
         (
             f"parametrize: {{a: {list(range(100))}, b: {list(range(100))}, c: {list(range(11))}}}",
-            "x.yaml:4:3: `parametrize` makes 110,000 cases of one, and 100,000 are the most",
+            "x.yaml:4:3: `parametrize` makes 110,000 cases of one; at most 100,000 are allowed",
         ),
         (
             f"parametrize: {{n: {list(range(1000))}}}\n  input: {'x' * 20_000}",
             (
-                "x.yaml:4:3: written out, the cases of `parametrize` come to more than 16 MiB; "
+                "x.yaml:4:3: written out, the cases of `parametrize` take more than 16 MiB; "
                 "make fewer of them, or raise the ini option jsonmatch_yaml_limit"
             ),
         ),

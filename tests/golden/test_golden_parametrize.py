@@ -204,7 +204,7 @@ def test_the_same_cases_for_a_test_in_python(pytester, write):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "golden_cases: no file fits 'cases/*.yaml' in *"),
+        ({}, "golden_cases: no file matches 'cases/*.yaml' in *"),
         ({"tests/cases/a.yaml": "expcted: 1\n"}, "cases/a.yaml:1:1: unknown key 'expcted'; *"),
     ],
 )

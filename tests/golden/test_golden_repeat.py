@@ -100,13 +100,13 @@ def test_the_same_id_twice():
 
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "two", "true", "[2]", "10001", "null"])
 def test_a_repeat_that_is_none(value):
-    with pytest.raises(ValueError, match=r"^x.yaml:2:1: `repeat` has to be a whole number from 1 to 10,000$"):
+    with pytest.raises(ValueError, match=r"^x.yaml:2:1: `repeat` must be a whole number from 1 to 10,000$"):
         ids(f"id: a\nrepeat: {value}\nexpected: 1\n")
 
 
 @pytest.mark.parametrize("value", ["-0.1", "1.1", "high", "true", "null"])
 def test_a_rate_that_is_none(value):
-    message = r"^x.yaml:2:1: `min_pass_rate` has to be a number from 0 to 1, not "
+    message = r"^x.yaml:2:1: `min_pass_rate` must be a number from 0 to 1, not "
     with pytest.raises(ValueError, match=message):
         ids(f"id: a\nmin_pass_rate: {value}\nexpected: 1\n")
 
@@ -235,6 +235,12 @@ def test_last_failed_runs_the_whole_case_again(suite, workers):
     suite.runpytest(*workers)
     run = suite.runpytest("--lf", *workers)
     run.assert_outcomes(passed=2, xfailed=3)
+    run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
+
+
+def test_without_pytests_cache_a_failed_case_just_fails(suite):
+    run = suite.runpytest("-p", "no:cacheprovider")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
 
 

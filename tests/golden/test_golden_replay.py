@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.api import compare_values
+from pytest_jsonmatch.api import Comparing
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.loader import load_cases
@@ -156,7 +156,7 @@ def test_what_a_run_kept_that_did_not_end_stays_beside_the_file(pytester, write,
     assert (pytester.path / "out.jsonl").read_text() == "old"
     (partial,) = pytester.path.glob("*.partial")
     assert json.loads(partial.read_text())["case"] == "a.golden.yaml::a"
-    outcome.stdout.fnmatch_lines([f"--jsonmatch-record: the run did not come to its end; *{partial.name}"])
+    outcome.stdout.fnmatch_lines([f"--jsonmatch-record: the run did not finish; *{partial.name}"])
 
 
 FULL_DISK = """
@@ -179,7 +179,7 @@ def test_on_a_full_disk_the_older_file_stays_whole(pytester, write, older):
         "-p", "no:cacheprovider", "--jsonmatch-record=out.jsonl", "--tb=no"
     )
     assert outcome.ret == pytest.ExitCode.TESTS_FAILED
-    stays = "; the one of an earlier run stays as it was" if older else ""
+    stays = "; the file of an earlier run stays as it was" if older else ""
     outcome.stdout.fnmatch_lines([f"--jsonmatch-record: *out.jsonl can't be written: file too large{stays}"])
     outcome.assert_outcomes(failed=9)
     found = pytester.path / "out.jsonl"
@@ -204,10 +204,10 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write):
             ["--jsonmatch-replay=nowhere.jsonl"],
             "*--jsonmatch-replay: *nowhere.jsonl can't be read: no such file*",
         ),
-        (["--jsonmatch-replay=bad.jsonl"], "*bad.jsonl:2 is no output that --jsonmatch-record wrote"),
+        (["--jsonmatch-replay=bad.jsonl"], "*bad.jsonl:2 is not an output that --jsonmatch-record wrote"),
         (
             ["--jsonmatch-replay=torn.jsonl"],
-            "*torn.jsonl:2 is not whole: the file is torn; delete the line, *",
+            "*torn.jsonl:2 is not complete: the file was cut; delete the line, *",
         ),
         (["--jsonmatch-record=no/folder/out.jsonl"], "*--jsonmatch-record: *No such file*"),
         (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; a replay makes no new answers"),
@@ -368,7 +368,7 @@ def test_an_answer_and_what_is_read_of_it_have_the_same_score(tmp_path_factory, 
 
 def judged(actual, expected):
     try:
-        return compare_values(actual, expected, "json_similarity", {}).score
+        return Comparing("json_similarity", {}).result(actual, expected).score
     except JsonMatchError as error:
         return str(error)
 

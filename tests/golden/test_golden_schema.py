@@ -84,7 +84,7 @@ def test_a_schema_written_out(pytester, write):
         ),
         (
             "options: {schema: x.json}\nexpected: 1",
-            ["E *: a.golden.yaml:2:11: `options` hold no `schema`; it stands beside `options`*"],
+            ["E *: a.golden.yaml:2:11: `options` can't hold `schema`; write it beside `options`*"],
         ),
     ],
 )

@@ -217,7 +217,7 @@ def test_a_column_has_the_type_of_the_whole_schema(cases):
 )
 def test_a_cell_of_another_type_is_an_error(cases, column, cell, wanted):
     (case,) = cases("", f"no,{column}\n1,{cell}\n", "gold.csv", RECEIPT).values()
-    reason = f"{column!r} is {json.dumps(cell)}, and the schema has {wanted} there"
+    reason = f"{column!r} is {json.dumps(cell)}, but the schema requires {wanted} there"
     assert error_of(lambda: case.expected) == f"gold.csv:2:1: {reason}"
 
 
@@ -246,7 +246,7 @@ def test_cells_have_line_breaks_and_quotes(cases):
         ('{"no": "a", "gold": 2}', "2:1: the id 'a' is already taken by the row at line 1"),
         (
             '{"no": "setup", "gold": 2}',
-            "2:1: 'setup' is a name that pytest keeps for itself; choose another",
+            "2:1: 'setup' is a name that pytest reserves; choose another",
         ),
         (
             '{"no": 1, "gold": 1, "gold": 2}',
@@ -266,7 +266,9 @@ def test_a_row_that_lacks_a_column(cases):
         'id: no, expected: gold, input_file: "{page}.txt"', '{"no": "a"}\n{"no": "b", "page": ""}\n'
     )
     assert error_of(lambda: found["a"].expected) == "gold.jsonl:1:1: the row has no 'gold'; known: no"
-    assert error_of(lambda: found["b"].input) == "gold.jsonl:2:1: 'page' is \"\", which can't stand in a path"
+    assert (
+        error_of(lambda: found["b"].input) == "gold.jsonl:2:1: 'page' is \"\", which can't be part of a path"
+    )
 
 
 def test_a_row_of_csv_that_is_no_case(cases):
@@ -274,7 +276,7 @@ def test_a_row_of_csv_that_is_no_case(cases):
     errors = {name: error_of(lambda case=case: case.expected) for name, case in found.items() if name != "4"}
     assert errors == {
         "line-2": "gold.csv:2:1: not CSV: ',' expected after '\"'",
-        "line-3": "gold.csv:3:1: the row has to have a cell for each of 2 columns, and has 1",
+        "line-3": "gold.csv:3:1: the row must have a cell for each of 2 columns, but has 1",
         "line-4": "gold.csv:4:1: byte 0xff is not valid UTF-8; decode the bytes, or save the text as UTF-8",
         "line-6": "gold.csv:6:1: not CSV: unexpected end of data",
     }
@@ -326,21 +328,21 @@ def test_a_table_without_cases(cases, columns, rows, message):
     [
         (
             "cases_from: a.csv",
-            "1:1: `cases_from` has to be a mapping with `file` and what its columns are for",
+            "1:1: `cases_from` must be a mapping with `file` and what its columns are for",
         ),
-        ("cases_from: {file: a.xls}", "1:14: `cases_from`: `file` has to name a .jsonl or .csv file"),
-        ("cases_from: {id: a}", "1:1: `cases_from`: `file` has to name a .jsonl or .csv file"),
+        ("cases_from: {file: a.xls}", "1:14: `cases_from`: `file` must name a .jsonl or .csv file"),
+        ("cases_from: {id: a}", "1:1: `cases_from`: `file` must name a .jsonl or .csv file"),
         (
             "cases_from: {file: a.csv, id: 1}",
-            "1:27: `cases_from`: `id` has to be the name of the column that names the cases",
+            "1:27: `cases_from`: `id` must be the name of the column that names the cases",
         ),
         (
             "cases_from: {file: a.csv, expected: {a: 1}}",
-            "1:38: `cases_from`: `a` has to name a column, or map fields to columns",
+            "1:38: `cases_from`: `a` must name a column, or map fields to columns",
         ),
         (
             "cases_from: {file: a.csv, tags: {a: 1}}",
-            "1:34: `cases_from`: the tag 'a' has to be a text, in which {column} stands for a value",
+            "1:34: `cases_from`: the tag 'a' must be a text, in which {column} stands for a value",
         ),
         (
             "cases_from: {file: a.csv, expcted: a}",
@@ -354,10 +356,10 @@ def test_a_table_without_cases(cases, columns, rows, message):
             "{cases: [{expected: 1}], cases_from: {file: a.csv}}",
             "1:26: both `cases` and `cases_from`; keep one",
         ),
-        ("cases: [{expected: 1, cases_from: {}}]", "1:23: `cases_from` can't stand inside a case"),
+        ("cases: [{expected: 1, cases_from: {}}]", "1:23: `cases_from` is not allowed inside a case"),
         (
             "{cases_from: {file: no.csv}, id: a}",
-            "1:30: `id` belongs to a case and can't stand beside `cases`",
+            "1:30: `id` belongs to a case and is not allowed beside `cases`",
         ),
         ("cases_from: {file: no.csv}", "1:14: no.csv can't be read: no such file or directory"),
     ],

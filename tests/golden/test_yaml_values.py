@@ -189,32 +189,32 @@ def test_an_alias_may_be_a_key() -> None:
         ("- &a [1]\n- *a : 1\n", "x.yaml:2:3: a key is an array; JSON's keys are strings"),
         (
             "a: !!str 1\n",
-            "x.yaml:1:4: the tag '!!str': values have JSON's types only; leave it out, and quote what is to be a string",
+            "x.yaml:1:4: the tag '!!str': values have JSON's types only; leave it out, and put strings in quotes",
         ),
         (
             "a: !mine {b: 1}\n",
-            "x.yaml:1:4: the tag '!mine': values have JSON's types only; leave it out, and quote what is to be a string",
+            "x.yaml:1:4: the tag '!mine': values have JSON's types only; leave it out, and put strings in quotes",
         ),
         (
             "b:\n  <<: {a: 1}\n",
             'x.yaml:2:3: YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name',
         ),
-        ("a: &x [1, *x]\n", "x.yaml:1:11: *x stands inside the value it names; JSON has no cycles"),
+        ("a: &x [1, *x]\n", "x.yaml:1:11: *x is inside the value it names; JSON has no cycles"),
         (
             "total: &total 1\nb: *totol\n",
-            "x.yaml:2:4: no anchor &totol stands before this alias; did you mean *total?",
+            "x.yaml:2:4: there is no anchor &totol before this alias; did you mean *total?",
         ),
-        ("b: *q\n", "x.yaml:1:4: no anchor &q stands before this alias"),
+        ("b: *q\n", "x.yaml:1:4: there is no anchor &q before this alias"),
         (
             "a: 1\n---\nb: 2\n",
-            "x.yaml:2:1: a second document begins here; keep one document a file, and list several cases below `cases:`",
+            "x.yaml:2:1: a second document begins here; keep one document per file, and list several cases below `cases:`",
         ),
         ("a:\n\tb: 1\n", "x.yaml:2:1: a tab can't indent in YAML; use spaces"),
         ("a: @b\n", "x.yaml:1:4: a plain value can't begin with '@'; put it in quotes"),
-        ("a: x\x00y\n", "x.yaml:1:5: a NUL character; the file is damaged, or no text at all"),
+        ("a: x\x00y\n", "x.yaml:1:5: a NUL character; the file is damaged, or is not text"),
         (
             "a: 1\nb: \x07\n",
-            "x.yaml:2:4: the character U+0007 can't stand in YAML as it is; write it as an escape in double quotes",
+            "x.yaml:2:4: the character U+0007 is not allowed in YAML; write it as an escape in double quotes",
         ),
         (b"a: 1\nb: x\xff\n", "x.yaml:2:5: the byte 0xff is not UTF-8; save the file as UTF-8"),
         ("a: 1\n".encode("utf-16"), "x.yaml:1:1: the file is UTF-16; save it as UTF-8"),
@@ -239,12 +239,14 @@ def test_errors_say_where_and_what(text: str | bytes, message: str, parser: str)
 
 def test_what_is_never_closed_is_reported_where_it_opens() -> None:
     assert error_of("a: 1\nb: [1,\n  2\n").startswith(
-        "x.yaml:2:4: not YAML: parsing a flow sequence that begins here"
+        "x.yaml:2:4: not YAML: the text ends while parsing a flow sequence that begins here"
     )
     assert error_of("a: {b: [1,\n  2],\n") == (
-        "x.yaml:1:4: not YAML: parsing a flow node that begins here, the text ends"
+        "x.yaml:1:4: not YAML: the text ends while parsing a flow node that begins here"
     )
-    assert error_of("a: {b: [1,\n  2,\n").startswith("x.yaml:1:8: not YAML: parsing a flow node")
+    assert error_of("a: {b: [1,\n  2,\n").startswith(
+        "x.yaml:1:8: not YAML: the text ends while parsing a flow node"
+    )
 
 
 def test_other_syntax_errors_have_their_place() -> None:
@@ -255,7 +257,7 @@ def test_an_alias_bomb_is_an_error() -> None:
     levels = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     assert error_of("\n".join(levels)) == (
-        "x.yaml:7:25: written out, the aliases up to here come to more than 16 MiB; "
+        "x.yaml:7:25: written out, the aliases up to here take more than 16 MiB; "
         "use fewer of them, or raise the ini option jsonmatch_yaml_limit"
     )
 

@@ -201,7 +201,9 @@ def test_a_kept_answer_that_took_what_can_not_be_is_an_error_of_its_line(suite, 
     suite.path.joinpath("kept.jsonl").write_text(f"\n{line}\n", encoding="utf-8")
     run = suite.runpytest("--jsonmatch-replay=kept.jsonl")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
-    assert re.search(r"kept\.jsonl:2 is no output that --jsonmatch-record wrote: spent: ", run.stderr.str())
+    assert re.search(
+        r"kept\.jsonl:2 is not an output that --jsonmatch-record wrote: spent: ", run.stderr.str()
+    )
 
 
 def test_the_call_of_a_producer_is_measured_if_its_answer_does_not_say_how_long_it_took(producers, pytester):

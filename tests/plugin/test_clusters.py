@@ -106,7 +106,7 @@ def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
     )
     run = pytester.runpytest(*options, *workers)
     assert run.ret == pytest.ExitCode.OK
-    told = "how often the judge errs is left out of intervals"
+    told = "intervals do not account for the judge's errors"
     assert sum(told in line for line in run.outlines) == 1
     assert told in (pytester.path / "out.md").read_text(encoding="utf-8")
     for line in (["report", "out.json"], ["diff", "out.json", "out.json"]):

@@ -129,7 +129,7 @@ def test_scores_of_another_metric_are_not_compared(suite, monkeypatch):
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines(
         [
-            "  3 cases not scored as they were then: no comparison is made",
+            "  3 cases scored differently in the baseline: no comparison is made",
             "  test_it.py::test_it[[]a[]]",
             "    *leaf_f1*, now *json_similarity*",
             "  FAILED   --jsonmatch-baseline=main  3 cases scored in another way",

@@ -246,7 +246,7 @@ def test_details_are_bounded() -> None:
 def test_a_page_shows_the_worst_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_jsonmatch.report.html._ROOM", 1)
     html = html_page(page_of({"a": ({"n": 1}, {"n": 1.1}), "b": ({"n": 1}, {"n": 2})}))
-    assert "Values are shown of the 1 worst comparison, of 2 that are not perfect." in html
+    assert "Values are shown for the 1 worst comparison of 2 that are not perfect." in html
     assert ["d" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
 
 
@@ -257,7 +257,7 @@ def test_pairs_of_an_array() -> None:
     assert found["arrays"] == [
         {
             "p": "$",
-            "note": "2 pairs by what fits best, 1 only expected",
+            "note": "2 pairs by best fit, 1 only expected",
             "pairs": [[0, 1, 0.5, None, 0.0], [2, 0, 1.0, None, 0.0]],
             "expected": [1],
             "actual": [],
@@ -287,7 +287,7 @@ def test_pairs_that_nobody_has_looked_at_say_why() -> None:
     )
     html = html_page(RunView(page.results, details={("a", "a#1"): details_of(result)}))
     (array,) = data_in(html)["cases"][0]["u"][0]["c"][0]["d"]["arrays"][:1]
-    assert array["note"].endswith("second-best partners not computed: the comparator 'regex' may be dear")
+    assert array["note"].endswith("second-best partners not computed: the comparator 'regex' may be slow")
 
 
 def test_whole_documents() -> None:
@@ -328,7 +328,7 @@ def test_whole_documents_are_bounded() -> None:
 def test_a_page_has_room_for_so_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_jsonmatch.report.html._ROOM", 1)
     html = html_page(page_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": 1}, {"n": 2})}))
-    assert "Whole documents are shown of the 1 worst comparison, of 2." in html
+    assert "Whole documents are shown for the 1 worst comparison of 2." in html
     assert ["o" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
 
 

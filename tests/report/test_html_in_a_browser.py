@@ -226,7 +226,7 @@ def test_filter(browser: Browser) -> None:
     browser.type("#cases-filter [name=status]", "failed")
     assert browser.texts(CASE_NAMES) == ["wrong", "array"]
     browser.type("#cases-filter [name=text]", "no such case")
-    assert browser.texts("#cases .list-rows") == ["nothing fits the filter"]
+    assert browser.texts("#cases .list-rows") == ["nothing matches the filter"]
     browser.type("#fields-filter [name=status]", "with inv")
     assert browser.texts("#fields .list-rows bdi") == ["phone", "items[].p", "items[].n"]
     browser.type("#fields-filter [name=text]", "phone")
@@ -378,7 +378,7 @@ def test_documents_of_what_is_right_stand_there_once(browser: Browser) -> None:
     browser.type("#cases-filter [name=text]", "right")
     browser.click("#cases .toggle")
     browser.click("#cases .documents summary")
-    assert browser.texts("#cases .documents summary") == ["Whole documents, both alike"]
+    assert browser.texts("#cases .documents summary") == ["Whole documents, both the same"]
     assert browser.texts("#cases .documents code") == ['{\n  "shop": "Bakery",\n  "total": 1\n}'] * 2
 
 
@@ -474,7 +474,7 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         "Figures mean of cases, with 95 % confidence intervals",
         "Gates on 4 cases",
         "Scores of cases choose a bar to see its cases",
-        "Fields × cases in the order of the lists below, and as they are filtered",
+        "Fields × cases sorted and filtered like the lists below",
         "Fields over all leaves ·",
         "Cases",
     ]

@@ -81,7 +81,7 @@ def test_what_was_not_computed_is_said():
     lines = text([["a2"], ["b3"]], [["a1", "[a-z]2"]], compare={"string": "regex"})
     assert lines[:2] == [
         "pairs of $ (expected ↔ actual)",
-        "  next best and ambiguous pairs not computed: the comparator 'regex' may be dear",
+        "  next best and ambiguous pairs not computed: the comparator 'regex' may be slow",
     ]
 
 

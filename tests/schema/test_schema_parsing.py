@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, compare_json, register_comparator
-from pytest_jsonmatch.schema import SchemaNode, load_schema, parse_eval_schema, schema_hash
+from pytest_jsonmatch.schema import SchemaNode, parse_eval_schema
 
 
 def test_the_tree_follows_properties_and_items() -> None:
@@ -52,14 +52,23 @@ def test_every_rule() -> None:
     )
     items = node.items
     assert items is not None
-    assert (node.align, node.transform, node.weight, node.skip, node.compare) == (
+    assert (
+        node.rules.get("align"),
+        node.rules.get("transform"),
+        node.rules.get("weight", 1.0),
+        node.rules.get("skip", False),
+        node.rules.get("compare"),
+    ) == (
         {"match_by": "key_field", "key": "sku"},
         ("strip", {"round_digits": {"digits": 2}}),
         2.0,
         False,
         None,
     )
-    assert (items.compare, items.skip) == ({"numeric": {"tolerance": {"rel": 0.1}}}, True)
+    assert (items.rules.get("compare"), items.rules.get("skip", False)) == (
+        {"numeric": {"tolerance": {"rel": 0.1}}},
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,16 +84,16 @@ def test_every_rule() -> None:
     ],
 )
 def test_source_4_writes_comparators_another_way(override: dict[str, Any], compare: object) -> None:
-    assert parse_eval_schema({"x-override-evaluator": override}).compare == compare
+    assert parse_eval_schema({"x-override-evaluator": override}).rules.get("compare") == compare
 
 
 def test_one_transform_needs_no_list() -> None:
-    assert parse_eval_schema({"x-eval-transform": "strip"}).transform == ("strip",)
+    assert parse_eval_schema({"x-eval-transform": "strip"}).rules["transform"] == ("strip",)
 
 
 def test_a_rule_that_is_null_is_not_there() -> None:
     node = parse_eval_schema({"x-eval-compare": None, "x-eval-transform": None})
-    assert (node.compare, node.transform) == (None, None)
+    assert (node.rules.get("compare"), node.rules.get("transform")) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +109,6 @@ def test_enum(schema: dict[str, Any], values: tuple[object, ...]) -> None:
     [
         ({"enum": ["a", 1, None]}, {"string", "integer", "null"}),
         ({"const": 1.5}, {"number"}),
-        ({"type": "string", "nullable": True}, {"string", "null"}),
-        ({"nullable": True}, set()),
         ({"properties": {"a": {}}}, {"object"}),
         ({"items": {}}, {"array"}),
         ({"type": "string", "minLength": 1}, {"string"}),
@@ -126,10 +133,10 @@ def test_references() -> None:
         }
     )
     members = node.properties or {}
-    assert (members["a"].types, members["a"].compare) == ({"number"}, "numeric")
+    assert (members["a"].types, members["a"].rules.get("compare")) == ({"number"}, "numeric")
     assert members["b"].types == {"string"}
     # What is written at the place outweighs what it refers to.
-    assert (members["c"].types, members["c"].compare, members["c"].description) == (
+    assert (members["c"].types, members["c"].rules.get("compare"), members["c"].description) == (
         {"number"},
         "exact",
         "here",
@@ -179,8 +186,12 @@ def test_parts_of_all_of_are_merged() -> None:
         }
     )
     members = node.properties or {}
-    assert (list(members), node.weight, node.additional) == (["id", "n", "more"], 3.0, False)
-    assert (members["id"].types, members["id"].compare) == ({"string"}, "exact")
+    assert (list(members), node.rules.get("weight", 1.0), node.additional) == (
+        ["id", "n", "more"],
+        3.0,
+        False,
+    )
+    assert (members["id"].types, members["id"].rules.get("compare")) == ({"string"}, "exact")
 
 
 @pytest.mark.parametrize(
@@ -194,11 +205,6 @@ def test_parts_of_all_of_are_merged() -> None:
 )
 def test_types_that_all_parts_allow(parts: list[Any], types: set[str]) -> None:
     assert parse_eval_schema({"allOf": parts}).types == types
-
-
-def test_nullable_beside_all_of() -> None:
-    node = parse_eval_schema({"nullable": True, "allOf": [{"type": "object", "properties": {"a": {}}}]})
-    assert node.types == {"object", "null"}
 
 
 @pytest.mark.parametrize("union", ["anyOf", "oneOf"])
@@ -234,7 +240,7 @@ def test_the_rules_of_a_nullable_branch_are_those_of_the_place() -> None:
             ]
         }
     )
-    assert (node.align, node.branches) == ({"match_by": "hungarian"}, ())
+    assert (node.rules.get("align"), node.branches) == ({"match_by": "hungarian"}, ())
 
 
 def test_branches_with_rules_of_their_own_are_told_apart_by_type() -> None:
@@ -249,9 +255,9 @@ def test_branches_with_rules_of_their_own_are_told_apart_by_type() -> None:
         }
     )
     compares = ["jaccard", "relative", None]
-    assert [(branch.compare, branch.weight) for _, branch in node.branches] == [
-        (name, 2.0) for name in compares
-    ]
+    assert [
+        (branch.rules.get("compare"), branch.rules.get("weight", 1.0)) for _, branch in node.branches
+    ] == [(name, 2.0) for name in compares]
     assert [[test(value) for test, _ in node.branches] for value in ("a", 1, None, True)] == [
         [True, False, False],
         [False, True, False],
@@ -267,7 +273,7 @@ def test_a_comparator_on_a_union_makes_it_one_result() -> None:
             "anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": "string"}}}],
         }
     )
-    assert (node.compare, node.branches) == ("exact", ())
+    assert (node.rules.get("compare"), node.branches) == ("exact", ())
 
 
 def test_alternatives_of_one_type_are_tried_in_order() -> None:
@@ -305,8 +311,8 @@ def test_what_stands_beside_a_union_holds_in_every_branch() -> None:
     )
     first, second = (branch.properties or {} for _, branch in node.branches)
     assert (set(first), set(second)) == ({"a", "id"}, {"b", "id"})
-    assert (first["id"].types, first["id"].skip) == ({"string"}, False)
-    assert (second["id"].types, second["id"].skip) == ({"string"}, True)
+    assert (first["id"].types, first["id"].rules.get("skip", False)) == ({"string"}, False)
+    assert (second["id"].types, second["id"].rules.get("skip", False)) == ({"string"}, True)
 
 
 def test_two_unions_are_every_combination_that_can_be() -> None:
@@ -409,7 +415,7 @@ def test_a_union_of_nothing_says_nothing() -> None:
     ],
 )
 def test_every_way_to_write_an_alignment(align: object) -> None:
-    assert parse_eval_schema({"type": "array", "x-eval-align": align}).align == align
+    assert parse_eval_schema({"type": "array", "x-eval-align": align}).rules["align"] == align
 
 
 @pytest.mark.parametrize(
@@ -422,7 +428,7 @@ def test_every_way_to_write_an_alignment(align: object) -> None:
 )
 def test_a_key_that_the_elements_may_have(elements: dict[str, Any]) -> None:
     align = {"match_by": "key_field", "key": "id"}
-    assert parse_eval_schema({"items": elements, "x-eval-align": align}).align == align
+    assert parse_eval_schema({"items": elements, "x-eval-align": align}).rules["align"] == align
 
 
 @pytest.mark.parametrize(
@@ -538,23 +544,18 @@ def test_members_that_may_be_there_under_a_condition_are_listed() -> None:
         }
     )
     assert list(node.properties or {}) == ["kind", "a", "b", "c", "d"]
-    assert (node.properties or {})["kind"].skip is False
+    assert (node.properties or {})["kind"].rules.get("skip", False) is False
 
 
 def test_members_that_are_not_listed() -> None:
     node = parse_eval_schema({"additionalProperties": {"type": "string", "x-eval-compare": "jaccard"}})
     assert node.rest is not None
-    assert (node.properties, node.rest.compare) == (None, "jaccard")
+    assert (node.properties, node.rest.rules.get("compare")) == (None, "jaccard")
 
 
 def test_errors_below_members_that_are_not_listed() -> None:
     with pytest.raises(ConfigurationError, match=r"^prices\.\*: unknown comparator 'exakt'"):
         parse_eval_schema({"properties": {"prices": {"additionalProperties": {"x-eval-compare": "exakt"}}}})
-
-
-def test_the_root_knows_the_hash() -> None:
-    schema = {"properties": {"a": {"type": "string"}}}
-    assert parse_eval_schema(schema).digest == schema_hash(schema)
 
 
 def test_a_member_that_must_not_be_there_is_not_listed() -> None:
@@ -740,12 +741,12 @@ def test_definitions_that_use_each_other_again_and_again_are_shared() -> None:
 
 def test_the_same_content_is_parsed_once() -> None:
     schema: dict[str, Any] = {"properties": {"a": {"type": "string"}}}
-    node = load_schema(schema)
-    assert load_schema(deepcopy(schema)) is node
-    assert load_schema(node) is node
+    node = parse_eval_schema(schema)
+    assert parse_eval_schema(deepcopy(schema)) is node
+    assert parse_eval_schema(node) is node
     schema["properties"]["a"]["x-eval-skip"] = True
-    changed = load_schema(schema)
-    assert (changed.properties or {})["a"].skip is True
+    changed = parse_eval_schema(schema)
+    assert (changed.properties or {})["a"].rules.get("skip", False) is True
 
 
 def test_a_new_comparator_makes_a_schema_valid() -> None:
@@ -753,14 +754,14 @@ def test_a_new_comparator_makes_a_schema_valid() -> None:
     with pytest.raises(ConfigurationError):
         parse_eval_schema(schema)
     register_comparator("schema_parsing_same_size", lambda expected, actual, _: len(expected) == len(actual))
-    assert parse_eval_schema(schema).compare == "schema_parsing_same_size"
+    assert parse_eval_schema(schema).rules.get("compare") == "schema_parsing_same_size"
 
 
 def test_parameters_that_are_no_json_are_kept() -> None:
     schema = {
         "x-override-evaluator": {"evaluation_type": "jaccard", "evaluation_params": {"tokenizer": str.split}}
     }
-    assert parse_eval_schema(schema).compare == {"jaccard": {"tokenizer": str.split}}
+    assert parse_eval_schema(schema).rules.get("compare") == {"jaccard": {"tokenizer": str.split}}
 
 
 def test_nothing_is_changed() -> None:

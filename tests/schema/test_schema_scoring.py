@@ -8,7 +8,7 @@ import pydantic
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError, UnlistedFieldError, compare_json
-from pytest_jsonmatch.schema import load_schema, reset_type_defaults, set_type_default
+from pytest_jsonmatch.schema import parse_eval_schema, reset_type_defaults, set_type_default
 
 
 def told(result: Any) -> list[tuple[Any, ...]]:
@@ -284,7 +284,7 @@ def test_pydantic_models_as_schema_and_on_both_sides() -> None:
 def test_the_signature_has_the_hash_of_the_schema() -> None:
     schema = of(a={"type": "integer"})
     result = compare_json({"a": 1}, {"a": 1}, metric="leaf_f1", schema=schema)
-    assert result.signature.schema == load_schema(schema).digest
+    assert result.signature.schema == parse_eval_schema(schema).digest
     assert result.signature.options == ""
 
 

@@ -57,7 +57,7 @@ def test_a_configuration_error_ends_the_run():
 
 
 def test_a_judge_is_made_of_a_function():
-    with pytest.raises(TypeError, match="not of str"):
+    with pytest.raises(TypeError, match="not from str"):
         CallableJudge("exact")
 
 

@@ -77,9 +77,9 @@ def test_samples_pass_mypy():
 def test_mypy_sees_the_types_of_lazy_names(tmp_path):
     (tmp_path / "wrong.py").write_text(
         "from pytest_jsonmatch import compare_json, no_such_name\n"
-        "from pytest_jsonmatch.schema import schema_hash\n"
+        "from pytest_jsonmatch.schema import parse_eval_schema\n"
         "score: str = compare_json(1, 1).score\n"
-        "digest: int = schema_hash({})\n",
+        "digest: int = parse_eval_schema({}).digest\n",
         encoding="utf-8",
     )
     assert [line for line in mypy(tmp_path, "wrong.py").splitlines() if "error:" in line] == [

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SMALL_CELLS: Final = 1_000
-"""Up to this many pairs of elements, nested ones counted, lists are as fast as numpy."""
+"""Up to this many pairs of elements, nested ones included, lists are as fast as numpy."""
 _MOST_LEVELS: Final = 8
-"""Arrays in arrays are bounded together down to this level."""
+"""Nested arrays are bounded in one grid down to this level."""
 
 
 @final
@@ -30,9 +30,8 @@ class Aligner(Context):
     def pair(
         self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Generator[Any, Any, Pairing]:
-        """Pair two unordered arrays; `trail` is for those who measure their elements."""
-        # (The documents outlive the comparison, so an array's identity is its own.)
-        key = id(expected), id(actual)
+        """Pair two unordered arrays; `trail`, their place, is passed on to `measure`."""
+        key = id(expected), id(actual)  # unique: the documents outlive the comparison
         found = self.kept.get(key)
         if found is None:
             found = yield from self._paired(node, trail, expected, actual)
@@ -80,9 +79,9 @@ class Aligner(Context):
 
 
 def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:
-    """Return how many pairs of elements two arrays have, with those of the arrays inside them.
+    """Return how many pairs of elements two arrays have, including those of the arrays inside them.
 
-    None: so many levels of arrays are left to the walk, one after the other.
+    None if the arrays are nested too deeply for one grid: the walk pairs them level by level.
     """
     total = 0
     for _ in range(_MOST_LEVELS):
@@ -96,7 +95,7 @@ def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | N
 
 
 def _elements(values: Sequence[JsonValue]) -> list[JsonValue]:
-    """Return the elements of the next arrays inside values; objects on the way to them are gone through."""
+    """Return the elements of the outermost arrays inside values, which may lie inside objects."""
     found: list[JsonValue] = []
     waiting = list(values)
     while waiting:

@@ -1,8 +1,8 @@
-"""Find out how sure a pairing is: what else each pair could have been, and what that would cost.
+"""Find out how sure a pairing is: the alternatives to each pair, and what they would cost.
 
-Scoring does none of this; reports ask for it. Similarities are bounds at first, and made exact only where
-they may be second best or come within the tolerance. Whether a pair is ambiguous is a matter of the whole
-array: the cheapest way to another pairing is a path of exchanges, priced by the optimum's dual prices.
+Reports need this, scoring does not. Similarities are bounds at first, and made exact only where they may be
+second best or come within the tolerance. Whether a pair is ambiguous depends on the whole array: the cheapest
+way to another pairing is a path of exchanges, priced by the optimum's dual prices.
 
 Import this module late: it imports numpy.
 """
@@ -45,17 +45,17 @@ if TYPE_CHECKING:
 _MAX_ARRAYS: Final = 100
 """Only this many arrays of one comparison are audited."""
 _MAX_CELLS: Final = 1_000_000
-"""Pairs of elements that one comparison may score."""
+"""At most this many pairs of elements are scored in one comparison."""
 _MAX_CELLS_WITH_TWINS: Final = 250_000
 """Above this size, skip runners-up of exact matches."""
 _MAX_CELLS_INSIDE: Final = 10_000_000
-"""Pairs of values that one comparison may bound in elements that are not flat."""
+"""At most this many pairs of values are bounded in elements that are not flat, in one comparison."""
 _WALK: Final = 20
 """Scoring values one by one costs as much as bounding this many times as many."""
 _MAX_VALUES: Final = 2_000_000
-"""Values that one comparison may visit to find out what scoring would cost."""
+"""At most this many values are visited in one comparison to estimate the cost of scoring."""
 _MAX_STEPS: Final = 1_000_000
-"""Exchanges that one comparison may consider."""
+"""At most this many exchanges are considered in one comparison."""
 _ROUNDING: Final = 1e-12
 
 
@@ -70,9 +70,9 @@ def audit_arrays(
     """Return an audit of each unordered array, up to a hundred of them.
 
     Args:
-        plan: what the arrays were paired under.
+        plan: the plan under which the arrays were paired.
         arrays: in the order of the document, each with what is known without an audit: its pairs, their F1.
-        measure: returns the task that scores two elements alone.
+        measure: returns the task that scores two elements.
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
         approximate: some array may not have been paired exactly.
     """
@@ -92,7 +92,7 @@ class _NotComputedError(Exception):
 
 
 def _spend(budget: Budget, name: str, cost: int, reason: str) -> None:
-    """Take a cost off what is left, or raise for this reason."""
+    """Subtract a cost from a budget; raise with this reason if it is too high."""
     if cost > budget[name]:
         raise _NotComputedError(reason)
     budget[name] -= cost
@@ -120,7 +120,7 @@ class _Similarities:
 
 
 def _second(bounds: Matrix, own: int, exact: Callable[[int], float]) -> Partner | None:
-    """Return the best of several elements but one's own, the first of equals; None if there is no other."""
+    """Return the best element other than `own`, the first of equals; None if there is no other."""
     if len(bounds) < 2:
         return None
     others = bounds.copy()
@@ -143,13 +143,13 @@ class _Audit:
     audit: ArrayAudit
     budget: Budget
     limit: float
-    """Pairings that lose more than this are of no interest."""
+    """Pairings that lose more than this are ignored."""
     is_flat: bool = True
     with_twins: bool = True
     values: int = 0
     """The number of pairs of values in the elements."""
     expected_keys: Sequence[Hashable] = ()
-    """What equal elements share."""
+    """The equality keys of the elements."""
     actual_keys: Sequence[Hashable] = ()
     twins: Mapping[int, int] = field(default_factory=dict)
     """The pairs of equal elements."""
@@ -159,7 +159,7 @@ class _Audit:
     """Likewise of actual."""
 
     def audited(self, *, approximate: bool) -> ArrayAudit:
-        """Return what the array's pairs could have been, or the reason why that was not computed."""
+        """Return the alternatives to the array's pairs, or the reason why they were not computed."""
         try:
             self._prepare(approximate=approximate)
             return replace(self.audit, pairs=tuple(self._pairs()))
@@ -169,7 +169,7 @@ class _Audit:
     # -- what it would cost --------------------------------------------------------------------------------
 
     def _prepare(self, *, approximate: bool) -> None:
-        """Find elements that are equal, and what auditing the others would cost; raise if it is too much."""
+        """Find equal elements, and estimate the cost of auditing the others; raise if it is too high."""
         node, expected, actual = self.array.node.children[ELEMENT], self.array.expected, self.array.actual
         if node.skip:
             raise _NotComputedError("its elements are skipped")
@@ -196,7 +196,7 @@ class _Audit:
         _spend(self.budget, "inside", times * self.values, f"too many elements that are {what}, {sizes}")
 
     def _values_in(self, elements: Sequence[JsonValue]) -> int:
-        """Count the values in some elements, and note whether all of them are flat; raise for dear ones."""
+        """Count the values in some elements, and note whether all are flat; raise for costly comparators."""
         count = 0
         waiting: list[tuple[PlanNode, JsonValue]] = [
             (self.array.node.children[ELEMENT], value) for value in elements
@@ -210,7 +210,7 @@ class _Audit:
             if node.skip:
                 continue
             if node.explicit is not None or (type(value) is not dict and type(value) is not list):
-                _refuse_dear(node, value)
+                _refuse_costly(node, value)
                 continue
             reason = "too much in its elements and those of the arrays before it"
             _spend(self.budget, "values", len(value), reason)
@@ -259,7 +259,7 @@ class _Audit:
         return _Similarities(grid, rows, columns)
 
     def _margins(self, similarities: _Similarities) -> Margins:
-        """Return the margins of pairs that are not equal, None where it is above the tolerance.
+        """Return the margins of pairs that are not equal, None for margins above the tolerance.
 
         Pairs are left out when the budget is used up.
         """
@@ -268,7 +268,7 @@ class _Audit:
         chosen = np.array([column_of.get(partner.get(i, -1), -1) for i in self.rows], dtype=np.intp)
         if (chosen < 0).all():
             return {}
-        # Equal elements are one: exchanging them changes nothing, and they have the same price.
+        # Equal elements share a number: exchanging them changes nothing, and they have the same price.
         rows = _kinds([self.expected_keys[i] for i in self.rows])
         columns = _kinds([self.actual_keys[j] for j in self.columns])
         exchanges = _Exchanges(self._costs(similarities, chosen), chosen, rows, columns, self.limit)
@@ -285,9 +285,9 @@ class _Audit:
         return found
 
     def _costs(self, similarities: _Similarities, chosen: NDArray[np.intp]) -> Matrix:
-        """Return what the total loses by each pair under the optimum's dual prices, exactly up to the limit.
+        """Return the loss of the total by each pair under the optimum's dual prices, exact up to the limit.
 
-        It is infinite where there can be no pair. A last row and a last column stand for having no partner.
+        It is infinite where no pair is allowed. The last row and the last column mean "no partner".
         """
         rows = [similarities.row_of[i] for i in self.rows]
         columns = [similarities.column_of[j] for j in self.columns]
@@ -295,7 +295,7 @@ class _Audit:
         while True:
             bounds, is_open = similarities.bounds[cells], similarities.is_open[cells]
             admissible = bounds > self.aligner.threshold
-            # Without the open pairs the chosen ones are optimal too: the prices say which open ones matter.
+            # The chosen pairs are optimal without the open ones, too: the prices show which open ones matter.
             prices, others = dual_prices(np.where(admissible & ~is_open, bounds, 0.0), chosen)
             costs = np.where(admissible, prices[:, None] + others - bounds, np.inf)
             near = np.argwhere(is_open & (costs <= self.limit)).tolist()
@@ -306,13 +306,13 @@ class _Audit:
                 similarities.exact(rows[row], columns[column])
 
 
-def _refuse_dear(node: PlanNode, value: JsonValue) -> None:
-    """Raise for a value whose comparator, whatever scalar of its type it meets, has no fast form."""
-    # (An integer is compared by another comparator with a number that has a fraction.)
+def _refuse_costly(node: PlanNode, value: JsonValue) -> None:
+    """Raise for a value that may meet a comparator without a fast form."""
+    # An integer may meet a number with a fraction, which another comparator scores.
     bounds = [node.explicit] if node.explicit else [node.types.find(value, other) for other in (value, 0.5)]
     for bound in bounds:
         if bound is not None and (bound.table is None or bound.preload is not None):
-            raise _NotComputedError(f"the comparator {bound.comparator.name!r} may be dear")
+            raise _NotComputedError(f"the comparator {bound.comparator.name!r} may be slow")
 
 
 def _kinds(keys: Sequence[Hashable]) -> list[int]:
@@ -327,11 +327,11 @@ def _kinds(keys: Sequence[Hashable]) -> list[int]:
 
 @final
 class _Exchanges:
-    """The ways from the optimum to other pairings, each exchange at its price: what the total loses by it.
+    """The ways from the optimum to other pairings, where each exchange costs what the total loses by it.
 
     A pairing differs from the optimum by cycles of exchanges: a row leaves its column for another, whose row
-    leaves that for a third, and so on, until a row takes the column that was left first. To have no partner
-    is to be paired with nobody. Under the dual prices an exchange may cost nothing, but never gains.
+    leaves that for a third, and so on, until a row takes the column that was left first. A row without a
+    partner has the column "nobody". Under the dual prices an exchange may cost nothing, but never gains.
     """
 
     __slots__ = ("_costs", "_forward", "_limit", "_owners", "steps")
@@ -339,9 +339,9 @@ class _Exchanges:
     def __init__(
         self, costs: Matrix, chosen: NDArray[np.intp], rows: list[int], columns: list[int], limit: float
     ) -> None:
-        """Take the costs of pairs, the column of each row, and the kind of each: equal ones share a kind.
+        """Take the costs of pairs, the column of each row, and the kinds: equal elements share a kind.
 
-        Pairings that lose more than the limit are of no interest.
+        Pairings that lose more than the limit are ignored.
         """
         self._limit = limit
         self.steps = 0
@@ -362,7 +362,7 @@ class _Exchanges:
 
     def margin(self, row: int, column: int) -> float | None:
         """Return the least loss by which a row or its column meets another; None if it is above the limit."""
-        # (Row to nobody, and nobody to column, is no other pair: both would only be left alone.)
+        # If the row and the column both end with nobody, they have found no other partner.
         best = self._cheapest(row, column, math.nextafter(self._limit, math.inf), alone=True)
         best = self._cheapest(row, column, best, alone=False)
         return best if best <= self._limit else None
@@ -373,8 +373,8 @@ class _Exchanges:
         Args:
             start: the row.
             banned: its column, which only the last exchange takes.
-            best: only less is of interest.
-            alone: whether the row may be left alone; then the column may not, and vice versa.
+            best: only lower costs are of interest.
+            alone: whether the row may end without a partner; then the column may not, and vice versa.
         """
         nobody, no_column = len(self._costs) - 1, len(self._owners) - 1
         waiting = [(0.0, start)]

@@ -1,4 +1,4 @@
-"""What an audit says: each pair of an unordered array, and what else it could have been."""
+"""The results of an audit: each pair of an unordered array, and its alternatives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """The best element of the other side, apart from the one that an element is paired with.
+    """The best element of the other side, other than the one that an element is paired with.
 
     >>> Partner(2, 0.7).score
     0.7
@@ -34,7 +34,7 @@ class Partner:
 @final
 @dataclass(frozen=True, slots=True)
 class AuditedPair:
-    """A pair of elements of an unordered array, and what else it could have been.
+    """A pair of elements of an unordered array, and its alternatives.
 
     >>> pair = AuditedPair(0, 1, 0.75, 0.75, Partner(4, 0.7), ambiguous=False)
     >>> pair.next_actual.index, pair.next_actual.score
@@ -48,16 +48,16 @@ class AuditedPair:
     f1: float
     """The F1 of the two, as in `alignments`."""
     score: float | None = None
-    """The metric's own score of the two alone, whose sum over all pairs the pairing maximizes: the F1, except
-    under `reduce: ratio`. None if it was not computed."""
+    """The metric's score of the two, whose sum over all pairs the pairing maximizes: the F1, except under
+    `reduce: ratio`. None if it was not computed."""
     next_actual: Partner | None = None
     """For the element of expected, the second-best element of actual. None if there is no other, or if it was
     not computed because the two are equal and the array is large."""
     next_expected: Partner | None = None
     """For the element of actual, the second-best element of expected; None likewise."""
     margin: float | None = None
-    """How much lower the sum of similarities is, at best, if one of the two is paired with another element
-    that is not equal to its partner. None if that is more than the tolerance."""
+    """The least loss in the sum of similarities if one of the two is paired with another element that is not
+    equal to its partner. None if that is more than the tolerance."""
     ambiguous: bool | None = None
     """Whether there is such a margin. None if it was not computed."""
 
@@ -67,7 +67,7 @@ class AuditedPair:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> AuditedPair:
-        """Return what `to_dict` gave; unknown keys, of later releases, are ignored."""
+        """Return the pair of such a dict; unknown keys, of later releases, are ignored."""
         own: dict[str, Any] = {name: found[name] for name in cls.__dataclass_fields__}
         for name in ("next_actual", "next_expected"):
             if (partner := own[name]) is not None:
@@ -78,7 +78,7 @@ class AuditedPair:
 @final
 @dataclass(frozen=True, slots=True)
 class ArrayAudit:
-    """The pairs of one unordered array, and what else they could have been.
+    """The pairs of one unordered array, and their alternatives.
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected = [{"n": "tea", "p": 2}, {"n": "milk", "p": 3}]
@@ -103,7 +103,7 @@ class ArrayAudit:
     reason: str | None = None
     """Why nothing was computed; None if it was."""
     more: int = 0
-    """How many pairs were left out by `shortened`."""
+    """The number of pairs left out by `shortened`."""
 
     def shortened(self, most: int) -> ArrayAudit:
         """Return the audit with at most this many pairs: the ambiguous ones first, then the worst.
@@ -121,12 +121,12 @@ class ArrayAudit:
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain JSON types."""
         found = {name: list(value) if type(value) is tuple else value for name, value in asdict(self).items()}
-        # (Most audits have neither.)
+        # Most audits have neither.
         return {name: value for name, value in found.items() if name not in {"reason", "more"} or value}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> ArrayAudit:
-        """Return what `to_dict` gave; unknown keys, of later releases, are ignored.
+        """Return the audit of such a dict; unknown keys, of later releases, are ignored.
 
         >>> audit = ArrayAudit("a", "a", "a", (), (0,), (), "its elements are skipped")
         >>> ArrayAudit.from_dict(audit.to_dict()) == audit

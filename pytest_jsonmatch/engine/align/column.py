@@ -1,4 +1,4 @@
-"""Values of one side at one node: some of them, or the distinct ones, and which comparator scores which."""
+"""Values of one side at one node: some of them, the distinct ones, and the comparators that score them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _EQUAL_KINDS: Final = frozenset({bool, *NUMBERS})
-"""Values of these can be equal in Python and yet differ: 1, 1.0 and True."""
+"""Values of these types can be equal in Python and yet differ in JSON: 1, 1.0 and True."""
 
 
 @final
@@ -24,9 +24,9 @@ class Column(NamedTuple):
     """The values of one side at one node."""
 
     values: list[JsonValue]
-    """The distinct ones, as they are compared."""
+    """The distinct values, transformed."""
     codes: list[int] | None
-    """For each element the number of its value, -1 for none; None: element i has value i."""
+    """For each element the number of its value, -1 if it has none; None: element i has value i."""
 
     def places(self, size: int) -> list[list[int]]:
         """Return, for each distinct value, the elements that have it."""
@@ -41,7 +41,7 @@ class Column(NamedTuple):
 
 @final
 class Block(NamedTuple):
-    """The values of two columns that one comparator scores; positions of None: all values."""
+    """The values of two columns that one comparator scores, by position; None: all values."""
 
     bound: Bound
     rows: list[int] | None
@@ -50,12 +50,12 @@ class Block(NamedTuple):
 
 @final
 class Some(NamedTuple):
-    """Some values of one side: those of one shape, or those that are there."""
+    """Some values of one side: those of one shape, or those that are not missing."""
 
     places: list[int]
     values: list[JsonValue]
     size: int
-    """How many values the side has."""
+    """The number of values of the side."""
 
     @classmethod
     def at(cls, places: list[int], values: Sequence[JsonValue]) -> Some:
@@ -69,7 +69,7 @@ class Some(NamedTuple):
 
     @property
     def is_all(self) -> bool:
-        """Whether they are all values of the side."""
+        """Whether these are all values of the side."""
         return len(self.places) == self.size
 
     @property
@@ -85,7 +85,7 @@ def at_places(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonVa
 
 
 def by_key(keys: AbstractSet[str], values: Sequence[dict[str, JsonValue]]) -> dict[str, Some]:
-    """Return, for each of some keys, the members that objects have under it."""
+    """Return, for each of some keys, the members of objects under it."""
     found = {key: Some([], [], len(values)) for key in keys}
     for at, value in enumerate(values):
         for key in keys & value.keys():
@@ -95,7 +95,7 @@ def by_key(keys: AbstractSet[str], values: Sequence[dict[str, JsonValue]]) -> di
 
 
 def by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
-    """Return the positions of objects, of arrays, and of all else."""
+    """Return the positions of objects, of arrays, and of all other values."""
     found: dict[type, list[int]] = {}
     for at, value in enumerate(values):
         kind = type(value)
@@ -104,12 +104,12 @@ def by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
 
 
 def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
-    """Return the column of values, MISSING among them; None if there are containers to go down into."""
+    """Return the column of values, which may be MISSING; None if there are containers to descend into."""
     kinds = set(map(type, values))
     if not kinds.isdisjoint(CONTAINERS):
         if node.explicit is None:
             return None
-        # What a comparator takes whole may have no hash: each is a value of its own.
+        # A comparator takes containers whole. They have no hash, so each is a distinct value.
         present = [at for at, value in enumerate(values) if value is not MISSING]
         codes = [-1] * len(values)
         for code, at in enumerate(present):
@@ -120,9 +120,9 @@ def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
 
 
 def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonValue]) -> Iterator[Block]:
-    """Yield which comparator scores which values of two columns.
+    """Yield the comparators of two columns, each with the values that it scores.
 
-    Values that are in no block together are of different types: they score 0.
+    Values that share no block are of different types, and score 0.
     """
     if node.explicit is not None:
         yield Block(node.explicit, None, None)
@@ -143,7 +143,7 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
 
 
 def _by_type(values: Sequence[JsonValue], bounds: Mapping[str, Bound]) -> dict[str, list[int]]:
-    """Return the positions of the values of each type that has a comparator: integers are those by value."""
+    """Return the positions of the values of each type that has a comparator; 1.0 is an integer."""
     types = set(map(type, values))
     alike = bounds["integer"] is bounds["number"]
     if len(types) == 1 and (alike or float not in types):
@@ -171,9 +171,9 @@ _TYPES: Final = {
 
 
 def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[int] | None]:
-    """Return the distinct scalars, and for each value its number, -1 for MISSING; None: all are distinct.
+    """Return the distinct scalars, and the number of each value, -1 for MISSING; None if all are distinct.
 
-    1, 1.0 and True, equal in Python, are told apart.
+    1, 1.0 and True are distinct here, although they are equal in Python.
     """
     kinds = set(map(type, values))
     kinds.discard(type(MISSING))

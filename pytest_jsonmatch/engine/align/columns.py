@@ -1,4 +1,4 @@
-"""Sums of all pairs of values at one node, column by column: one recursion for grids of both bodies."""
+"""Sum up all pairs of values at one node, column by column: one recursion for grids of both bodies."""
 
 from __future__ import annotations
 
@@ -25,30 +25,29 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _MOST_LEVELS: Final = 30
-"""Deeper below the element, pairs are left to the walk, which needs no recursion."""
+"""Values more than this many levels below the element are left to the walk, which needs no recursion."""
 
 _MANY_CELLS: Final = 4_000_000
-"""Of nested arrays with more pairs of values, pairs that score 0 should take no memory."""
-
+"""If nested arrays have more pairs of values, those that score 0 should take no memory."""
 
 _RARE: Final = 4
-"""Values that fewer pairs of elements have on both sides than one in this many are scored apart."""
+"""A key is scored apart if fewer than one in this many pairs of elements have it on both sides."""
 
 
 @final
 class _Place(NamedTuple):
-    """Where values stand."""
+    """The place of some values."""
 
     node: PlanNode
     weight: float
-    """What it weighs, counted from the element down."""
+    """Its weight, multiplied from the element down."""
     lacking: bool = False
-    """Whether what does not meet a value here meets nothing; else it meets something of another type."""
+    """Whether a value without a counterpart meets nothing; otherwise it meets a value of another type."""
 
 
 @final
 class Columns:
-    """Makes the grid of all pairs of values at one node, and of all that is below."""
+    """Makes the grid of all pairs of values at one node, including everything below it."""
 
     def __init__(self, aligner: Context, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
         options = aligner.plan.options
@@ -56,11 +55,11 @@ class Columns:
         self._body = body
         self._element = element
         self._deepest = deepest or element.depth + _MOST_LEVELS
-        # What a ratio is made of, expected's leaves, does not depend on actual's.
+        # A ratio is of expected's leaves, so it needs no leaves of actual.
         self._count_actual = aligner.count_extra or options.reduce == "ratio"
         self._empties = options.empties
         self._nulls_absent = options.nulls == "absent"
-        # Otherwise a value has the same leaves whatever it meets.
+        # Otherwise the number of leaves of a value does not depend on its counterpart.
         self._uneven = (
             aligner.plan.has_optional or options.schema is not None or options.empties == "if_absent"
         )
@@ -68,10 +67,10 @@ class Columns:
     def grid(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], above: float = 1.0
     ) -> Grid:
-        """Return Σ, E and A of all pairs, weights counted from the element down.
+        """Return Σ, E and A of all pairs, with weights multiplied from the element down.
 
         Args:
-            node: where the values stand.
+            node: the place of the values.
             expected: n values.
             actual: m values.
             above: the product of the weights from the element down to the node's parent.
@@ -90,7 +89,7 @@ class Columns:
     def left_to_walk(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], weight: float = 1.0
     ) -> Grid:
-        """Return bounds of all pairs, of which only the walk can say what they score."""
+        """Return bounds of all pairs; only the walk can score them."""
         grid = self._body(self._aligner, len(expected), len(actual))
         self._doubt(grid, _Place(node, weight), expected, actual)
         return grid
@@ -103,7 +102,7 @@ class Columns:
         actual: Sequence[JsonValue],
         most: Sequence[Sequence[float]] | None = None,
     ) -> None:
-        """Add bounds of all pairs, given what they score at most, if that is known."""
+        """Add bounds of all pairs, given their highest possible scores, if these are known."""
         node, weight = place.node, place.weight
         if most is None:
             most = [[weight * most_of(node, value, self._aligner.most) for value in actual]] * len(expected)
@@ -121,7 +120,7 @@ class Columns:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add bounds of pairs where other values, containers maybe, are right beside the expected one."""
+        """Add bounds of pairs where values other than the expected one are accepted, containers included."""
         at_least = place.weight if accept.predicates else 0.0
         most = [[at_least] * len(actual) for _ in expected]
         for value in (None, *accept.alternatives) if expected and actual else ():
@@ -141,7 +140,7 @@ class Columns:
         above: float,
         weight: float,
     ) -> None:
-        """Add pairs by the alternative of the schema that expected's value chooses."""
+        """Add pairs under the alternative of the schema that the expected value chooses."""
         expected, actual = sides
         groups: dict[PlanNode, list[int]] = {}
         for at, value in enumerate(expected):
@@ -166,7 +165,7 @@ class Columns:
             if first is None:
                 first = block.actual
             elif self._aligner.as_f1:
-                # The leaves of actual are counted once, and may not be the same in every block.
+                # The leaves of actual are counted once, and may differ between blocks.
                 surplus = [own - other for own, other in zip(first, block.actual)]
                 if any(surplus):
                     grid.lower(rows, everyone, surplus)
@@ -176,7 +175,7 @@ class Columns:
     def _scalars(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> bool:
-        """Add a column of values without containers, MISSING where there is none; False: there are some."""
+        """Add a column of scalars, MISSING where there is none; return False if there are containers."""
         left, right = column_of(node, expected), column_of(node, actual)
         if left is None or right is None:
             return False
@@ -201,7 +200,7 @@ class Columns:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add pairs of values of one kind: two scalars, two objects, two arrays. Others score 0."""
+        """Add pairs of values of one kind: two scalars, two objects or two arrays. Other pairs score 0."""
         scalars = node
         if node.accept is not None:
             if node.accept.takes_values and not node.accepts_scalars_only:
@@ -230,9 +229,9 @@ class Columns:
             self._accepted(grid, _Place(node, weight), scalars.acceptance, sides)
 
     def _accepted(self, grid: Grid, place: _Place, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
-        """Add what scalars of actual score that are right in place of containers of expected.
+        """Add the scores of scalars of actual that are accepted in place of containers of expected.
 
-        Where one does, the container counts as one leaf.
+        In such a pair, the container counts as one leaf.
         """
         weight, limit = place.weight, self._aligner.plan.options.leaf_threshold or 0.0
         scores = {
@@ -245,19 +244,19 @@ class Columns:
             leaves = leaves_alone(place.node, value, self._aligner.leaves, lacking=False)
             by_leaves.setdefault(leaves, []).append(at)
         for leaves, rows in by_leaves.items():
-            # (Where all that is expected is found, a container without leaves scores 1 by itself.)
+            # Under a ratio, a container without leaves scores 1 by itself.
             if leaves or self._aligner.as_f1:
                 grid.credit(rows, list(scores), [weight * score for score in scores.values()])
                 if leaves != 1.0:
                     grid.lower(rows, list(scores), [weight * (leaves - 1.0)] * len(scores))
 
     def _absorb(self, grid: Grid, place: _Place, block: Grid, sides: tuple[Some, Some]) -> None:
-        """Add a block of pairs, and correct the leaves where a value of it meets what is not in it.
+        """Add a block of pairs, and correct the leaves of pairs with a value in it and one outside.
 
         Args:
-            grid: to add to.
-            place: where the block's values stand.
-            block: of the pairs of some values of each side.
+            grid: the grid to add to.
+            place: the place of the block's values.
+            block: the pairs of some values of each side.
             sides: these values.
         """
         one, other = sides
@@ -283,12 +282,12 @@ class Columns:
     def _alone(
         self, place: _Place, values: Sequence[JsonValue], leaves: list[float], *, lacking: bool
     ) -> list[float]:
-        """Return the leaves of values that the other side lacks, or has of another type.
+        """Return the leaves of values whose counterpart is missing or of another type.
 
         Args:
-            place: where they stand.
+            place: the place of the values.
             values: the values.
-            leaves: what they have where the other side has a value like them.
+            leaves: how many they have where their counterpart is of the same type.
             lacking: whether actual lacks them.
         """
         if not self._uneven:
@@ -320,14 +319,14 @@ class Columns:
     def _member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Add the members under one key, or at one index; MISSING where an element has none."""
+        """Add the members under one key or at one index, MISSING where an element has none."""
         is_near = child.branches is None and child.depth <= self._deepest and not child.skip
         if is_near and self._scalars(grid, child, weight * child.own_weight, expected, actual):
             return
         self._some(grid, child, weight, Some.there(expected), Some.there(actual))
 
     def _some(self, grid: Grid, child: PlanNode, weight: float, one: Some, other: Some) -> None:
-        """Add the members of those elements that have one."""
+        """Add the members of the elements that have one."""
         place = _Place(child, weight * child.own_weight, lacking=True)
         if one.values and other.values:
             self._absorb(grid, place, self.grid(child, one.values, other.values, weight), (one, other))
@@ -341,7 +340,7 @@ class Columns:
     def _empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> None:
-        """Count an empty container as a leaf, but for nothing against a non-empty one of its kind."""
+        """Count an empty container as a leaf, except against a non-empty one of its kind."""
         if self._empties != "leaf":
             return
         rows = [at for at, value in enumerate(expected) if not value]
@@ -400,7 +399,7 @@ class Columns:
     def _halves(
         self, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Iterator[tuple[Sequence[int], Grid]]:
-        """Yield bounds of arrays that have too many elements for one grid; the walk makes them exact."""
+        """Yield bounds of arrays with too many elements for one grid; the walk makes them exact."""
         middle = len(expected) // 2
         for rows in (range(middle), range(middle, len(expected))):
             block = self._body(self._aligner, len(rows), len(actual))
@@ -410,14 +409,14 @@ class Columns:
             else:
                 self._doubt(block, _Place(node, weight), some, actual)
                 for own, values in ((block.expected, some), (block.actual, actual)):
-                    # (`_empty` counts empty arrays.)
+                    # `_empty` counts empty arrays.
                     own[:] = [leaves if value else 0.0 for leaves, value in zip(own, values)]
-            # (The parts hold the grids of the elements.)
+            # Dropping the parts frees the grids of the elements.
             block.walked, block.bounded, block.parts = not block.is_exact, False, []
             yield rows, block
 
     def _inner(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid | None:
-        """Return the grid of all elements of nested arrays; None where it would not fit the memory limit."""
+        """Return the grid of all elements of nested arrays; None if it would not fit the memory limit."""
         element = node.children[ELEMENT]
         if len(expected) * len(actual) > _MANY_CELLS and node.align == "unordered":
             from pytest_jsonmatch.engine.align.large import related_grid
@@ -432,7 +431,7 @@ class Columns:
 
 
 def _is_rare(rows: int, columns: int, pairs: int) -> bool:
-    """Tell whether so few elements have a value that their pairs are scored apart from the others."""
+    """Tell whether few enough elements have a value to score their pairs apart from the others."""
     return rows * columns * _RARE < pairs
 
 
@@ -441,7 +440,7 @@ def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _some_keyed(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
-    """Tell whether a pair of arrays is paired by key: all elements of both are objects."""
+    """Tell whether some pair of arrays is paired by key, as all elements of both are objects."""
     return all(
         any(all(type(item) is dict for item in array) for array in side) for side in (expected, actual)
     )

@@ -1,10 +1,11 @@
-"""What all pairings of one comparison share, and how their tasks are run."""
+"""The context that all pairings of one comparison share, and the loop that runs their tasks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon
+from pytest_jsonmatch.engine.value.collector import CollectorPause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -22,9 +23,11 @@ Pairs: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
 
 NOTHING: Final = 1e-300
+"""At most this many weighted leaves count as none."""
 _SLACK: Final = 1e-12
 _BYTES_A_CELL: Final = 32
 _MOST_KEPT: Final = 200_000
+"""At most this many pairings of nested arrays are kept for the walk."""
 _PATIENCE: Final = 2
 """After this many rounds of questions, the next best pairings are asked about as well."""
 _MOST_DOUBLINGS: Final = 8
@@ -32,7 +35,7 @@ _MOST_DOUBLINGS: Final = 8
 
 @final
 class Source(NamedTuple):
-    """Where an element stands."""
+    """The place of an element."""
 
     array: list[JsonValue]
     at: int
@@ -40,15 +43,15 @@ class Source(NamedTuple):
 
 @final
 class Cell(NamedTuple):
-    """A pair of elements: exactly, or the most that it can be worth while questions are open."""
+    """A pair of elements: exact, or the most that it can be while questions are open."""
 
     similarity: float
     score: float
     """Σ weight·score."""
     less: float = 0.0
-    """How many leaves it has less than its elements, where it is of a grid."""
+    """How many leaves fewer than its two elements it has, if it comes from a grid."""
     questions: tuple[Any, ...] = ()
-    """What batch comparators have still to answer."""
+    """The open questions to batch comparators."""
 
 
 @final
@@ -57,11 +60,11 @@ class Pairing(NamedTuple):
 
     pairs: Pairs
     score: float = 0.0
-    """Σ of the pairs, where they are of a grid."""
+    """Σ of the pairs, if they come from a grid."""
     less: float = 0.0
-    """How many leaves the pairs have less than their elements, likewise."""
+    """How many leaves fewer than their elements the pairs have, if they come from a grid."""
     questions: tuple[Any, ...] = ()
-    """What batch comparators have still to answer before the pairs are sure."""
+    """The questions to batch comparators that are open until the pairs are final."""
 
 
 @final
@@ -70,34 +73,35 @@ class Aligned(NamedTuple):
 
     node: PlanNode
     trail: Any
-    """Where the arrays stand."""
+    """The place of the arrays."""
     pairs: Pairs
     expected: list[JsonValue]
     actual: list[JsonValue]
 
 
 def run(task: Generator[Any, Any, Any]) -> Any:
-    """Run a task to its end, and the tasks that it yields because it needs what they return.
+    """Run a task and return its result; a task that it yields is run first, and its result sent back.
 
-    Arrays in arrays are tasks in tasks: their depth costs no recursion.
+    Arrays in arrays are tasks in tasks, so their depth costs no recursion.
     """
     tasks = [task]
     value: Any = None
-    while True:
-        try:
-            task = tasks[-1].send(value)
-        except StopIteration as done:
-            tasks.pop()
-            if not tasks:
-                return done.value
-            value = done.value
-        else:
-            tasks.append(task)
-            value = None
+    with CollectorPause():
+        while True:
+            try:
+                task = tasks[-1].send(value)
+            except StopIteration as done:
+                tasks.pop()
+                if not tasks:
+                    return done.value
+                value = done.value
+            else:
+                tasks.append(task)
+                value = None
 
 
 def similarity_of(score: float, whole: float) -> float:
-    """Return Σ over the weighted leaves that it is out of: at most 1, and 1 where there is nothing."""
+    """Return Σ divided by the weighted leaves: at most 1, and 1 if there are no leaves."""
     return 1.0 if whole <= NOTHING else min(score / whole, 1.0)
 
 
@@ -105,7 +109,7 @@ class Context:
     """The options at hand, and the pairings of nested arrays that were found on the way."""
 
     def __init__(self, plan: Plan, measure: Measure, *, count_extra: bool, rounds: int = 0) -> None:
-        """Take what scores two elements alone, and how often batch comparators have been asked."""
+        """Take the function that scores two elements, and the number of rounds of questions so far."""
         options = plan.options
         self.plan = plan
         self.count_extra = count_extra
@@ -115,15 +119,15 @@ class Context:
         self.canon = Canon(nulls_absent=options.nulls == "absent")
         self.leaves: Known = {}
         self.most: dict[tuple[PlanNode, int], float] = {}
-        """The most that containers of actual can score."""
+        """The highest possible scores of containers of actual."""
         self.gap: float | None = None
-        """What the pairs of arrays beyond the memory limit may be short of the optimum; None: none are."""
+        """How far below the optimum pairings beyond the memory limit may be; None if there are none."""
         self.solutions_ahead = (
             0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
         )
-        """How many of the next best pairings batch comparators are asked about as well."""
+        """How many of the next best pairings batch comparators are also asked about."""
         self.measure = measure
-        """Returns the task that scores two elements alone."""
+        """Returns the task that scores two elements."""
         self.kept: dict[tuple[int, int], Pairing] = {}
 
     def fits(self, rows: int, columns: int) -> bool:
@@ -131,6 +135,6 @@ class Context:
         return rows * columns * _BYTES_A_CELL <= self.plan.options.memory_limit
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
-        """Keep the pairs of two arrays for when the walk comes to them."""
+        """Keep the pairing of two arrays for the walk."""
         if len(self.kept) < _MOST_KEPT:
             self.kept[id(expected), id(actual)] = pairing

@@ -25,10 +25,10 @@ Leaves: TypeAlias = "Sequence[list[float]]"
 """Weighted leaves of each value, of expected and of actual."""
 
 ROUNDING: Final = 3 * 2.0**6
-"""Added and subtracted again, it rounds a worth to a multiple of 2^-45: then sums of worths are exact, in
-whatever order they are made."""
+"""Adding and subtracting it rounds a worth to a multiple of 2^-45, so that sums of worths are exact in any
+order."""
 TIE: Final = 2.0**-31
-"""What the larger Σ adds to what a pair is worth, at most: sums within 1e-9 a pair are tied."""
+"""The most that a larger Σ adds to the worth of a pair: sums within 1e-9 a pair are tied."""
 
 
 class Grid(ABC):
@@ -47,7 +47,7 @@ class Grid(ABC):
         self.score: Any = self._zeros()
         """(n, m) Σ weight·score of the pairs, exact or bounds."""
         self.less: Any = None
-        """(n, m) how many leaves a pair has less than its elements, or may have; None: no pair has."""
+        """(n, m) how many leaves fewer than its two elements a pair has, or may have; None: no pair has."""
         self.walked = False
         """Whether only the walk can score the pairs."""
         self.bounded = False
@@ -61,7 +61,7 @@ class Grid(ABC):
 
     @property
     def _counted_sides(self) -> int:
-        """On how many sides a leaf of both counts."""
+        """The number of sides on which a leaf of both sides counts."""
         return 2 if self.aligner.as_f1 else 1
 
     @property
@@ -69,38 +69,38 @@ class Grid(ABC):
         """Whether no pair is a bound."""
         return not (self.walked or self.bounded)
 
-    # -- what a body has -----------------------------------------------------------------------------------
+    # -- implemented by each body --------------------------------------------------------------------------
 
     @abstractmethod
     def _zeros(self) -> Any:
-        """Return a number 0 for each pair."""
+        """Return a matrix of zeros, one for each pair."""
 
     @abstractmethod
     def _add(self, into: Any, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
-        """Add to a block of pairs: numbers for each row, or one line of numbers for every row."""
+        """Add numbers to a block of pairs: a matrix, or one line for every row."""
 
     @abstractmethod
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
-        """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
+        """Add the scores of a column. The node's comparators score each pair of distinct values once."""
 
     @abstractmethod
     def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
-        """Return what all pairs of nested arrays score, weighted, and whether that is exact."""
+        """Return the weighted scores of all pairs of nested arrays, and whether they are exact."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
+        """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
 
     @abstractmethod
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Any:
-        """Return a copy of what some pairs are worth, exactly or as a bound; 0 where there can be no pair."""
+        """Return a copy of the worths of some pairs, exact or bounds; 0 where no pair is allowed."""
 
     @abstractmethod
     def _solve(self, block: Any) -> Pairs:
         """Return the pairs of the greatest total worth."""
 
     def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> Pairs:  # noqa: ARG002 - of a body
-        """Return pairs to make exact beside those that were chosen: none, where a walk is costly."""
+        """Return pairs to make exact along with the chosen ones: none by default, as a walk is costly."""
         return []
 
     # -- filling -------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Grid(ABC):
                 own[:] = [leaves + weight for leaves in own]
 
     def count_empty(self, weight: float, rows: Sequence[int], columns: Sequence[int]) -> None:
-        """Count a leaf for some elements of both sides, that match each other."""
+        """Count a leaf for some elements of both sides, which match each other."""
         for at in rows:
             self.expected[at] += weight
         for to in columns:
@@ -122,10 +122,10 @@ class Grid(ABC):
         self.credit(rows, columns, [weight] * len(columns))
 
     def doubt(self, expected: list[float], actual: list[float], most: Sequence[Sequence[float]]) -> None:
-        """Leave every pair to the walk, given leaves, and what each pair can score at most.
+        """Leave every pair to the walk, given the leaves of each value and the most that each pair can score.
 
-        The leaves of a pair may depend on both values. There are as many as it scores, on both sides: so a
-        place that scores all it can, and has no more leaves, is a bound of what it does to a similarity.
+        The number of leaves may depend on both values, but a pair has at least as many as it scores. A place
+        with the highest score and no more leaves than that bounds what the pair can add to a similarity.
         """
         self.walked = True
         rows, columns = range(len(expected)), range(len(actual))
@@ -137,12 +137,12 @@ class Grid(ABC):
             self.lower([at], columns, [both - self._counted_sides * each for both, each in zip(sides, line)])
 
     def credit(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
-        """Add to what a block of pairs scores: numbers for each row, or one line for every row."""
+        """Add to the scores of a block of pairs: a matrix, or one line for every row."""
         if rows and columns:
             self._add(self.score, rows, columns, by)
 
     def lower(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
-        """Take leaves off those of a block of pairs: numbers for each row, or one line for every row."""
+        """Subtract leaves from a block of pairs: a matrix, or one line for every row."""
         if rows and columns:
             if self.less is None:
                 self.less = self._zeros()
@@ -165,7 +165,7 @@ class Grid(ABC):
             self.parts.append(part._replace(rows=own, columns=other))
 
     def nest(self, nested: Nested, weight: float) -> None:
-        """Add the arrays of a block, one for each row and column."""
+        """Add nested arrays, one for each row and one for each column."""
         codes, others = nested.left.codes, nested.right.codes
         for own, leaves in zip((self.expected, self.actual), nested.leaves):
             own[:] = [before + weight * more for before, more in zip(own, leaves)]
@@ -184,33 +184,33 @@ class Grid(ABC):
             self.parts.append(Part(nested, rows, columns, weight, None if is_exact else sums))
 
     def stands_at(self, element: PlanNode, trail: Any, expected: Side, actual: Side) -> None:
-        """Tell where the elements stand, for the walk."""
+        """Note where the elements are, for the walk."""
         self._element, self._trail, self._sides = element, trail, (expected, actual)
 
     # -- solving -------------------------------------------------------------------------------------------
 
     def less_of(self, row: int, column: int) -> float:
-        """Return how many leaves a pair has less than its elements, or may have."""
+        """Return how many leaves fewer than its two elements a pair has, or may have."""
         return 0.0 if self.less is None else float(self.less[row][column])
 
     def whole(self, row: int, column: int, less: float) -> float:
-        """Return what a pair's Σ is divided by, where it has so many leaves less than its elements."""
+        """Return the divisor of a pair's Σ, given how many leaves fewer than its two elements it has."""
         if self.aligner.as_f1:
             return (self.expected[row] + self.actual[column] - less) * 0.5
         return self.expected[row] - less
 
     def _set_share(self, most: float) -> None:
-        """Set what Σ adds to a pair's similarity, given the greatest Σ of all pairs, or a bound of it."""
+        """Set the share of Σ that is added to similarities, given the greatest Σ of a pair, or a bound."""
         self._share = TIE / (most or 1.0)
 
     def worth(self, cell: Cell) -> float:
-        """Return what a pair is worth to the solver; 0: its similarity is not above the threshold."""
+        """Return the worth of a pair to the solver; 0 if its similarity is not above the threshold."""
         if cell.similarity <= self.aligner.threshold:
             return 0.0
         return cell.similarity + self._share * cell.score + ROUNDING - ROUNDING
 
     def measure(self, row: int, column: int) -> Generator[Any, Any, Cell]:
-        """Return a pair exactly; with questions open, the most that it can be worth."""
+        """Return the exact cell of a pair; while questions are open, the most that it can be."""
         cell = self._cells.get((row, column))
         if cell is not None:
             return cell
@@ -232,26 +232,26 @@ class Grid(ABC):
         return cell
 
     def sums(self, pairs: Pairs) -> tuple[float, float]:
-        """Return Σ of some pairs, of which none takes a walk, and how many leaves they have less."""
+        """Return Σ of some pairs, none of which needs a walk, and how many leaves fewer they have."""
         if self.is_exact:
             return self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs])
         cells: list[Cell] = [run(self.measure(row, column)) for row, column in pairs]
         return sum([cell.score for cell in cells]), sum([cell.less for cell in cells])
 
     def _scores_of(self, pairs: Pairs) -> float:
-        """Return Σ of some pairs, exactly or as a bound."""
+        """Return Σ of some pairs, exact or a bound."""
         scores = self.score
         return sum([float(scores[row][column]) for row, column in pairs])
 
     def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Pairing]:
         """Pair some rows with some columns for the greatest total similarity above the threshold.
 
-        The assignment is solved on bounds, the pairs that it chooses are made exact, and so on until all that
-        are chosen are exact: no other pairing can then be worth more.
+        The assignment is solved on bounds, the chosen pairs are made exact, and this is repeated until all
+        chosen pairs are exact. No other pairing can then be worth more.
 
         Args:
-            rows: in an order that depends on contents only.
-            columns: likewise.
+            rows: in an order that depends only on contents.
+            columns: in such an order, too.
 
         Returns:
             Pairs of positions among the rows and the columns.
@@ -274,7 +274,7 @@ class Grid(ABC):
         questions = [question for pair in pairs for question in known[pair].questions]
         ahead = pairs
         for _ in range(self.aligner.solutions_ahead if questions else 0):
-            # Otherwise elements that only answers tell apart would take a round each.
+            # Otherwise elements that only answers can distinguish would take a round each.
             for at, to in ahead:
                 if known[at, to].questions:
                     block[at][to] = 0.0
@@ -286,7 +286,7 @@ class Grid(ABC):
         return Pairing(pairs, score, less, tuple(questions))
 
     def keep(self, row: int, column: int) -> None:
-        """Tell the aligner how the arrays inside a pair of elements pair."""
+        """Give the aligner the pairings of the arrays inside a pair of elements."""
         for part in self.parts:
             if row in part.rows and column in part.columns:
                 part.inside.keep(part.rows[row], part.columns[column])
@@ -294,7 +294,7 @@ class Grid(ABC):
 
 @final
 class Nested:
-    """The arrays at one place in the elements of both sides, paired by contents or by key."""
+    """The arrays at one path in the elements of both sides, paired by contents or by key."""
 
     __slots__ = ("_aligner", "_node", "_sums", "gains", "inner", "leaves", "left", "right")
 
@@ -310,18 +310,18 @@ class Nested:
         self.leaves: Leaves = tuple(
             [[sum([own[code] for code in codes]) for codes in flat.codes] for flat, own in zip(sides, alone)]
         )
-        """Of each side, the leaves of each array, its elements having no partners."""
+        """For each side, the leaves of each array while its elements have no partners."""
         gains = [
             [0.0 if isclose(most, own) else most - own for most, own in zip(*both)]
             for both in zip((inner.expected, inner.actual), alone)
         ]
         self.gains: Leaves | None = gains if any(map(any, gains)) else None
-        """How many more leaves each value has where it has a partner; None: none has."""
+        """How many more leaves each value has when it has a partner; None if none has more."""
         self._sums: dict[tuple[int, int], tuple[float, float]] = {}
 
     @property
     def is_keyed(self) -> bool:
-        """Whether the arrays are paired by a member, or by position, in place of their contents."""
+        """Whether the arrays are paired by a member or by position, not by their contents."""
         return self._node.align != "unordered"
 
     @property
@@ -331,13 +331,13 @@ class Nested:
 
     @property
     def keys(self) -> list[list[Hashable]]:
-        """What values share with equal ones, on both sides."""
+        """The equality keys of the values of both sides: equal values share a key."""
         sides = self.left, self.right
         keys = [dict(zip(chain(*flat.codes), chain(*flat.keys))) for flat in sides]
         return [[known[at] for at in range(len(flat.values))] for known, flat in zip(keys, sides)]
 
     def members(self) -> list[list[JsonValue]] | None:
-        """Return, of each side, what values pair by; None: not by a member, or not all of them."""
+        """Return the member by which the values of each side pair; None if they don't, or not all of them."""
         sides = self.left, self.right
         key = key_of(self._node, *[flat.values for flat in sides])
         if key is None:
@@ -346,7 +346,7 @@ class Nested:
         return [[key_value(member, value, key) for value in flat.values] for flat in sides]
 
     def pair(self, row: int, column: int) -> Pairing:
-        """Pair two of the arrays, exactly: by key, or twins, then the greatest total similarity."""
+        """Pair two of the arrays exactly: by key, or twins first, then for the greatest total similarity."""
         codes, others = self.left.codes[row], self.right.codes[column]
         rows: list[int] = []
         columns: list[int] = []
@@ -371,16 +371,16 @@ class Nested:
         return Pairing(sorted(pairs), score, less)
 
     def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return Σ of two of the arrays, paired, and how many leaves they have less; worked out once."""
+        """Return Σ of two of the paired arrays, and how many leaves fewer they have; computed once."""
         found = self._sums.get((row, column))
         if found is None:
-            # (The pairs are few that matter: they are made again when they are kept.)
+            # Few of these pairs matter: they are computed again when they are kept.
             pairing = self.pair(row, column)
             found = self._sums[row, column] = pairing.score, pairing.less
         return found
 
     def keep(self, row: int, column: int) -> None:
-        """Tell the aligner how two of the arrays pair, and all arrays inside their pairs."""
+        """Give the aligner the pairing of two of the arrays, and of all arrays inside their pairs."""
         left, right = self.left, self.right
         found = self.pair(row, column)
         self._aligner.keep(left.arrays[row], right.arrays[column], found)
@@ -391,7 +391,7 @@ class Nested:
 
 
 def _in(order: list[int], some: list[int]) -> list[int]:
-    """Return some indices of an array in its canonical order."""
+    """Return some indices in the canonical order of their array."""
     if len(some) == len(order):
         return order
     wanted = set(some)

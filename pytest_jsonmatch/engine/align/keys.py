@@ -1,7 +1,7 @@
-"""What elements are paired and ordered by: what equal ones share, a text of their contents, a member.
+"""Pair and order elements by their contents: equality keys, canonical texts, and key members.
 
-Contents only, at every depth. A container is looked at once, however often its key or text is asked for: it
-stands at one place of one document, and documents outlive the comparison, so its identity is a key.
+At every depth only contents matter, not positions. The key and the text of a container are computed once, and
+found by its identity: it is at one place of one document, and documents outlive the comparison.
 """
 
 from __future__ import annotations
@@ -28,15 +28,13 @@ if TYPE_CHECKING:
 _SKIPPED: Final = ("skipped",)
 _LONGEST_TEXT: Final = 100
 """Longer texts of nested containers are replaced by a digest, so that depth costs linear time."""
-
-
 _MOST_MEMBERS: Final = 8
-"""Elements that so many members do not tell apart are ordered by all that they hold."""
+"""Elements that this many members do not distinguish are ordered by their whole contents."""
 
 
 @final
 class Canon:
-    """Canonical forms under one plan; those of one Canon can be compared."""
+    """Makes canonical forms under one plan. Only forms of the same Canon can be compared."""
 
     __slots__ = ("_forms", "_keys", "_nulls_absent", "_texts")
 
@@ -49,9 +47,9 @@ class Canon:
     # -- equality ------------------------------------------------------------------------------------------
 
     def keys(self, element: PlanNode, *sides: Sequence[JsonValue]) -> list[list[Hashable]]:
-        """Return, side by side, what elements share that are equal under the plan.
+        """Return the keys of the elements of each side: elements that are equal under the plan share a key.
 
-        Transforms are applied, skipped fields left out; unordered arrays inside the elements are multisets.
+        Transforms are applied and skipped fields left out; unordered arrays in the elements are multisets.
         """
         if not self._nulls_absent and element.explicit is None and _compared_as_is(element):
             kinds = {type(value) for side in sides for value in side}
@@ -66,7 +64,7 @@ class Canon:
     def _of_equal(
         self, element: PlanNode, sides: Sequence[Sequence[dict[str, JsonValue]]]
     ) -> list[list[Hashable]]:
-        """Return the keys of objects on both sides, none of which equals one that Python finds different."""
+        """Return the keys of objects on both sides whose members are compared as they are."""
         rough: list[list[Hashable]]
         try:
             rough = [[frozenset(value.items()) for value in side] for side in sides]
@@ -82,7 +80,7 @@ class Canon:
         ]
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
-        """Return what values share that are equal under the plan; containers from the leaves up."""
+        """Return the key of a value, which equal values share; containers are done from the leaves up."""
         if node.branches is not None:
             node = node.chosen(value, MISSING)
         if node.skip:
@@ -96,14 +94,14 @@ class Canon:
             if id(item) in known:
                 waiting.pop()
             elif below.explicit is not None:
-                # A comparator takes it whole: no rule of the plan applies to what is in it.
+                # A comparator takes it whole, so no rule of the plan applies inside it.
                 known[id(item)] = json_key(below.prepare(item))
             else:
                 waiting += self._form(below, item)
         return known[id(value)]
 
     def _form(self, node: PlanNode, value: JsonValue) -> list[tuple[PlanNode, JsonValue]]:
-        """Make a container's key known, or return the containers in it whose keys have to be known first."""
+        """Store a container's key, or return the containers in it whose keys are needed first."""
         members = value.items() if type(value) is dict else ((ELEMENT, item) for item in value)
         nulls_absent = self._nulls_absent and type(value) is dict
         keys: list[Any] = []
@@ -130,7 +128,7 @@ class Canon:
             return todo
         flat: Hashable
         if skipped and not parts:
-            # All of it is skipped: that is not an empty container.
+            # Everything in it is skipped: that differs from an empty container.
             flat = _SKIPPED, type(value)
         elif type(value) is dict:
             flat = frozenset(zip(keys, parts))
@@ -144,7 +142,7 @@ class Canon:
     # -- order ---------------------------------------------------------------------------------------------
 
     def order(self, element: PlanNode, values: Sequence[JsonValue], places: list[int]) -> list[int]:
-        """Return places of values in an order that depends on the contents of the values only."""
+        """Return places of values in an order that depends only on the contents of the values."""
         if len(places) < 2:
             return places
         kinds = {type(values[at]) for at in places}
@@ -155,14 +153,14 @@ class Canon:
         if kinds == {dict} and CONTAINERS.isdisjoint(map(type, inside)):
             keys = Counter(chain.from_iterable(objects))
             if element.branches is None and not any(element.children[key].skip for key in keys):
-                # (Members that most objects have tell most of them apart.)
+                # Members that most objects have distinguish most objects.
                 return _by_members(objects, places, sorted(keys, key=lambda key: (-keys[key], key)))
         return sorted(places, key=lambda at: self.text(element, values[at]))
 
     def text(self, node: PlanNode, value: JsonValue) -> str:
-        """Return a text that values of equal contents share, in whatever order their unordered arrays are.
+        """Return a text that values of equal contents share; the order of their unordered arrays is ignored.
 
-        Skipped members are left out: of elements that differ only there, twins take those that come first.
+        Skipped members are left out: twins take the first of elements that differ only there.
         """
         if type(value) is not dict and type(value) is not list:
             return _encoded(value)
@@ -188,7 +186,7 @@ class Canon:
         return known[id(value)]
 
     def _text_of(self, node: PlanNode, value: JsonValue) -> str:
-        """Return the text of a container, the texts of all containers in it being known."""
+        """Return the text of a container; the texts of all containers in it must be known."""
         if type(value) is dict:
             children = node.children
             return _encoded({key: self._stub(item) for key, item in value.items() if not children[key].skip})
@@ -210,11 +208,11 @@ class Canon:
 def twins(
     expected: Sequence[Hashable], actual: Sequence[Hashable]
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pair equal elements in order of position; return the pairs, and what is left of each side.
+    """Pair equal elements in order of position; return the pairs, and the unpaired positions of each side.
 
     Args:
-        expected: what each element shares with those equal to it.
-        actual: the same of the other side.
+        expected: the equality key of each element.
+        actual: likewise for the other side.
     """
     free: dict[Hashable, list[int]] = {}
     for at in range(len(actual) - 1, -1, -1):
@@ -265,20 +263,20 @@ def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -
 
 
 def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
-    """Return what an element is paired by, or MISSING where that can match nothing."""
+    """Return the value by which an element is paired; MISSING if it can match nothing."""
     if type(item) is not dict:
         return MISSING
     value = member.prepare(item.get(key, MISSING))
     if value is MISSING or value is None or type(value) in {bool, dict, list}:
         return MISSING
-    # Not a finite number: equals nothing. (A string is never equal to itself minus itself: types first.)
+    # NaN and infinities equal nothing.
     if type(value) is float and value - value != 0.0:
         return MISSING
     return value
 
 
 def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:
-    """Tell whether one member is a boolean here and a number there: these may be equal in Python."""
+    """Tell whether a member is a boolean in one object and a number in another, equal to Python."""
     types = set(map(type, chain.from_iterable(map(dict.values, values))))
     if bool not in types or NUMBERS.isdisjoint(types):
         return False
@@ -287,7 +285,7 @@ def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:
 
 
 def _compared_as_is(node: PlanNode) -> bool:
-    """Tell whether scalars at a node are compared as they are."""
+    """Tell whether scalars at a node are compared without transforms."""
     return not (node.skip or node.transforms) and node.branches is None
 
 
@@ -298,7 +296,7 @@ def _plain_number(value: JsonValue) -> str:
     raise TypeError(message)
 
 
-# (json.dumps makes an encoder at each call.)
+# json.dumps makes an encoder at each call.
 _encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=_plain_number).encode
 
 
@@ -307,20 +305,20 @@ def _encoded(value: JsonValue) -> str:
     try:
         return _encode(value)
     except ValueError:
-        # An integer of more digits than Python makes text of: in another base it can.
+        # Python refuses to make decimal text of very long integers, but not hexadecimal text.
         return _encode(map_scalars(value, lambda each: hex(each) if type(each) is int else each))
 
 
 def _scalar_text(value: JsonValue) -> str:
-    """Return a text that tells a scalar by, sooner than JSON."""
+    """Return a text that identifies a scalar, faster than JSON."""
     if type(value) is str:
         return '"' + value
-    # (Decimal digits of long integers take long, or are refused.)
+    # Decimal digits of long integers take long, or are refused.
     return hex(value) if type(value) is int else repr(value)
 
 
 def _by_members(values: list[dict[str, JsonValue]], places: list[int], keys: list[str]) -> list[int]:
-    """Return the places of objects of scalars in the order of as many members as tell them apart."""
+    """Return the places of objects of scalars, ordered by as many members as distinguish them."""
     columns: list[list[str]] = []
     for key in keys[:_MOST_MEMBERS]:
         columns.append([_scalar_text(value[key]) if key in value else "" for value in values])

@@ -35,14 +35,14 @@ _FIRST_STEP: Final = 0.15
 _FEWEST_CELLS: Final = 1_000
 """In smaller problems only what is chosen is made exact."""
 _PATIENCE: Final = 2
-"""After so many walks an element, pairs are scored that were not chosen."""
+"""After this many walks per element, pairs that were not chosen are scored as well."""
 _CHUNK: Final = 4_000_000
-"""Cells worked on at a time where a whole matrix is not needed."""
+"""At most this many cells are computed at a time where a whole matrix is not needed."""
 
 
 @final
 class Owners:
-    """Which array has which values, on one side."""
+    """The values of each array of one side, of which at least one has any."""
 
     __slots__ = ("codes", "sizes", "starts")
 
@@ -52,7 +52,7 @@ class Owners:
         self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
 
     def matrix(self, values: int) -> Any:
-        """Return how often each array has each value, as a sparse matrix."""
+        """Return how often each value is in each array, as a sparse matrix."""
         from scipy.sparse import csr_matrix
 
         ones = np.ones(len(self.codes))
@@ -64,18 +64,18 @@ class Owners:
         return found
 
     def counts(self, values: Indices) -> Matrix:
-        """Return how often each array has some of the values, (arrays, values)."""
-        found: Matrix = self.matrix(int(self.codes.max()) + 1 if len(self.codes) else 1)[:, values].toarray()
+        """Return how often each of some values is in each array, (arrays, values)."""
+        found: Matrix = self.matrix(int(self.codes.max()) + 1)[:, values].toarray()
         return found
 
     def best(self, score: Matrix) -> Matrix:
         """Return, for each line of a matrix, the greatest number among the columns of each array.
 
-        Columns stand for values; (values, values) become (values, arrays).
+        Each column is a value: (values, values) becomes (values, arrays).
         """
         best = np.zeros((len(score), len(self.sizes)))
         having = np.flatnonzero(self.sizes)
-        step = max(1, _CHUNK // max(1, len(score) * int(self.sizes.max())))
+        step = max(1, _CHUNK // (len(score) * int(self.sizes.max())))
         for start in range(0, len(having), step):
             some = having[start : start + step]
             first, last = self.starts[some[0]], self.starts[some[-1] + 1]
@@ -85,7 +85,7 @@ class Owners:
 
 
 class ArrayGrid(Grid):
-    """The grid as arrays: a column costs a table of distinct values, spread over all pairs."""
+    """The grid as numpy arrays: a column is a table of distinct values, spread over all pairs."""
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
@@ -101,7 +101,7 @@ class ArrayGrid(Grid):
         into[slice(None) if everything else np.ix_(rows, columns)] += by
 
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
-        """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
+        """Add the scores of a column. The node's comparators score each pair of distinct values once."""
         table, costly = self._table(node, left, right)
         if node.accepted_by_walk:
             self.walked = True
@@ -124,20 +124,20 @@ class ArrayGrid(Grid):
         if left.codes is None:
             self.score += table
             return
-        # (The code of an element without a value, -1, is the last line.)
-        table = np.vstack([table, np.zeros_like(table[:1])])
         rows = np.array(left.codes, dtype=np.intp)
         for some in row_blocks(*self.score.shape):
-            self.score[some] += table[rows[some]]
+            lines = table.take(rows[some], axis=0)
+            lines[rows[some] < 0] = 0.0
+            self.score[some] += lines
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
-        """Let the scores of a column be bounds until a pair is chosen."""
+        """Note that the scores of a column are bounds until a pair is chosen."""
         rows, columns = values.places(len(self.expected), len(self.actual))
         self.bounded = True
         self.parts.append(Part(values, rows, columns, 1.0, Bounds(table, None)))
 
     def _table(self, node: PlanNode, left: Column, right: Column) -> tuple[Matrix, Block | None]:
-        """Return the scores of all pairs of distinct values, and whose are bounds: a comparator is costly."""
+        """Return the scores of all pairs of distinct values, and the block of bounds, if any."""
         table: Matrix | None = None
         costly: Block | None = None
         for block in blocks_of(node, left.values, right.values):
@@ -172,10 +172,10 @@ class ArrayGrid(Grid):
         return Bounds(weight * score, None if less is None else weight * less), False
 
     def intersections(self, nested: Nested, left: Owners, right: Owners) -> Matrix | None:
-        """Return the exact Σ of all pairs of nested arrays, if no element has a choice of partners.
+        """Return the exact Σ of all pairs of nested arrays if no element has a choice of partners, else None.
 
-        Then a pair of values is worth its score as often as both arrays have it, as for comparators that test
-        equality: no pairing is needed to know it.
+        Without a choice, as with comparators that test equality, a pair of values counts its score as often
+        as it is in both arrays. No pairing is needed.
         """
         alike = self._worth > 0.0
         if nested.is_keyed or not self.is_exact or alike.sum(axis=0).max() > 1 or alike.sum(axis=1).max() > 1:
@@ -191,22 +191,22 @@ class ArrayGrid(Grid):
         return total
 
     def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
-        """Return what nested arrays can match at most: for each element its best partner, of either side."""
+        """Return the most that nested arrays can score: each element of a side with its best partner."""
         if nested.is_keyed:
             members = nested.members()
             score = self.score if members is None else np.where(_same(*members), self.score, 0.0)
         else:
-            # Equal elements are paired whatever they are worth.
+            # Equal elements are paired whatever their worth.
             score = np.where((self._worth > 0.0) | _same(*nested.keys), self.score, 0.0)
         return np.minimum(_bounds(score, left, right), _bounds(np.ascontiguousarray(score.T), right, left).T)
 
     def less_bounds(self, nested: Nested, owners: tuple[Owners, Owners], score: Matrix) -> Matrix:
-        """Return how many leaves nested arrays may have less than their elements.
+        """Return how many leaves fewer than their elements nested arrays may have.
 
         Args:
             nested: the arrays.
-            owners: which array has which values, on both sides.
-            score: what they score at most. What scores is a leaf on both sides, and so not less.
+            owners: the values of each array, on both sides.
+            score: the most that the arrays can score. What scores is a leaf on both sides.
         """
         left, right = owners
         gains = nested.gains or [[0.0] * len(self.expected), [0.0] * len(self.actual)]
@@ -227,11 +227,11 @@ class ArrayGrid(Grid):
 
     @property
     def worths(self) -> Matrix:
-        """What all pairs are worth, exactly or as a bound; 0 where there can be no pair."""
+        """The worths of all pairs, exact or bounds; 0 where no pair is allowed."""
         return self._worth
 
     def similarities(self) -> Matrix:
-        """Return the similarities of all pairs, exactly or as bounds; 1 where there is nothing to compare."""
+        """Return the similarities of all pairs, exact or bounds; 1 where there is nothing to compare."""
         wholes = self._wholes()
         empty = wholes <= NOTHING
         nothing = bool(empty.any())
@@ -245,7 +245,7 @@ class ArrayGrid(Grid):
         return found
 
     def finish(self) -> None:
-        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
+        """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
         self._set_share(float(self.score.max(initial=0.0)))
         self._worth = self.similarities()
         for some in row_blocks(*self._worth.shape):
@@ -257,7 +257,7 @@ class ArrayGrid(Grid):
             worth *= admissible
 
     def _wholes(self) -> Matrix:
-        """Return what the Σ of all pairs are divided by; one number for all if it is the same."""
+        """Return the divisors of the Σ of all pairs, as a single number if all are equal."""
         half = 0.5 if self.aligner.as_f1 else 1.0
         expected, actual = np.array(self.expected) * half, np.array(self.actual) * half
         if not self.aligner.as_f1:
@@ -272,7 +272,7 @@ class ArrayGrid(Grid):
         return wholes
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        # (In a nested array as large as the grid, elements are in another order.)
+        # Elements of a nested array are in another order, even if it is as large as the grid.
         if type(rows) is range and type(columns) is range:
             self._bounds = self._worth
             return self._worth if self.is_exact else self._worth.copy()
@@ -289,12 +289,12 @@ class ArrayGrid(Grid):
         return sum([item(row, column) for row, column in pairs])
 
     def _promising(self, block: Matrix, known: dict[tuple[int, int], Cell]) -> list[tuple[int, int]]:
-        """Return the pairs that any proof of an optimum will have to know.
+        """Return the pairs that must be made exact to prove an optimum.
 
-        Those are the bounds above what their row and column are worth elsewhere: by the prices of the optimum
-        that is to be expected if bounds are as loose as those made exact so far.
+        These are the bounds above the prices of their row and column in the optimum that is expected if all
+        bounds are as loose as those made exact so far.
         """
-        # (A walk is costly, and a user's comparator may be: these are not tried in vain before they must be.)
+        # A walk is costly, and so may be a user's comparator: at first only chosen pairs are made exact.
         if block.size < _FEWEST_CELLS or len(known) < (_PATIENCE * len(block) if self.walked else 1):
             return []
         rows, columns = np.array(list(known), dtype=np.intp).T
@@ -313,19 +313,19 @@ class ArrayGrid(Grid):
 
 
 def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
-    """Return what arrays of the left can match at most: each element its best partner on the right.
+    """Return the most that arrays on the left can score: each element with its best partner on the right.
 
-    Partners that many elements want have a price: for any prices, the sum of all prices and of what each
-    element gets beyond its partner's price is a bound (linear programming duality). Prices are found by a few
-    steps of subgradient descent, for each array of the right against the average array of the left.
+    Partners that many elements want have a price. For any prices, the sum of all prices and of what each
+    element gets beyond its partner's price is a bound (linear programming duality). A few steps of
+    subgradient descent find prices for each array on the right against the average array on the left.
     """
     owned = left.matrix(len(score))
     bounds: Matrix = owned @ right.best(score)
-    if len(score) * len(right.codes) > _CHUNK or not len(left.codes):
+    if len(score) * len(right.codes) > _CHUNK:
         return bounds
     having = np.flatnonzero(right.sizes)
     starts, sizes = right.starts[having], right.sizes[having]
-    average = np.bincount(left.codes, minlength=len(score)) / max(1, int(np.count_nonzero(left.sizes)))
+    average = np.bincount(left.codes, minlength=len(score)) / np.count_nonzero(left.sizes)
     columns = score.take(right.codes, axis=1)
     prices = np.zeros(len(right.codes))
     for step in range(_PRICE_STEPS):
@@ -343,7 +343,7 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
 
 
 def _same(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[np.bool_]:
-    """Tell which values have the same key, (n, m); MISSING is the same as nothing."""
+    """Return which values have the same key, (n, m); MISSING equals nothing."""
     numbers: dict[Hashable, int] = {}
     own, other = (
         np.array([-1 if key is MISSING else numbers.setdefault(key, len(numbers)) for key in side])
@@ -356,7 +356,7 @@ def _same(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[n
 def related_grid(
     aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> RelatedGrid | None:
-    """Return the grid of very many scalars of which most pairs score 0, or None: it takes an `ArrayGrid`."""
+    """Return the grid of very many scalars most pairs of which score 0; None if they need an `ArrayGrid`."""
     if element.branches is not None or element.transforms or element.accept is not None:
         return None
     if not CONTAINERS.isdisjoint(map(type, (*expected, *actual))):
@@ -377,9 +377,9 @@ def related_grid(
 
 @final
 class RelatedGrid(ArrayGrid):
-    """The elements of nested arrays in a grid whose cells that are 0 take no memory.
+    """The elements of nested arrays in a sparse grid: pairs that score 0 take no memory.
 
-    Every value is one leaf of weight 1, so that what a pair scores is its similarity.
+    Every value is one leaf of weight 1, so the score of a pair is its similarity.
     """
 
     def __init__(self, aligner: Context, scores: Any) -> None:
@@ -395,18 +395,18 @@ class RelatedGrid(ArrayGrid):
         self.expected, self.actual = [1.0] * rows, [1.0] * columns
 
     def finish(self) -> None:
-        """Do nothing: a score is what a pair is worth."""
+        """Do nothing: the worth of a pair is its score."""
 
     def intersections(self, nested: Nested, left: Owners, right: Owners) -> None:
-        """Return nothing: bounds, which are as good, are made exact where they are chosen."""
+        """Return None: bounds are as good here, and are made exact for chosen pairs."""
 
     def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:  # noqa: ARG002 - of the base
-        """Return what nested arrays can match at most: for each element its best partner, of either side."""
+        """Return the most that nested arrays can score: each element of a side with its best partner."""
         one = _sums_of_best(self._scores.tocoo(), left, right)
         return np.minimum(one, _sums_of_best(self._scores.T.tocoo(), right, left).T)
 
     def _line(self, row: int) -> dict[int, float]:
-        """Return the scores of one value, by the number of the other."""
+        """Return the scores of one value, by the number of its partner."""
         line = self._lines.get(row)
         if line is None:
             start, end = self._scores.indptr[row : row + 2]
@@ -424,7 +424,7 @@ class RelatedGrid(ArrayGrid):
 
 
 def _sums_of_best(scores: Any, left: Owners, right: Owners) -> Matrix:
-    """Return, for two arrays of each side, the sum of the left one's best scores in the other."""
+    """Return, for each pair of arrays, the sum of the best scores of the left one's elements in the other."""
     from scipy.sparse import csr_matrix
 
     values, others = scores.shape

@@ -1,4 +1,4 @@
-"""What elements have inside that is scored when they are chosen: arrays, and values costly to compare."""
+"""The parts of elements that are scored only for chosen pairs: arrays, and values costly to compare."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
 @final
 class Bounds(NamedTuple):
-    """What some pairs score at most, and how many leaves they may have less than their elements."""
+    """The highest possible scores of pairs, and how many leaves fewer than their elements they may have."""
 
     score: Any
     less: Any
-    """None: no pair has less."""
+    """None: no pair has fewer."""
 
 
 class Inside(Protocol):
-    """What two elements have inside, one number for what each side has."""
+    """Arrays or values inside elements, numbered on each side."""
 
     def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return Σ of both, and how many leaves they have less."""
+        """Return Σ of a pair of them, and how many leaves fewer it has."""
 
     def keep(self, row: int, column: int) -> None:
-        """Tell the aligner how the arrays inside pair."""
+        """Give the aligner the pairing of two of the arrays."""
 
 
 @final
 class Part(NamedTuple):
-    """Arrays inside the elements of a grid, or values there that are costly to compare."""
+    """Arrays inside the elements of a grid, or values that are costly to compare."""
 
     inside: Inside
     rows: dict[int, int]
-    """Which of these is that of a row of the grid; without rows that have none, or an empty array."""
+    """The number of each row's array or value; rows without one, or with an empty array, are left out."""
     columns: dict[int, int]
     weight: float
     bound: Bounds | None
-    """What was added to the grid as a bound; None: what was added is exact."""
+    """The bounds that were added to the grid; None if what was added is exact."""
 
 
 @final
@@ -59,7 +59,7 @@ class Flat(NamedTuple):
     codes: list[list[int]]
     """For each array the numbers of its elements' values."""
     keys: list[list[Hashable]]
-    """For each array what its elements share with equal ones."""
+    """For each array the equality keys of its elements."""
     values: list[JsonValue]
     """The distinct values."""
 
@@ -67,7 +67,7 @@ class Flat(NamedTuple):
 def flatten(
     aligner: Context, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
 ) -> tuple[Flat, Flat]:
-    """Return the elements of the arrays of both sides, the arrays standing at a node."""
+    """Return the elements of the arrays of both sides at a node."""
     canon, element = aligner.canon, node.children[ELEMENT]
     elements = [[item for array in arrays for item in array] for arrays in sides]
     keys = canon.keys(element, *elements)
@@ -80,7 +80,7 @@ def flatten(
         if alike:
             values, numbers = distinct_values(items)
         elif node.align == "unordered":
-            # (Equal objects may differ in the member that arrays pair by: it may be skipped.)
+            # Under a key, equal objects may differ in that member: it may be skipped.
             values, numbers = _distinct(canon, element, items, own)
         start = 0
         for array in arrays:
@@ -96,11 +96,11 @@ def flatten(
 def _distinct(
     canon: Canon, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
 ) -> tuple[list[JsonValue], list[int] | None]:
-    """Return the distinct values, containers among them, and for each value its number; None: all are."""
+    """Return the distinct values, containers included, and the number of each; None if all are distinct."""
     if len(set(keys)) == len(keys):
         return values, None
     numbers: dict[Hashable, int] = {}
-    # (A key does not tell 1 from 1.0, and a text not a container from its text: a comparator may.)
+    # A key does not distinguish 1 from 1.0, nor a text a container from that text; a comparator may.
     found = [
         numbers.setdefault((key, canon.text(element, value)), len(numbers))
         for key, value in zip(keys, values)
@@ -121,16 +121,17 @@ class CostlyValues:
         sides: tuple[Column, Column],
         terms: tuple[float, float | None, list[float] | None],
     ) -> None:
-        """Take which values a comparator scores, the column of each side, and how a score counts.
+        """Take a comparator with its values, the column of each side, and how a score counts.
 
-        That is: its weight, up to what it counts as 0, and what each value of actual scores anyhow.
+        `terms`: the weight, the limit up to which a score counts as 0, and the least score of each value of
+        actual (because it is accepted).
         """
         self._block = block
         self._sides = sides
         self._terms = terms
 
     def places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
-        """Return which value each row of a grid has, and each column, without those of other comparators."""
+        """Return the value of each row and column of a grid, without values of other comparators."""
         found = []
         for column, some, size in zip(self._sides, self._block[1:], (rows, columns)):
             codes = enumerate(range(size) if column.codes is None else column.codes)
@@ -139,7 +140,7 @@ class CostlyValues:
         return found[0], found[1]
 
     def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return what two values score, weighted, and that they have no leaves less."""
+        """Return the weighted score of two values, and 0: they have no fewer leaves."""
         left, right = self._sides
         weight, limit, accepted = self._terms
         score: Any = self._block.bound.score(left.values[row], right.values[column])
@@ -150,4 +151,4 @@ class CostlyValues:
         return weight * score, 0.0
 
     def keep(self, row: int, column: int) -> None:
-        """Do nothing: there is nothing to pair in values."""
+        """Do nothing: values hold no arrays."""

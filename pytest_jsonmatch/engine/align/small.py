@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _FEW_SCORES: Final = 3
-"""So few scores are added one by one; more as whole rows."""
+"""Up to this many scores are added one by one, more as whole rows."""
 
 
 @final
 class ListGrid(Grid):
-    """The grid as lists: everything but what only the walk can score is exact at once."""
+    """The grid as lists: everything that needs no walk is exact at once."""
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         super().__init__(aligner, rows, columns)
@@ -47,8 +47,8 @@ class ListGrid(Grid):
                 own[to] += more
 
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
-        """Add what the comparators at a node say of a column: each pair of distinct values is scored once."""
-        # For each value of the left its scores, by the position of the right one.
+        """Add the scores of a column. The node's comparators score each pair of distinct values once."""
+        # For each value on the left, its scores by the position of the value on the right.
         lines: list[dict[int, float]] = [{} for _ in left.values]
         for bound, rows, columns in blocks_of(node, left.values, right.values):
             if bound.table is None:
@@ -84,7 +84,7 @@ class ListGrid(Grid):
                         for column in others[to]:
                             into[column] += score
                 continue
-            # (The code of an element without a value, -1, is a last zero.)
+            # The last zero is for elements without a value, whose code is -1.
             line = [0.0] * (len(right.values) + 1)
             for to, score in scores.items():
                 line[to] = score
@@ -106,7 +106,7 @@ class ListGrid(Grid):
         return Bounds(score, less), not walked
 
     def _bounds_of(self, nested: Nested, at: int, to: int) -> tuple[float, float]:
-        """Return what two arrays score at most: each element its best partner; and the leaves that leaves."""
+        """Return the most that two arrays can score, each element with its best partner, and leaves fewer."""
         codes, others = nested.left.codes[at], nested.right.codes[to]
         lines = [[nested.inner.score[code][other] for other in others] for code in codes]
         most = min(sum([max(line, default=0.0) for line in lines]), sum(map(max, zip(*lines))))
@@ -116,7 +116,7 @@ class ListGrid(Grid):
     # -- solving -------------------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """Work out what pairs are worth: their similarity, and a shade more for the larger Σ."""
+        """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
         as_f1 = self.aligner.as_f1
         self._set_share(max(map(max, self.score)) if self.expected and self.actual else 0.0)
         limit, share = self.aligner.threshold, self._share
@@ -147,14 +147,14 @@ class ListGrid(Grid):
 
 
 def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[dict[int, float]]:
-    """Return the scores of all pairs of distinct values; where only the walk can score them, bounds of 1.
+    """Return the scores of all pairs of distinct values, or bounds of 1 if only the walk can score them.
 
-    For each expected value they come by the position of the actual one; the others score 0.
+    Each expected value has a dict of scores by the position of the actual value; other pairs score 0.
     """
     if bound.table is None:
         return [dict.fromkeys(range(len(actual)), 1.0)] * len(expected)
     if bound.preload is not None:
-        # (Strings that could not be encoded score 0 in the table.)
+        # The table has scores of 0 for strings that could not be encoded.
         return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
     if bound.rows is not None:
         return bound.rows(expected, actual)

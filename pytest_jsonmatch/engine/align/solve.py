@@ -20,14 +20,14 @@ _ROUNDING: Final = 1e-12
 def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
     """Pair rows with columns for the greatest sum, in plain Python: for small problems, without scipy.
 
-    Every row first takes its best column; those that find it taken are brought in by shortest augmenting
-    paths (Jonker and Volgenant 1987). Of several optima the order of rows and columns decides.
+    Every row first takes its best column; rows that find it taken are added by shortest augmenting paths
+    (Jonker and Volgenant 1987). The order of rows and columns decides between several optima.
 
     Args:
         worth: n rows of m numbers, at least 0; 0 is worth as much as no pair.
 
     Returns:
-        The column of each row, -1 for none.
+        The column of each row, -1 if it has none.
 
     >>> assign_lists([[0.5, 0.9], [0.4, 0.9]])
     [0, 1]

@@ -1,8 +1,8 @@
 """Pairing of arrays whose grid would not fit the memory limit: the best candidates of each element.
 
-Rows are scored a block at a time. Of each only its best columns are kept, and of each column its best row;
-over these candidates the pairing is the exact optimum. How far it can be from the optimum over all pairs is
-known: no pairing is worth more than the best of every row together, or of every column.
+Rows are scored a block at a time. Only the best columns of each row and the best row of each column are kept;
+over these candidates the pairing is the exact optimum. Its distance to the optimum over all pairs is bounded,
+as no pairing is worth more than the best of every row together, or of every column.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     Edges: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 
 _BYTES_A_CELL: Final = 64
-"""What a block of the grid needs at its peak: sums, leaves, masks."""
+"""The peak memory of a cell in a block of the grid: sums, leaves, masks."""
 _BYTES_A_CANDIDATE: Final = 200
 _LEAST_CANDIDATES: Final = 4
 _MOST_CANDIDATES: Final = 64
 _NEAREST: Final = 2.0**-40
-"""What a candidate is worth less, at most, for standing elsewhere in the canonical order than its row."""
+"""The most that a candidate's worth is lowered for its distance to its row in the canonical order."""
 
 
 def pair_sparsely(
@@ -38,15 +38,15 @@ def pair_sparsely(
     """Pair elements at nearly the greatest total similarity, within the memory limit.
 
     Args:
-        aligner: of the comparison.
+        aligner: the aligner of the comparison.
         element: the node of the elements.
-        trail: where the arrays stand.
+        trail: the place of the arrays.
         left: expected's array, and the indices of the elements to pair.
-        right: the same of actual.
+        right: likewise for actual.
 
     Returns:
-        Pairs of positions among the indices, in the order of the rows. What their total is short of the
-        optimum, at most, is added to the aligner's gap.
+        Pairs of positions among the indices, in the order of the rows. The most by which their total can
+        miss the optimum is added to the aligner's gap.
     """
     import numpy as np
 
@@ -74,7 +74,7 @@ def pair_sparsely(
         better = best > best_of_columns
         row_of_best[better] = block.argmax(axis=0)[better] + start
         best_of_columns[better] = best[better]
-        # (Of many that tie, rows must not all keep the same.)
+        # Where many columns tie, rows must not all keep the same ones.
         own = np.arange(start, start + len(some))
         apart = np.abs(own[:, None] / len(rows) - np.arange(len(columns)) / len(columns))
         found = np.argpartition(apart * _NEAREST - block, kept - 1, axis=1)[:, :kept]
@@ -108,10 +108,10 @@ def _matched(rows: int, columns: int, edges: Edges) -> list[tuple[int, int, floa
     at, to, worth = edges
     known = worth > 0.0
     at, to, worth = at[known], to[known], worth[known]
-    # A pair may be a candidate twice: once as its row's, once as its column's.
+    # A pair may be a candidate twice: of its row and of its column.
     _, first = np.unique(at * columns + to, return_index=True)
     at, to, worth = at[first], to[first], worth[first]
-    # A partner that stands for none, for every row. (The solver takes 0 for "no edge", so all is 1 more.)
+    # Each row gets a dummy column for "no partner". The solver takes 0 for "no edge", so 1 is added to all.
     none = np.arange(rows)
     graph = coo_matrix(
         (

@@ -7,11 +7,11 @@ and strings without a counterpart 0, without being seen.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon, key_of, pair_by_key, twins
-from pytest_jsonmatch.engine.score.documents import member_of
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Show: TypeAlias = Callable[[Sequence[str]], object]
     Texts: TypeAlias = dict[str, None]
     """Distinct strings, in the order in which they were met."""
+    Group: TypeAlias = tuple[PlanNode, list[JsonValue], list[JsonValue]]
+    """Values of expected and of actual any of which may stand against each other, with their node."""
 
 
 def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
@@ -59,89 +61,61 @@ class _Gatherer:
         plan, node = self._plan, self._plan.root
         for segment in plan.target:
             node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
-            expected, actual = member_of(expected, segment), member_of(actual, segment)
-        waiting = [(node, expected, actual)]
+            expected, actual = value_at(expected, (segment,)), value_at(actual, (segment,))
+        waiting: list[Group] = []
+        if expected is not MISSING and actual is not MISSING:
+            waiting.append((node, [expected], [actual]))
         while waiting:
-            node, one, other = waiting.pop()
-            if one is MISSING or other is MISSING:
-                continue
-            node = node.chosen(one, other)
-            if node.skip:
-                continue
-            kind = type(one)
-            if kind not in CONTAINERS or kind is not type(other) or node.explicit is not None:
-                self._meet(node, [one], [other])
-            elif kind is dict:
-                waiting.extend((node.children[key], one[key], other[key]) for key in one if key in other)
-            elif node.align == "unordered":
-                self._unordered(node.children[ELEMENT], one, other)
-            else:
-                element = node.children[ELEMENT]
-                waiting.extend((element, one[at], other[to]) for at, to in _partners(node, one, other))
+            node, values, others = waiting.pop()
+            # (Where a schema gives alternatives, expected chooses.)
+            chosen: dict[PlanNode, list[JsonValue]] = {}
+            for value in values:
+                chosen.setdefault(node.chosen(value, MISSING), []).append(value)
+            for own, alike in chosen.items():
+                if not own.skip:
+                    self._meet(own, alike, others)
+                    waiting += self._below(own, alike, others)
 
     def _meet(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> None:
         """Take note of the strings among values that may stand against each other, if any of them differ."""
-        show = _shown_to(node)
-        if show is not None:
+        bound = node.explicit or node.types.find("", "")
+        if bound is not None and bound.preload is not None:
             one, other = (
                 {text: None for value in values if type(text := node.prepare(value)) is str}
                 for values in (expected, actual)
             )
             if one and other and len(one | other) > 1:
-                self.texts.setdefault(show, {}).update(one | other)
+                self.texts.setdefault(bound.preload, {}).update(one | other)
 
-    def _unordered(self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> None:
-        """Take note of what stands in two arrays whose elements are still to find each other."""
-        if not expected or not actual or element.skip:
+    def _below(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Iterator[Group]:
+        """Yield what may stand against each other one step below containers that may."""
+        if node.explicit is not None:
             return
-        _, rows, columns = twins(*Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual))
-        wanted: dict[PlanNode, list[JsonValue]] = {}
-        for node, value in _below(element, [expected[at] for at in rows], chosen=True):
-            if _shown_to(node) is not None:
-                wanted.setdefault(node, []).append(value)
-        # Where a schema gives alternatives, expected chooses the node: in actual only places are known.
-        others: dict[PlanNode, list[JsonValue]] = {}
-        for place, value in _below(element.place, [actual[at] for at in columns] if wanted else []):
-            others.setdefault(place, []).append(value)
-        for node, values in wanted.items():
-            self._meet(node, values, others.get(node.place, []))
+        objects = [each for each in expected if type(each) is dict]
+        others = [each for each in actual if type(each) is dict]
+        for key in dict.fromkeys(chain.from_iterable(objects)):
+            met = [each[key] for each in others if key in each]
+            if met:
+                yield node.children[key], [each[key] for each in objects if key in each], met
+        arrays = [each for each in expected if type(each) is list]
+        other_arrays = [each for each in actual if type(each) is list]
+        if len(arrays) == len(other_arrays) == 1:
+            yield from self._elements(node, arrays[0], other_arrays[0])
+        elif arrays and other_arrays:
+            elements = list(chain.from_iterable(arrays)), list(chain.from_iterable(other_arrays))
+            yield node.children[ELEMENT], *elements
 
-
-def _below(
-    element: PlanNode, values: Iterable[JsonValue], *, chosen: bool = False
-) -> Iterator[tuple[PlanNode, JsonValue]]:
-    """Yield elements and all that stands in them, with their nodes.
-
-    If `chosen`, values choose among alternatives, and nothing is yielded that is skipped or in a container
-    that a comparator takes whole.
-    """
-    waiting = [(element, value) for value in values][::-1]
-    while waiting:
-        node, value = waiting.pop()
-        if chosen:
-            node = node.chosen(value, MISSING)
-            if node.skip:
-                continue
-        yield node, value
-        if chosen and node.explicit is not None:
-            continue
-        if type(value) is dict:
-            waiting.extend((node.children[key], item) for key, item in value.items())
-        elif type(value) is list:
-            waiting.extend((node.children[ELEMENT], item) for item in value)
-
-
-def _shown_to(node: PlanNode) -> Show | None:
-    """Return what wants to see the strings at a node; None if nothing does."""
-    bound = node.explicit or node.types.find("", "")
-    return None if bound is None else bound.preload
-
-
-def _partners(
-    node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
-) -> Iterable[tuple[int, int]]:
-    """Return which elements of two ordered or keyed arrays stand against each other."""
-    key = key_of(node, expected, actual)
-    if key is None:
-        return ((at, at) for at in range(min(len(expected), len(actual))))
-    return pair_by_key(node.children[ELEMENT], key, expected, actual)
+    def _elements(
+        self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> Iterator[Group]:
+        """Yield which elements of two arrays may stand against each other."""
+        element = node.children[ELEMENT]
+        if node.align == "unordered":
+            keys = Canon(nulls_absent=self._plan.nulls_absent).keys(element, expected, actual)
+            _, rows, columns = twins(*keys)
+            yield element, [expected[at] for at in rows], [actual[at] for at in columns]
+            return
+        key = key_of(node, expected, actual)
+        pairs = enumerate(range(min(len(expected), len(actual))))
+        for at, to in pairs if key is None else pair_by_key(element, key, expected, actual):
+            yield element, [expected[at]], [actual[to]]

@@ -8,22 +8,21 @@ about.
 from __future__ import annotations
 
 import inspect
-import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 
 from pytest_jsonmatch.engine.ask.preload import preload
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import BatchItem, NoAnswer
+from pytest_jsonmatch.engine.compare.batched import BatchItem
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
-from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
@@ -90,12 +89,12 @@ def answered_all(
     if plan.preloads:
         preload(plan, ((expected, actual) for _, expected, actual in records))
     scored = [_Scored(plan, record) for record in records]
-    desk = _Desk(judge)
+    numbers: Counter[str | int | None] = Counter()
     while waiting := [each for each in scored if each.open]:
         if chooser is not None:
             for each in waiting:
                 each.leave_out(chooser)
-        desk.ask(waiting)
+        _ask(waiting, judge, numbers)
         for each in waiting:
             each.score()
     return [each.outcome for each in scored]
@@ -138,60 +137,41 @@ class _Scored:
 Wanted: TypeAlias = "list[tuple[_Scored, Asked]]"
 
 
-@final
-class _Desk:
-    """Asks batch comparators and numbers their items."""
+def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int | None]) -> None:
+    """Answer all open questions: one call for each comparator and record, or chunk.
 
-    __slots__ = ("_judge", "_numbers", "_said")
-
-    def __init__(self, judge: object) -> None:
-        self._judge = judge
-        self._numbers: dict[str | int | None, int] = {}
-        # Answers by values, of comparators to which equal values are one question.
-        self._said: dict[Batch, dict[Hashable, Answer]] = {}
-
-    def ask(self, records: Sequence[_Scored]) -> None:
-        """Answer all open questions: one call for each comparator and record, or chunk."""
-        calls: dict[tuple[Batch, int], Wanted] = {}
-        for at, record in enumerate(records):
-            for asked in record.open.values():
-                batch = asked.question.batch
-                key = batch, -1 if batch.scope == "chunk" else at
-                calls.setdefault(key, []).append((record, asked))
-        for (batch, _), wanted in calls.items():
-            answers = self._by_value(batch, wanted) if batch.by_value else self._answers(batch, wanted)
-            for (record, asked), answer in zip(wanted, answers):
-                record.answers[asked.place] = answer
-
-    def _by_value(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Ask about equal values once; return an answer for each place."""
-        said = self._said.setdefault(batch, {})
-        keys = [values_key(asked) for _, asked in wanted]
-        fresh: dict[Hashable, tuple[_Scored, Asked]] = {}
-        for key, one in zip(keys, wanted):
-            if key not in said:
-                fresh.setdefault(key, one)
-        said.update(zip(fresh, self._answers(batch, list(fresh.values()))))
-        return [said[key] for key in keys]
-
-    def _answers(self, batch: Batch, wanted: Wanted) -> list[Answer]:
-        """Ask about places in one call."""
-        if not wanted:
-            return []
+    Args:
+        records: those that have open questions.
+        judge: what comparators that are `judged` are called with.
+        numbers: how many items there have been, by the ids of records.
+    """
+    calls: dict[tuple[Batch, int], Wanted] = {}
+    for at, record in enumerate(records):
+        for asked in record.open.values():
+            batch = asked.question.batch
+            key = batch, -1 if batch.scope == "chunk" else at
+            calls.setdefault(key, []).append((record, asked))
+    for (batch, _), wanted in calls.items():
         items = []
         for record, asked in wanted:
-            number = self._numbers[record.id] = self._numbers.get(record.id, 0) + 1
-            items.append(_item_of(asked, record.id, number))
-        try:
-            given = list(items)
-            said = batch.ask(given, self._judge) if batch.judged else batch.ask(given)
-            return _read_answers(batch, items, said)
-        except Exception as error:
-            if batch.judged:
-                # Failures of the judge's are answers already: this says that it can't be asked at all.
-                raise
-            # A user's comparator: its failure is a result.
-            return [f"raised {error_text(error)}"] * len(items)
+            numbers[record.id] += 1
+            items.append(_item_of(asked, record.id, numbers[record.id]))
+        for (record, asked), answer in zip(wanted, _answers(batch, items, judge)):
+            record.answers[asked.place] = answer
+
+
+def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[Answer]:
+    """Ask about items in one call."""
+    try:
+        given = list(items)
+        said = batch.ask(given, judge) if batch.judged else batch.ask(given)
+        return _read_answers(batch, items, said)
+    except Exception as error:
+        if batch.judged:
+            # Failures of the judge's are answers already: this says that it can't be asked at all.
+            raise
+        # A user's comparator: its failure is a result.
+        return [f"raised {error_text(error)}"] * len(items)
 
 
 def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
@@ -219,20 +199,6 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
         params=dict(asked.question.params),
         description=finding.node.description,
     )
-
-
-def values_key(asked: Asked) -> Hashable:
-    """Return what two open places share that differ in nothing but where they stand."""
-    values = asked.finding.expected, asked.finding.actual, asked.expected, asked.actual
-    return (_text(asked.question.params), *(json_key(value, strict=True) for value in values))
-
-
-def _text(params: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(params, sort_keys=True, default=repr)
-    except (RecursionError, TypeError):
-        # Nested too deep, or with keys of several types: of this place alone, whose plan keeps them.
-        return f"{id(params)}"
 
 
 _MORE: Final = "one answer for each item, in their order"
@@ -275,8 +241,8 @@ def _by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[Ans
 
 def _checked(answer: object) -> Answer:
     """Return one item's answer, or what is wrong with it."""
-    if isinstance(answer, NoAnswer):
-        return answer.reason
+    if isinstance(answer, JsonMatchError):
+        return str(answer)
     if isinstance(answer, BaseException):
         return f"could not score this item: {error_text(answer)}"
     score = answer.score if isinstance(answer, ComparatorResult) else answer

@@ -54,11 +54,8 @@ class Batch:
 
     name: str
     ask: Callable[..., object]
-    scope: str = "record"
-    null_aware: bool = False
-    short_circuit: bool = False
-    by_value: bool = False
-    judged: bool = False
+    scope: str
+    judged: bool
 
 
 @final
@@ -111,7 +108,7 @@ class Comparator:
             anything else 0 (which is what all built-ins answer by themselves).
         reflexive: equal scalars of one Python type score 1 whatever the parameters; callers need not ask.
         map_params: for a comparator with JSON values among its parameters: returns the parameters with a
-            function applied to each such value, so that the field's transforms reach them too.
+            function applied to every scalar in them, so that the field's transforms reach them too.
         batch: of a comparator that scores many fields in one call, what it was registered as; it scores by
             a `Question` what it has to be asked.
 
@@ -129,7 +126,7 @@ class Comparator:
     map_params: Callable[[Params, Change], Params] | None = None
     batch: Batch | None = None
 
-    def bind(self, params: Params) -> Scoring:
+    def bind(self, params: Params) -> Bound:
         """Return how values are scored with some parameters.
 
         Raises:
@@ -137,7 +134,9 @@ class Comparator:
         """
         if self.params is not None:
             check_names(f"comparator {self.name!r}", params, self.params)
-        return self.make(params)
+        scoring = self.make(params)
+        parts = {each.name: getattr(scoring, each.name) for each in fields(scoring)}
+        return Bound(**parts, comparator=self, params=params)
 
 
 @final
@@ -148,54 +147,28 @@ class Bound(Scoring):
     comparator: Comparator
     params: Params
 
-    @classmethod
-    def of(cls, comparator: Comparator, params: Params) -> Bound:
-        """Bind a comparator to its parameters.
-
-        Raises:
-            ConfigurationError: a parameter is unknown, or is not what it can be.
-
-        >>> from pytest_jsonmatch.engine.compare import BUILTIN
-        >>> Bound.of(BUILTIN["numeric"], {"tolerance": {"abs": 0.5}}).score(1, 1.5)
-        1.0
-        """
-        scoring = comparator.bind(params)
-        parts = {each.name: getattr(scoring, each.name) for each in fields(scoring)}
-        return cls(**parts, comparator=comparator, params=params)
-
     @property
     def is_quick(self) -> bool:
         """Whether it can score two values at any time, and never fails."""
         return self.table is not None and self.preload is None
 
-    def behind(self, transforms: Sequence[Change]) -> Bound:
+    def behind(self, transform: Change) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed as the data are."""
         map_params = self.comparator.map_params
-        if map_params is None or not transforms:
-            return self
-
-        def transformed(value: JsonValue) -> JsonValue:
-            if value is not None and type(value) is not dict and type(value) is not list:
-                for transform in transforms:
-                    value = transform(value)
-            return value
-
-        return Bound.of(self.comparator, map_params(self.params, transformed))
+        return self if map_params is None else self.comparator.bind(map_params(self.params, transform))
 
 
-def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
+def user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
     """Make a Comparator of a function `fn(expected, actual, params)`.
 
     Args:
         name: the name to register it under.
-        fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. What it raises,
-            and a score outside [0, 1], is for the caller to report.
-
-    Its `score` raises TypeError for a result of any other type.
+        fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. What it raises, and
+            whatever else it returns, is for the caller to report.
 
     >>> same_start = user_comparator("same_start", lambda expected, actual, params: expected[0] == actual[0])
     >>> same_start.bind({}).score("Berlin", "Bern")
-    1.0
+    True
     """
     if not callable(fn):
         raise ConfigurationError(
@@ -204,19 +177,6 @@ def user_comparator(name: str, fn: Callable[..., object]) -> Comparator:
 
     def make(params: Params) -> Scoring:
         given = dict(params)
-
-        def score(expected: JsonValue, actual: JsonValue) -> float | ComparatorResult:
-            result = fn(expected, actual, given)
-            if type(result) is float or isinstance(result, ComparatorResult):
-                return result
-            # bool, int, Decimal, numpy scalars; a str has no __float__.
-            if hasattr(type(result), "__float__"):
-                return float(result)  # type: ignore[arg-type]
-            raise TypeError(
-                f"comparator {name!r} returned {type(result).__name__}; "
-                "return a number in [0, 1], a bool or a ComparatorResult"
-            )
-
-        return Scoring(score)
+        return Scoring(lambda expected, actual: fn(expected, actual, given))
 
     return Comparator(name, make, null_aware=True, reflexive=False)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.compare.base import Batch, Comparator, Question, Scoring
 from pytest_jsonmatch.engine.compare.parameters import takes
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SCOPES: Final = ("record", "chunk")
-_FLAGS: Final = ("null_aware", "short_circuit", "by_value", "judged")
+_FLAGS: Final = ("null_aware", "short_circuit", "judged")
 
 
 @final
@@ -72,30 +71,13 @@ class BatchItem:
     """What the schema says of the field, in words; an element's may be its array's. None: nothing."""
 
 
-@final
-class NoAnswer(NamedTuple):
-    """Why an item has no score, as an answer: the words stand as they are in reports.
-
-    >>> NoAnswer("budget: max_calls=10 is used up").reason
-    'budget: max_calls=10 is used up'
-    """
-
-    reason: str
-
-
-def is_batch(fn: object) -> bool:
+def is_batch(fn: Callable[..., object]) -> bool:
     """Tell whether something to register takes items: it has a `scope`, or takes one argument and not three.
 
     >>> is_batch(lambda items: [1.0] * len(items)), is_batch(lambda expected, actual, params: 1.0)
     (True, False)
     """
-    if isinstance(getattr(fn, "scope", None), str):
-        return True
-    try:
-        signature = inspect.signature(cast("Callable[..., object]", fn))
-    except (TypeError, ValueError):
-        return False
-    return takes(signature, 1) and not takes(signature, 3)
+    return isinstance(getattr(fn, "scope", None), str) or (takes(fn, 1) and not takes(fn, 3))
 
 
 def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comparator:
@@ -104,15 +86,13 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     Args:
         name: the name to register it under.
         fn: returns a list of answers in the items' order, or a mapping of item id to answer. An answer is a
-            number in [0, 1], a bool, a ComparatorResult, or an exception (or a `NoAnswer`) for an item
-            without a score.
-            What it may have beside:
+            number in [0, 1], a bool, a ComparatorResult, or an exception for an item without a score (a
+            JsonMatchError is shown by its message alone). What it may have beside:
 
             scope: "record" (the default), one call for the items of one record, or "chunk", one call for the
                 items of all records of a chunk, answered by id.
             null_aware: True: it is asked about nulls too.
             short_circuit: True: equal values score 1, it is not asked.
-            by_value: True: items with equal values and parameters are asked about once.
             judged: True: it is called with (items, judge), `judge` being what the comparison was given as
                 such, or None; what it raises ends the run.
             check_params: a function of the parameters of a field that raises ConfigurationError (or any
@@ -140,7 +120,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     for flag, value in flags.items():
         if not isinstance(value, bool):
             raise ConfigurationError(f"comparator {name!r} has {flag} = {value!r}; it is True or False")
-    batch = Batch(name, fn, scope, **flags)
+    null_aware, short_circuit, judged = flags.values()
+    batch = Batch(name, fn, scope, judged)
     check = getattr(fn, "check_params", None)
 
     def make(params: Params) -> Scoring:
@@ -155,13 +136,13 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
         question = Question(batch, given)
 
         def score(expected: JsonValue, actual: JsonValue) -> float | Question:
-            if (expected is None or actual is None) and not batch.null_aware:
+            if (expected is None or actual is None) and not null_aware:
                 return 1.0 if expected is None and actual is None else 0.0
-            if batch.short_circuit and json_equal(expected, actual):
+            if short_circuit and json_equal(expected, actual):
                 return 1.0
             return question
 
         return Scoring(score)
 
     # Equal values are a match at once only where the comparator says that it need not be asked.
-    return Comparator(name, make, null_aware=batch.null_aware, reflexive=batch.short_circuit, batch=batch)
+    return Comparator(name, make, null_aware=null_aware, reflexive=short_circuit, batch=batch)

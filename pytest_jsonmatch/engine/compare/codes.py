@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.forms import compare_forms, missing_extra, text_reader
-from pytest_jsonmatch.engine.compare.parameters import required
+from pytest_jsonmatch.engine.compare.parameters import missing_extra, required
+from pytest_jsonmatch.engine.compare.scorings import compare_forms, text_reader
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -68,15 +67,12 @@ no phone number is compared by JSON equality. Needs the extra `phone`."""
 @cache
 def _kinds(folder: str) -> Mapping[str, str]:
     """Return the modules of python-stdnum by the names of kinds: `eu_vat` for `stdnum.eu.vat`."""
-    names: list[str] = []
-    for found in iter_modules([folder]):
-        inside = iter_modules([str(Path(folder, found.name))]) if found.ispkg else ()
-        names += [f"{found.name}.{each.name}" for each in inside] if found.ispkg else [found.name]
+    modules = [found.name for found in walk_packages([folder], "stdnum.") if not found.ispkg]
     # (A country whose code is a word of Python has an underscore after it: stdnum.is_.vsk.)
     return {
-        name.replace("_.", ".").replace(".", "_"): f"stdnum.{name}"
-        for name in names
-        if name not in {"exceptions", "numdb", "util"}
+        name.partition(".")[2].replace("_.", ".").replace(".", "_"): name
+        for name in modules
+        if name not in {"stdnum.exceptions", "stdnum.numdb", "stdnum.util"}
     }
 
 

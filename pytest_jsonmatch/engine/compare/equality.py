@@ -2,61 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
-from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.engine.value.equality import json_equal, json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.compare.parameters import read_json_list
+from pytest_jsonmatch.engine.compare.scorings import equality_of, scoring_of_sets
+from pytest_jsonmatch.engine.compare.transforms import map_scalars
+from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
-
-
-def equality_score(expected: JsonValue, actual: JsonValue) -> float:
-    """Return 1.0 for equal JSON values and 0.0 for others: what built-ins say of types they are not made for.
-
-    >>> equality_score([1, "a"], [1.0, "a"]), equality_score(True, 1)
-    (1.0, 0.0)
-    """
-    return 1.0 if json_equal(expected, actual) else 0.0
-
-
-def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
-    """Return a scoring that gives 1 where what `prepare` makes of two values is equal, else 0.
-
-    >>> first_letter = equality_of(lambda text: text[:1])
-    >>> first_letter.score("Bern", "Berlin"), first_letter.table(["Bern", "Rome"], ["Berlin"]).tolist()
-    (1.0, [[1.0], [0.0]])
-    """
-
-    def score(expected: JsonValue, actual: JsonValue) -> float:
-        return 1.0 if prepare(expected) == prepare(actual) else 0.0
-
-    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import equality_table
-
-        return equality_table(expected, actual, prepare)
-
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        equal: dict[Hashable, dict[int, float]] = {}
-        for to, value in enumerate(actual):
-            equal.setdefault(prepare(value), {})[to] = 1.0
-        return [equal.get(prepare(value), {}) for value in expected]
-
-    def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
-        from pytest_jsonmatch.engine.compare.tables import overlaps
-
-        # Equal values share their only member.
-        return overlaps([{prepare(value)} for value in expected], [{prepare(value)} for value in actual])
-
-    return Scoring(score, table, rows=rows, related=related)
 
 
 _EQUALITY: Final = equality_of(json_key)
@@ -91,20 +51,11 @@ def _oneof_lists(params: Params) -> tuple[str, list[list[JsonValue]]]:
             "'groups' (lists of synonyms that expected and actual must share), and not both"
         )
     if "values" in params:
-        return "values", [_json_list(params["values"], f"{owner}: 'values'")]
+        return "values", [read_json_list(f"{owner}: 'values'", params["values"])]
     groups = params["groups"]
     if not isinstance(groups, (list, tuple)) or not groups:
         raise ConfigurationError(f"{owner}: 'groups' must be a list of lists of synonyms")
-    return "groups", [_json_list(group, f"{owner}: each of 'groups'") for group in groups]
-
-
-def _json_list(values: object, what: str) -> list[JsonValue]:
-    if not isinstance(values, (list, tuple, AbstractSet)) or not values:
-        raise ConfigurationError(f"{what} must be a list with at least one value")
-    try:
-        return [to_json_value(value, side="expected") for value in values]
-    except JsonMatchError as error:
-        raise ConfigurationError(f"{what} must hold JSON values: {error}") from error
+    return "groups", [read_json_list(f"{owner}: each of 'groups'", group) for group in groups]
 
 
 def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:
@@ -135,15 +86,12 @@ def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
 
         return np.tile(np.array(list(map(among, actual)), dtype=np.float64), (len(expected), 1))
 
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        return [{to: 1.0 for to, value in enumerate(actual) if groups_of(value)}] * len(expected)
-
-    return Scoring(lambda _expected, actual: among(actual), table, rows=rows)
+    return Scoring(lambda _expected, actual: among(actual), table)
 
 
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:
     form, lists = _oneof_lists(params)
-    mapped = [[function(value) for value in values] for values in lists]
+    mapped = [[map_scalars(value, function) for value in values] for values in lists]
     return {form: mapped[0] if form == "values" else mapped}
 
 

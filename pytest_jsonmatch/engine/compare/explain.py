@@ -20,7 +20,6 @@ from pytest_jsonmatch.engine.compare.numbers import (
 )
 from pytest_jsonmatch.engine.compare.text import tokens
 from pytest_jsonmatch.engine.compare.transforms import (
-    map_strings,
     normalize_text,
     strip_accents,
     strip_punctuation,
@@ -107,13 +106,8 @@ def _explain(name: str | None, params: Params, expected: JsonValue, actual: Json
 
 
 def _explain_same_type(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    kind = type(expected)
-    if kind is str:
+    if type(expected) is str:
         return _text_difference(expected, actual)
-    if kind is list:
-        return _list_difference(expected, actual)
-    if kind is dict:
-        return _dict_difference(expected, actual)
     left, right = as_number(expected), as_number(actual)
     if left is None or right is None:
         return None
@@ -223,10 +217,9 @@ def _explain_jaccard(params: Params, expected: JsonValue, actual: JsonValue) -> 
 
 
 def _explain_normalized(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    if type(expected) is not type(actual) or type(expected) not in {str, list, dict}:
+    if type(expected) is not str or type(actual) is not str:
         return None
-    left, right = map_strings(expected, normalize_text), map_strings(actual, normalize_text)
-    return _explain_same_type({}, left, right)
+    return _text_difference(normalize_text(expected), normalize_text(actual))
 
 
 def _explain_contains(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -316,7 +309,7 @@ _BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
 }
 
 
-# Sets, containers
+# Sets
 
 
 def _explain_oneof(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -328,31 +321,6 @@ def _explain_oneof(params: Params, expected: JsonValue, actual: JsonValue) -> st
         return None
     number = len(params["values"])  # type: ignore[arg-type]
     return "not the accepted value" if number == 1 else f"not among the {number} accepted values"
-
-
-def _list_difference(expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
-    items = count(len(expected), "item")
-    if len(expected) != len(actual):
-        return f"{items} against {count(len(actual))}"
-    differing = sum(1 for left, right in zip(expected, actual) if not json_equal(left, right))
-    return f"{differing} of {items} {_verb(differing)}" if differing else None
-
-
-def _dict_difference(expected: Mapping[str, JsonValue], actual: Mapping[str, JsonValue]) -> str | None:
-    missing, extra = len(expected.keys() - actual.keys()), len(actual.keys() - expected.keys())
-    differing = sum(
-        1 for key in expected.keys() & actual.keys() if not json_equal(expected[key], actual[key])
-    )
-    parts = (
-        (missing, f"{count(missing, 'member')} missing"),
-        (extra, f"{extra} too many"),
-        (differing, f"{count(differing, 'member')} {_verb(differing)}"),
-    )
-    return ", ".join(text for number, text in parts if number) or None
-
-
-def _verb(number: int) -> str:
-    return "differs" if number == 1 else "differ"
 
 
 _EXPLAINERS: Final[Mapping[str | None, Callable[[Params, JsonValue, JsonValue], str | None]]] = {

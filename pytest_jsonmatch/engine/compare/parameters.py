@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from inspect import Signature
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
@@ -74,6 +78,29 @@ def choice_parameter(owner: str, name: str, value: object, known: Iterable[str])
     )
 
 
+def read_json_list(owner: str, values: object) -> list[JsonValue]:
+    """Return a list of at least one JSON value, or raise ConfigurationError.
+
+    >>> read_json_list("comparator 'oneof': 'values'", ("a", 1))
+    ['a', 1]
+    """
+    if not isinstance(values, (list, tuple, AbstractSet)) or not values:
+        raise ConfigurationError(f"{owner} must be a list with at least one value, not {shown(values)}")
+    try:
+        return [to_json_value(value, side="expected") for value in values]
+    except JsonMatchError as error:
+        raise ConfigurationError(f"{owner} must hold JSON values: {error}") from error
+
+
+def missing_extra(name: str, extra: str) -> ConfigurationError:
+    """Return the error of a comparator whose library is not installed.
+
+    >>> missing_extra("comparator 'phone'", "phone")
+    ConfigurationError("comparator 'phone' needs the extra 'phone': pip install 'pytest-jsonmatch[phone]'")
+    """
+    return ConfigurationError(f"{name} needs the extra {extra!r}: pip install 'pytest-jsonmatch[{extra}]'")
+
+
 def shown(value: object) -> str:
     """Return a value's repr, short, and safe for integers over Python's limit of digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
@@ -81,25 +108,10 @@ def shown(value: object) -> str:
     return shortened(repr(value), 60)
 
 
-def takes(signature: Signature, number: int) -> bool:
-    """Tell whether a function of this signature can be called with so many arguments."""
+def takes(fn: Callable[..., object], number: int) -> bool:
+    """Tell whether a function can be called with so many arguments."""
     try:
-        signature.bind(*[None] * number)
-    except TypeError:
+        signature(fn).bind(*[None] * number)
+    except (TypeError, ValueError):  # (some C functions, `str` for one, have no signature)
         return False
     return True
-
-
-def take_repair(options: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
-    """Return whether broken JSON is to be repaired, and the other options: those that a plan knows.
-
-    >>> take_repair({"repair": True, "transform": ["trim"]})
-    (True, {'transform': ['trim']})
-    """
-    if not options or "repair" not in options:
-        return False, options
-    others = dict(options)
-    repair = others.pop("repair")
-    if not isinstance(repair, bool):
-        raise ConfigurationError(f"repair is {repair!r}; it is True or False")
-    return repair, others

@@ -10,15 +10,14 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
-from pytest_jsonmatch.engine.compare.sets import scoring_of_sets
-from pytest_jsonmatch.engine.compare.transforms import map_strings, normalize_text
+from pytest_jsonmatch.engine.compare.scorings import equality_of, equality_score, scoring_of_sets
+from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     import regex
 
@@ -113,13 +112,15 @@ def _make_jaccard(params: Params) -> Scoring:
             "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, "
             f"not {type(tokenizer).__name__}"
         )
-    split: Callable[[str], Iterable[Hashable]] = tokens if tokenizer is None else tokenizer
+    split: Callable[[str], frozenset[Hashable]] = tokens
+    if tokenizer is not None:
+        split = lambda text: frozenset(tokenizer(text))  # noqa: E731 - as short as its name
 
     def members(value: JsonValue) -> frozenset[Hashable]:
         # What is no string is one member, which equal values share, and which is no token; so is a string
         # without tokens.
         if type(value) is str:
-            return frozenset(split(value)) or _NO_TOKEN
+            return split(value) or _NO_TOKEN
         return frozenset({(_NO_TOKEN, json_key(value))})
 
     return scoring_of_sets(members, graded=True)
@@ -136,8 +137,13 @@ JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
 # normalized_text
 
 
+def _normalized(value: JsonValue) -> JsonValue:
+    return normalize_text(value) if type(value) is str else value
+
+
 def _normalized_key(value: JsonValue) -> Hashable:
-    return normalize_text(value) if type(value) is str else json_key(map_strings(value, normalize_text))
+    key: Hashable = normalize_text(value) if type(value) is str else json_key(map_scalars(value, _normalized))
+    return key
 
 
 NORMALIZED_TEXT: Final = Comparator("normalized_text", lambda _: equality_of(_normalized_key), ())
@@ -200,29 +206,35 @@ element of an expected array; the members of an object. Other values: JSON equal
 def _make_regex(params: Params) -> Scoring:
     given = params.get("timeout", 1.0)
     timeout = number_parameter("comparator 'regex'", "timeout", given, above_zero=True)
-    compiled = lru_cache(maxsize=1024)(_compile)
+    compiled = lru_cache(maxsize=1024)(compile_pattern)
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
             return equality_score(expected, actual)
-        try:
-            return 1.0 if compiled(expected).fullmatch(actual, timeout=timeout) else 0.0
-        except TimeoutError:
-            raise TimeoutError(
-                f"the pattern {shown(expected)} took more than {timeout:g} s on a text of {len(actual)} "
-                "characters; make it simpler, or give the comparator a longer 'timeout'"
-            ) from None
+        return float(matches_whole(compiled(expected), actual, timeout))
 
     return Scoring(match)
 
 
-def _compile(pattern: str) -> regex.Pattern[str]:
+def compile_pattern(pattern: str) -> regex.Pattern[str]:
+    """Return a regular expression of the `regex` package; ValueError says what is wrong with it."""
     import regex
 
     try:
         return regex.compile(pattern)
     except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
         raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
+
+
+def matches_whole(pattern: regex.Pattern[str], text: str, timeout: float) -> bool:
+    """Tell whether the whole of a text matches; TimeoutError says which pattern took longer than that."""
+    try:
+        return pattern.fullmatch(text, timeout=timeout) is not None
+    except TimeoutError:
+        raise TimeoutError(
+            f"the pattern {shown(pattern.pattern)} took more than {timeout:g} s on a text of {len(text)} "
+            "characters; make it simpler (the comparator regex can be given a longer 'timeout')"
+        ) from None
 
 
 REGEX: Final = Comparator("regex", _make_regex, ("timeout",), reflexive=False)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.plan.fitting import key_rules
 from pytest_jsonmatch.engine.plan.node import PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
@@ -69,7 +68,6 @@ class Plan(PlanBase):
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
-        self.key_rules = key_rules(self.standing)
         self.root = PlanNode(self, None, "$", schema)
 
     def renew(self) -> None:

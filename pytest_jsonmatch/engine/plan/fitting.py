@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import ByKey
@@ -22,32 +23,32 @@ _MOST_LOOKED_AT: Final = 10_000
 _DEEPEST: Final = 30
 
 
-def fits(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | None) -> bool:
-    """Tell whether a pattern fits a place of one of the documents, or of the schema."""
-    return any(fits_value(pattern, each) for each in documents) or fits_schema(pattern, schema)
+def fits(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | None = None) -> bool:
+    """Tell whether a pattern fits a place of a document, or one that the schema lists or leaves open.
 
-
-def fits_value(pattern: Pattern, value: JsonValue) -> bool:
-    """Tell whether a pattern fits a place of a document; a container is a place too.
+    A container is a place too.
 
     >>> from pytest_jsonmatch.engine.value.paths import parse_pattern
-    >>> fits_value(parse_pattern("items[].price"), {"items": [{}, {"price": 1}]})
+    >>> fits(parse_pattern("items[].price"), [{"items": [{}, {"price": 1}]}])
     True
     """
     if ANY_KEY not in pattern.segments and ANY_DEPTH not in pattern.segments:
-        return _fits_plainly(pattern.segments, value)
-    waiting = [(value, pattern.start())]
+        if any(_fits_plainly(pattern.segments, each) for each in documents):
+            return True
+        documents = ()
+    waiting = [(place, pattern.start()) for place in _roots(documents, schema)]
+    seen: set[tuple[int, frozenset[int]]] = set()
     while waiting:
-        value, positions = waiting.pop()
+        place, positions = waiting.pop()
         if pattern.accepts(positions):
             return True
-        if type(value) is list:
-            if below := pattern.step(positions, ELEMENT):
-                waiting.extend((element, below) for element in value)
-        elif type(value) is dict:
-            named = pattern.keys_at(positions)
-            keys = value if named is None else named & value.keys()
-            waiting.extend((value[key], below) for key in keys if (below := pattern.step(positions, key)))
+        for step, child in _below(place):
+            reached = positions if step is None else pattern.step(positions, step)
+            # (A schema may hold itself.)
+            known = id(child), reached
+            if reached and known not in seen:
+                seen.add(known)
+                waiting.append((child, reached))
     return False
 
 
@@ -62,27 +63,24 @@ def _fits_plainly(segments: Iterable[Segment], value: JsonValue) -> bool:
     return bool(level)
 
 
-def fits_schema(pattern: Pattern, schema: SchemaNode | None) -> bool:
-    """Tell whether a pattern fits a place that a schema lists, or one where it takes any member."""
-    waiting = [] if schema is None else [(schema, pattern.start())]
-    seen = set(waiting)
-    while waiting:
-        place, positions = waiting.pop()
-        if pattern.accepts(positions):
-            return True
-        below = [(branch, positions) for _, branch in place.branches]
-        below += [(child, pattern.step(positions, key)) for key, child in (place.properties or {}).items()]
-        if place.items is not None:
-            below.append((place.items, pattern.step(positions, ELEMENT)))
-        if place.rest is not None:
-            named = pattern.keys_at(positions)
-            below += [
-                (place.rest, pattern.step(positions, key)) for key in ({""} if named is None else named)
-            ]
-        fresh = {each for each in below if each[1]} - seen
-        seen |= fresh
-        waiting += fresh
-    return False
+def _roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[Any]:
+    """Return documents and, if there is one, their schema."""
+    return [*documents] if schema is None else [*documents, schema]
+
+
+def _below(place: Any) -> Iterator[tuple[Segment | None, Any]]:
+    """Yield what is one step below a place of a document or schema, with that step.
+
+    Alternatives of a schema are no step (None) below it; members that it leaves open have any key.
+    """
+    if type(place) is dict:
+        yield from place.items()
+    elif type(place) is list:
+        yield from ((ELEMENT, each) for each in place)
+    elif isinstance(place, SchemaNode):
+        yield from ((None, branch) for _, branch in place.branches)
+        yield from (place.properties or {}).items()
+        yield from ((step, each) for step, each in ((ELEMENT, place.items), (ANY_KEY, place.rest)) if each)
 
 
 def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> str | None:
@@ -106,37 +104,18 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
     return nearest(pattern.text, map(format_path, places))
 
 
-@final
-class KeyRule(NamedTuple):
-    """A field rule that pairs the elements of arrays by a member."""
-
-    pattern: Pattern
-    """Of the arrays."""
-    key: str
-    elements: Pattern
-    members: Pattern
-    """Of the members of that name."""
-
-
-def key_rules(standing: Standing) -> tuple[KeyRule, ...]:
-    """Return the field rules that pair elements by a member."""
-    found = []
-    for pattern, words, _ in standing:
-        align = words.get("align")
-        if isinstance(align, ByKey):
-            elements = *pattern.segments, ELEMENT
-            members = Pattern("", (*elements, align.key))
-            found.append(KeyRule(pattern, align.key, Pattern("", elements), members))
-    return tuple(found)
-
-
-def keyless(rules: Iterable[KeyRule], expected: JsonValue) -> tuple[str, ...]:
-    """Return a sentence for each of the rules whose key no element in expected has."""
+def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
+    """Return a sentence for each rule that pairs elements by a member which no element in expected has."""
+    if not standing:
+        return ()
+    keyed = [(pattern, words["align"]) for pattern, words, _ in standing if "align" in words]
     return tuple(
-        f"{rule.pattern.text}: elements pair by their member {rule.key!r}, which none in expected has: "
+        f"{pattern.text}: elements pair by their member {align.key!r}, which none in expected has: "
         "all of them count as missing"
-        for rule in rules
-        if fits_value(rule.elements, expected) and not fits_value(rule.members, expected)
+        for pattern, align in keyed
+        if isinstance(align, ByKey)
+        and fits(Pattern("", (*pattern.segments, ELEMENT)), [expected])
+        and not fits(Pattern("", (*pattern.segments, ELEMENT, align.key)), [expected])
     )
 
 
@@ -161,24 +140,11 @@ def unmatched_text(kind: str, pattern: str, near: str | None, where: str = "") -
 
 def places_in(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
     """Yield the schema paths of documents and a schema, those near the root first, some several times."""
-    waiting: deque[tuple[tuple[Segment, ...], JsonValue | SchemaNode]] = deque(
-        ((), each) for each in documents
-    )
-    if schema is not None:
-        waiting.append(((), schema))
+    waiting: deque[tuple[tuple[Segment, ...], Any]] = deque(((), each) for each in _roots(documents, schema))
     left = _MOST_LOOKED_AT
     while waiting and left:
         left -= 1
-        path, value = waiting.popleft()
+        path, place = waiting.popleft()
         yield path
-        if len(path) >= _DEEPEST:
-            continue
-        if isinstance(value, SchemaNode):
-            waiting.extend((path, branch) for _, branch in value.branches)
-            waiting.extend(((*path, key), child) for key, child in (value.properties or {}).items())
-            if value.items is not None:
-                waiting.append(((*path, ELEMENT), value.items))
-        elif type(value) is dict:
-            waiting.extend(((*path, key), child) for key, child in value.items())
-        elif type(value) is list:
-            waiting.extend(((*path, ELEMENT), child) for child in value[:left])
+        below = islice(_below(place), left) if len(path) < _DEEPEST else ()
+        waiting.extend((path if step is None else (*path, step), child) for step, child in below)

@@ -72,6 +72,7 @@ class PlanNode:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.shown: PlanNode = self if parent is None or self.depth <= _SHORT else parent.shown
         """The node that a short path leads to."""
+        self._path: str | None = None
         self.unlisted = unlisted
         """The schema says nothing of a member here, and the metric does not take that."""
         self.is_bare = bare
@@ -98,8 +99,7 @@ class PlanNode:
         self.reads_text: bool = said.get("reads_text", False)
         """Texts here are JSON: they are read before the walk."""
         explicit: Bound | None = said.get("compare")
-        self.explicit = None if explicit is None else explicit.behind(self.transforms)
-        self.by_type = self.types.by_type
+        self.explicit = explicit.behind(self._transform) if explicit and self.transforms else explicit
         self.skip: bool = said.get("skip", False)
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight = float(said.get("weight", 1.0))
@@ -184,18 +184,15 @@ class PlanNode:
                 return said
         return None
 
-    if TYPE_CHECKING:
-        path: str
+    @property
+    def path(self) -> str:
         """The schema path as text."""
-
-    def __getattr__(self, name: str) -> str:
-        # Called where there is no such attribute yet: most paths are never asked for.
-        if name != "path":
-            raise AttributeError(name)
-        text = format_path(self.segments())
-        if self.depth <= _SHORT:
-            self.path = text
-        return text
+        if self._path is None:
+            text = format_path(self.segments())
+            if self.depth > _SHORT:
+                return text
+            self._path = text
+        return self._path
 
     @property
     def short_path(self) -> str:
@@ -218,20 +215,20 @@ class PlanNode:
         if value is MISSING or (self.explicit is None if container else not self.transforms):
             return value
         try:
-            return self.whole(value, nulls_absent=self.plan.nulls_absent)
+            return self.whole(value)
         except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
             return value
 
-    def whole(self, value: JsonValue, *, nulls_absent: bool) -> JsonValue:
+    def whole(self, value: JsonValue) -> JsonValue:
         """Return a value as a comparator takes it whole: every scalar transformed, absent nulls left out.
 
         Raises whatever a transform of the user's raises.
         """
         if type(value) is not dict and type(value) is not list:
             return self._transform(value)
-        if not self.transforms and not nulls_absent:
+        if not self.transforms and not self.plan.nulls_absent:
             return value
-        return map_scalars(value, self._transform, drop_nulls=nulls_absent)
+        return map_scalars(value, self._transform, drop_nulls=self.plan.nulls_absent)
 
     def _transform(self, value: JsonValue) -> JsonValue:
         if value is not None:

@@ -6,7 +6,6 @@ from collections import ChainMap
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
@@ -16,6 +15,7 @@ from pytest_jsonmatch.engine.compare.transforms import BUILTIN as BUILTIN_TRANSF
 from pytest_jsonmatch.engine.compare.transforms import user_transform
 from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, Options, merge_options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.named import object_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -218,8 +218,7 @@ class Registry:
         """Return a comparator by name; ConfigurationError names the nearest one."""
         found = self._find("comparator", name)
         if isinstance(found, str):
-            module, _, attribute = found.partition(":")
-            found = getattr(import_module(module), attribute)
+            found = object_named(found)
         return cast("Comparator", found)
 
     def find_judge(self, name: str = "default") -> object:

@@ -6,13 +6,11 @@ import warnings
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.base import Bound
 from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
-    FIELD_WORDS,
     given_comparators,
     lay_over,
     merge_options,
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from functools import partial
 
+    from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.options import Options
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.plan.written import Spec
@@ -45,7 +44,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
     """
     name, params = read_spec(where, spec)
     try:
-        return Bound.of(registry.find_comparator(name), params)
+        return registry.find_comparator(name).bind(params)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
 
@@ -215,14 +214,13 @@ class PlanBase:
         self.types = self._table(options.compare)
         self.default_types = self.types
         self.standing = rules_of(options, registry)
-        self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: {"skip": True}}
+        self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: IGNORED.rules}
         """What the places of the schema say, as field rules do, and the comparators of their types."""
         for place in _places(self.schema):
             # What a schema says of types is between the metric's and the call's.
             compare = lay_over(lay_over(preset.compare, place.type_default), given_comparators(given))
-            words = {word: getattr(place, word) for word in FIELD_WORDS if getattr(place, word) is not None}
-            bound_words = bind_words(words, registry, "x-eval-")
-            self.by_schema[place] = {**self._tables_of(place, compare), **bound_words}
+            words = bind_words(place.rules, registry, "x-eval-")
+            self.by_schema[place] = {**self._tables_of(place, compare), **words}
         said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
         self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
         self.reads_texts = any(words.get("reads_text", False) for words in said)
@@ -263,7 +261,7 @@ class PlanBase:
         return self._tables[key]
 
 
-IGNORED: Final = SchemaNode(skip=True)
+IGNORED: Final = SchemaNode(rules={"skip": True})
 """What a schema that allows additional members says of them, under a metric that ignores those."""
 
 

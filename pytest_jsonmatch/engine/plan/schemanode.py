@@ -28,16 +28,8 @@ class SchemaNode:
     """Below an array: its elements. None: walked by their leaves."""
     additional: bool | None = None
     """`additionalProperties`, as written: True, False, or None where the schema does not say."""
-    compare: Any = None
-    """The comparator written here ("name" or {"name": {params}}), or None."""
-    transform: tuple[Any, ...] | None = None
-    """The transforms written here; None: those of the container hold."""
-    skip: bool = False
-    weight: float = 1.0
-    align: Any = None
-    """`x-eval-align` as written, or None."""
-    accept: Any = None
-    """`x-eval-accept` as written, or None."""
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    """What `x-eval-*` says here, by the words of field rules; comparators and alignments as written."""
     enum: tuple[Any, ...] | None = None
     """The values that the schema allows here, if it lists them."""
     type_default: Mapping[str, Any] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
@@ -107,43 +108,31 @@ def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, 
     Of objects that actual lacks it is only known which members expected has. Where a schema lists members,
     all of these count, and those that actual has.
     """
-    wanted = dict.fromkeys(listed or ()).keys()
-    known: dict[tuple[str, ...], int] = {}
+    wanted = list(listed or ())
+    met: dict[str, int] = {}
+    known: dict[str, None] = {}
     places: list[str] = []
-    others: list[str] = []
     fabricated: list[str] = []
     for expected, actual in pairs:
-        if listed is None:
-            keys = tuple(expected)
-            known[keys] = known.get(keys, 0) + (actual is not MISSING)
-        if actual is not MISSING:
-            nulls, extra = _lacking(expected, actual)
-            others += extra
-            lacking = [*nulls, *extra]
-            fabricated += [key for key in lacking if actual.get(key) is not None]
-            if wanted and not wanted <= expected.keys():
-                lacking += [key for key in wanted if key not in expected and key not in actual]
-            places += lacking
+        known.update(dict.fromkeys(expected))
+        if actual is MISSING:
+            continue
+        lacking = [key for key, value in expected.items() if value is None]
+        # (The subset is found out first: most objects have no member that is not expected.)
+        extra = [] if actual.keys() <= expected.keys() else [key for key in actual if key not in expected]
+        lacking += extra
+        for key in chain(expected, extra):
+            met[key] = met.get(key, 0) + 1
+        fabricated += [key for key in lacking if actual.get(key) is not None]
+        places += lacking
+        places += [key for key in wanted if key not in expected and key not in actual]
     counted, made_up = Counter(places), Counter(fabricated)
     if listed is not None:
         return {key: Presence(places=number, fabricated=made_up[key]) for key, number in counted.items()}
-    met = Counter(others)
-    for keys, number in known.items():
-        for key in keys:
-            met[key] += number
-    of_expected = {key for keys in known for key in keys}
     return {
-        key: Presence(0, number, key in of_expected, counted[key], made_up[key])
-        for key, number in met.items()
+        key: Presence(0, met.get(key, 0), key in known, counted[key], made_up[key])
+        for key in dict.fromkeys((*met, *known))
     }
-
-
-def _lacking(expected: dict[str, Any], actual: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the members that are null in expected, and those that only actual has."""
-    nulls = [key for key, value in expected.items() if value is None] if None in expected.values() else []
-    # (The subset is found out first: most objects have no member that is not expected.)
-    extra = [] if actual.keys() <= expected.keys() else [key for key in actual if key not in expected]
-    return nulls, extra
 
 
 def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:

@@ -52,57 +52,28 @@ class ContainerResult(_Placed):
 
     kind: str
     """object or array; expected's, where the two sides differ."""
-    sums: Sums
-
-    @property
-    def is_only_in_actual(self) -> bool:
-        """Whether expected has no such container."""
-        return self.place is not None and self.place.expected_key is MISSING
+    expected_leaves: float
+    """Expected's leaves in it, weighted."""
+    actual_leaves: float
+    """Actual's leaves in it, weighted."""
+    precision: float
+    """Σ score / actual's leaves, 0/0 being 1."""
+    recall: float
+    """Σ score / expected's leaves, 0/0 being 1."""
+    f1: float
+    """2 Σ score / leaves of both sides, 0/0 being 1."""
 
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected; None where expected has no such container."""
-        return None if self.is_only_in_actual else instance_path(self.place, "expected")
+        gone = self.place is not None and self.place.expected_key is MISSING
+        return None if gone else instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None where actual has no such container."""
         gone = self.place is not None and self.place.actual_key is MISSING
         return None if gone else instance_path(self.place, "actual")
-
-    @property
-    def is_root(self) -> bool:
-        """Whether this is the whole value."""
-        return self.place is None
-
-    def short_path(self, limit: int = 200) -> str:
-        """Return the instance path in expected, else in actual, cut after `limit` levels."""
-        return instance_path(self.place, "actual" if self.is_only_in_actual else "expected", limit)
-
-    @property
-    def expected_leaves(self) -> float:
-        """Expected's leaves in it, weighted."""
-        return self.sums.expected
-
-    @property
-    def actual_leaves(self) -> float:
-        """Actual's leaves in it, weighted."""
-        return self.sums.actual
-
-    @property
-    def precision(self) -> float:
-        """Σ score / actual's leaves, 0/0 being 1."""
-        return self.sums.precision
-
-    @property
-    def recall(self) -> float:
-        """Σ score / expected's leaves, 0/0 being 1."""
-        return self.sums.recall
-
-    @property
-    def f1(self) -> float:
-        """2 Σ score / leaves of both sides, 0/0 being 1."""
-        return self.sums.f1
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
@@ -190,7 +161,8 @@ def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
     results: list[ContainerResult] = []
     for container in reversed(order):
         sums = total_of(container.parts)
-        results.append(ContainerResult(container.place, container.kind, sums))
+        figures = sums.expected, sums.actual, sums.precision, sums.recall, sums.f1
+        results.append(ContainerResult(container.place, container.kind, *figures))
         if container.around is not None:
             container.around.parts.append(sums)
     return results[::-1]
@@ -216,26 +188,25 @@ def _ident(place: Trail | None) -> Hashable:
     return None if place is None else (id(place.parent), place.expected_key, place.actual_key)
 
 
-def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> Iterator[ArrayAlignment]:
-    """Yield how arrays were aligned, with the F1 of each pair; each is made when it is asked for."""
+def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> list[ArrayAlignment]:
+    """Return how arrays were aligned, with the F1 of each pair."""
     if not arrays:
-        return
+        return []
     aligned = {id(each.trail) for each in arrays}
-    elements = {_ident(each.place): each.sums for each in findings if id(each.trail) in aligned}
+    figures = {_ident(each.place): each.sums.f1 for each in findings if id(each.trail) in aligned}
     for container in containers_of(findings):
         if container.place is not None and id(container.place.parent) in aligned:
-            elements[_ident(container.place)] = container.sums
-    for each in arrays:
-        yield _alignment(each, elements)
+            figures[_ident(container.place)] = container.f1
+    return [_alignment(each, figures) for each in arrays]
 
 
-def _alignment(aligned: Aligned, elements: dict[Hashable, Sums]) -> ArrayAlignment:
+def _alignment(aligned: Aligned, figures: dict[Hashable, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
-    inside, nothing = id(aligned.trail), Sums(0.0, 0.0, 0.0, perfect=True)
+    inside = id(aligned.trail)
     return ArrayAlignment(
         aligned.trail,
         kind="unordered" if aligned.node.align == "unordered" else "key",
-        pairs=tuple((i, j, elements.get((inside, i, j), nothing).f1) for i, j in aligned.pairs),
+        pairs=tuple((i, j, figures.get((inside, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, cast, final
@@ -20,7 +19,7 @@ from pytest_jsonmatch.engine.score.outcome import (
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.absence import Presence
@@ -149,39 +148,6 @@ def _capped(part: float, whole: float) -> float | None:
     return min(part / whole, 1.0) if whole else None
 
 
-@final
-class FieldTable(Mapping[str, FieldAggregation]):
-    """Aggregates keyed by schema path, in the order of first appearance; path texts are made on demand."""
-
-    __slots__ = ("_by_node", "_by_path")
-
-    def __init__(self, by_node: Mapping[PlanNode, FieldAggregation]) -> None:
-        self._by_node = by_node
-        self._by_path: dict[str, FieldAggregation] | None = None
-
-    def __getitem__(self, path: str) -> FieldAggregation:
-        if self._by_path is None:
-            self._by_path = {node.path: aggregate for node, aggregate in self._by_node.items()}
-        return self._by_path[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return (node.path for node in self._by_node)
-
-    def __len__(self) -> int:
-        return len(self._by_node)
-
-    def short(self) -> dict[str, FieldAggregation]:
-        """Return the table with paths cut after 200 levels; paths that are then equal are merged."""
-        table: dict[str, FieldAggregation] = {}
-        for node, aggregate in self._by_node.items():
-            path = node.short_path
-            table[path] = table[path].merge(aggregate) if path in table else aggregate
-        return table
-
-    def __repr__(self) -> str:
-        return f"FieldTable({len(self)} paths)"
-
-
 def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int]:
     """Return how many leaves at each schema path match without a finding; 0 where there are findings only."""
     matches = seen.places()
@@ -218,6 +184,15 @@ def aggregates(
             numbers[_EXPECTED] += expected * node.weight
             numbers[_ACTUAL] += actual * node.weight
     return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
+
+
+def by_short_path(fields: Mapping[PlanNode, FieldAggregation]) -> dict[str, FieldAggregation]:
+    """Return aggregates by schema path, cut after 200 levels; those whose paths are then equal are merged."""
+    table: dict[str, FieldAggregation] = {}
+    for node, aggregate in fields.items():
+        path = node.short_path
+        table[path] = table[path].merge(aggregate) if path in table else aggregate
+    return table
 
 
 def with_fabrications(

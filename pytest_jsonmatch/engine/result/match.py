@@ -10,9 +10,9 @@ from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
 from pytest_jsonmatch.engine.result.absence import by_path, presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
-    FieldTable,
     aggregates,
     approximate_warning,
+    by_short_path,
     errors_of,
     f_beta,
     plain_matches,
@@ -26,17 +26,18 @@ from pytest_jsonmatch.engine.score.walk import measurer
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.figures import ErrorEntry
+    from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Outcome
+    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figure, Sums
 
@@ -121,52 +122,43 @@ class MatchResult:
         self._outcome = written(self._plan, self._outcome, *self._documents)
         return self._outcome
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Findings are recognised by the very values of the documents, which a copy does not have.
+        self._written()
+        return vars(self)
+
+    def findings(self) -> Sequence[Finding]:
+        """Return all findings without keeping them, for loops over very many comparisons."""
+        return written(self._plan, self._outcome, *self._documents).findings
+
     @property
     def field_results(self) -> Sequence[FieldResult]:
         """Every result, in the order of the document."""
         return FieldResults(self._written().findings)
 
     @cached_property
-    def per_field(self) -> FieldTable:
-        """Aggregates keyed by schema path (`items[].price`)."""
+    def _by_node(self) -> Mapping[PlanNode, FieldAggregation]:
+        """Aggregates, in the order in which schema paths first appear."""
         found = self._outcome.findings
-        return FieldTable(aggregates(plain_matches(self._outcome.seen, found), found))
+        return aggregates(plain_matches(self._outcome.seen, found), found)
+
+    @cached_property
+    def per_field(self) -> Mapping[str, FieldAggregation]:
+        """Aggregates keyed by schema path (`items[].price`)."""
+        return {node.path: each for node, each in self._by_node.items()}
+
+    def short_fields(self) -> dict[str, FieldAggregation]:
+        """Return `per_field` with paths cut after 200 levels; those of equal paths are merged."""
+        return by_short_path(self._by_node)
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:
         """Precision, recall and F1 of every object and array, in the document's order, the root first."""
         return containers_of(self._written().findings)
 
-    def container(self, path: str) -> ContainerResult:
-        """Return the figures of the object or array at an instance path of expected, else of actual.
-
-        Raises:
-            KeyError: there is none.
-
-        >>> from pytest_jsonmatch import compare_json
-        >>> answer = {"a": [{"b": 1}, {"b": 2}]}
-        >>> result = compare_json(answer, {"a": [{"b": 1}, {"b": 3}]}, metric="leaf_f1")
-        >>> result.container("a").f1, result.container("a[1]").f1
-        (0.5, 0.0)
-        """
-        for side in ("expected_path", "actual_path"):
-            for each in self.containers:
-                if getattr(each, side) == path:
-                    return each
-        raise KeyError(path)
-
     @cached_property
     def alignments(self) -> Sequence[ArrayAlignment]:
         """How arrays not compared by position were aligned: pairs of indices, each with its F1."""
-        return list(self.each_alignment())
-
-    def each_alignment(self) -> Iterator[ArrayAlignment]:
-        """Yield `alignments` one by one, each made when it is asked for.
-
-        >>> from pytest_jsonmatch import compare_json
-        >>> next(compare_json([2, 1], [1, 3], metric="pairwise_f1").each_alignment()).pairs
-        ((0, 1, 1.0),)
-        """
         outcome = self._written()
         return alignments_of(outcome.alignments, outcome.findings)
 
@@ -208,7 +200,7 @@ class MatchResult:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
             plan, approximate = self._plan, self.alignment_gap is not None
-            arrays = unordered_arrays(self._written().alignments, self.each_alignment())
+            arrays = unordered_arrays(self._written().alignments, self.alignments)
             audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
             self._audits[tolerance] = audits
         return self._audits[tolerance]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -31,24 +29,16 @@ class Validity(NamedTuple):
     """What the schema does not allow, each with its path."""
 
 
-def take_validate(options: Mapping[str, Any], default: str = "off") -> tuple[str, Mapping[str, Any]]:
-    """Return how an answer is validated, and the other options: those that a plan knows.
+def check_validate(wanted: object, schema: object) -> None:
+    """Check how an answer is to be validated.
 
     Raises:
-        ConfigurationError: `validate` is none of `VALIDATE`, or "require" without a schema.
-
-    >>> take_validate({"validate": "report", "schema": {}})
-    ('report', {'schema': {}})
+        ConfigurationError: it is none of `VALIDATE`, or "require" without a schema.
     """
-    if "validate" not in options:
-        return default, options
-    others = dict(options)
-    wanted = others.pop("validate")
     if wanted not in VALIDATE:
         raise ConfigurationError(f"validate is {wanted!r}; it can be {' or '.join(map(repr, VALIDATE))}")
-    if wanted == "require" and others.get("schema") is None:
+    if wanted == "require" and schema is None:
         raise ConfigurationError("validate is 'require', and there is no schema to validate against")
-    return wanted, others
 
 
 def validity_of(schema: SchemaNode | None, actual: JsonValue, mode: str) -> Validity | None:

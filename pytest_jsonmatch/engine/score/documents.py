@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.score.outcome import (
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import check_listed
 from pytest_jsonmatch.engine.score.walk import Walk
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type, value_at
 from pytest_jsonmatch.engine.value.errors import RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -51,18 +51,18 @@ def score(
         plan: a compiled metric.
         expected: a JSON value (see `value.convert`).
         actual: a JSON value, or MISSING.
-        answers: what batch comparators have answered so far. What they have still to answer is in the
-            outcome's `questions`; it is the last one if there are none.
-        rounds: how often they have been asked.
+        answers: the answers of batch comparators so far. Open questions are in the outcome's `questions`;
+            an outcome without questions is final.
+        rounds: how often batch comparators have been asked.
 
     Returns:
-        What was found: sums, findings, and how arrays were aligned.
+        Sums, findings, and how arrays were aligned.
 
     Raises:
-        RootTypeError: the metric compares objects and one side is none.
+        RootTypeError: the metric compares objects, and one side is no object.
         TargetPathError: expected has nothing where `target_key` points.
         GoldValidationError: expected has a member that the schema does not list.
-        UnlistedFieldError: actual has one, and the metric does not take that.
+        UnlistedFieldError: actual has such a member, and the metric rejects it.
     """
     spot = _scope(plan, plan.root, expected, actual)
     if plan.schema is not None:
@@ -76,12 +76,12 @@ def score(
 
 
 def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:
-    """Return an outcome with the findings of all leaves, plain matches among them.
+    """Return an outcome with the findings of all leaves, including plain matches.
 
     Args:
-        plan: of the outcome.
-        outcome: from `score`.
-        expected: what was scored.
+        plan: the plan of the outcome.
+        outcome: what `score` returned.
+        expected: the value that was scored.
         actual: likewise.
     """
     if not outcome.matches:
@@ -95,31 +95,27 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
 
 def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
     walk.seen.meet(spot.node)
-    try:
-        if own.units:
-            # Where a target is missing in actual, so is every key of it.
-            one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
-            if own.plan.nulls_absent:
-                one, other = without_nulls(one), without_nulls(other)
-            node = spot.node.chosen(spot.expected, spot.actual)
-            trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
-            whole = spot._replace(node=node, expected=one, actual=other)
-            run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
-        elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
-            walk.walk_objects(spot)
-        else:
-            run(walk.walk(spot))
-    finally:
-        if own.pause is not None:
-            own.pause.end()
+    if own.units:
+        # If actual lacks the target, it lacks every key of it.
+        one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
+        if own.plan.nulls_absent:
+            one, other = without_nulls(one), without_nulls(other)
+        node = spot.node.chosen(spot.expected, spot.actual)
+        trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
+        whole = spot._replace(node=node, expected=one, actual=other)
+        run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
+    elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
+        walk.walk_objects(spot)
+    else:
+        run(walk.walk(spot))
 
 
 def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
-    """Yield the members of two objects that are a leaf each; add one finding for every other.
+    """Yield the members of two objects that are leaves, and add one finding for each other member.
 
     Args:
-        walk: takes the findings; the walks below units are of their own.
-        trail: where the objects stand.
+        walk: takes the findings; what is below a unit gets a separate walk.
+        trail: the place of the objects.
         spot: the node of both, and their values without members that do not count.
     """
     node, expected, actual = spot.node, spot.expected, spot.actual
@@ -149,7 +145,7 @@ def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
 
 
 def _folded(unit: Spot, below: list[Finding]) -> Finding:
-    """Return what a unit is, given what was found below it."""
+    """Return the finding of a unit, given the findings below it."""
     node = unit.node
     if (
         len(below) == 1
@@ -166,23 +162,23 @@ def _folded(unit: Spot, below: list[Finding]) -> Finding:
     if not differences:
         status = MATCH
         if any(found.is_not_asked for found in below):
-            # All else is equal, and triage left the question out.
+            # Everything else is equal, and triage left the question out.
             status, detail = SKIPPED, Detail(reason=NOT_ASKED)
     elif all(found.status == BATCH_ERROR for found in differences):
-        # All else is equal, and the batch comparator failed.
+        # Everything else is equal, and the batch comparator failed.
         status = BATCH_ERROR
         detail = Detail(reason="a batch comparator failed below it", differences=differences)
     else:
         status, first = MISMATCH, differences[0]
         detail = Detail(differences=differences)
         if first.node.place is node.place:
-            # A type mismatch of the unit itself needs no list of what differs below it.
+            # A type mismatch of the unit itself needs no list of differences below it.
             detail = Detail() if first.detail is None else first.detail._replace(leaves=None, weights=None)
     return unit.finding(status, 1.0 if status == MATCH else 0.0, detail)
 
 
 def _decides(node: PlanNode, unit: PlanNode) -> bool:
-    """Tell whether a difference at `node` counts for the unit: not if a weight below the unit is 0."""
+    """Tell whether a difference at `node` counts for the unit: it does not if a weight on the way is 0."""
     while node.place is not unit.place and node.parent is not None:
         if node.own_weight == 0.0:
             return False
@@ -191,7 +187,7 @@ def _decides(node: PlanNode, unit: PlanNode) -> bool:
 
 
 def _is_units(plan: Plan, spot: Spot) -> bool:
-    """Tell whether top-level keys are units; a target that actual lacks and expected has as {} is no unit."""
+    """Tell whether top-level keys are units; they are not if actual lacks a target that is {} in expected."""
     if plan.options.granularity != "fields" or type(spot.expected) is not dict:
         return False
     if spot.actual is MISSING:
@@ -201,7 +197,7 @@ def _is_units(plan: Plan, spot: Spot) -> bool:
 
 
 def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -> Spot:
-    """Return what is compared: the whole documents, or what stands at the target."""
+    """Return what is compared: the whole documents, or the values at the target."""
     node, trail, key = root, None, None
     around = None, None
     for segment in plan.target:
@@ -210,7 +206,7 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
             trail = Trail(trail, key, key)
         node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
         key, around = segment, (expected, actual)
-        expected, actual = member_of(expected, segment), member_of(actual, segment)
+        expected, actual = value_at(expected, (segment,)), value_at(actual, (segment,))
     if plan.target and expected is MISSING:
         message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
         raise TargetPathError(message)
@@ -219,22 +215,13 @@ def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -
     return new_spot((node, trail, key, key, expected, actual, *around))
 
 
-def member_of(value: JsonValue, segment: Any) -> JsonValue:
-    """Return what stands at one step of an instance path, or MISSING."""
-    if type(segment) is str and type(value) is dict:
-        return value.get(segment, MISSING)
-    if type(segment) is int and type(value) is list and segment < len(value):
-        return value[segment]
-    return MISSING
-
-
 def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:
     for side, value in (("expected", expected), ("actual", actual)):
         if type(value) is not dict and value is not MISSING:
             kind = json_type(value)
             article = "an" if kind[0] in "aeiou" else "a"
             message = (
-                f"{plan.metric} compares two objects key by key, and {side} is {article} {kind}; "
+                f"{plan.metric} compares two objects key by key, but {side} is {article} {kind}; "
                 "json_similarity compares any JSON value"
             )
             raise RootTypeError(message)

@@ -34,7 +34,7 @@ class FieldResult(Finding):
     """The result of one leaf (or of one top-level key, under `field_match`). It cannot be changed.
 
     `status` is one of `STATUSES`, `score` is in [0, 1], `expected` and `actual` are the two values, `MISSING`
-    where a side has none.
+    if a side has none.
 
     >>> from pytest_jsonmatch import compare_json
     >>> field = compare_json({"n": 1}, {"n": 2}).field_results[0]
@@ -51,12 +51,12 @@ class FieldResult(Finding):
 
     @property
     def expected_path(self) -> str | None:
-        """The instance path in expected, such as `items[0].price`; None where expected has nothing."""
+        """The instance path in expected, such as `items[0].price`; None if expected has nothing there."""
         return None if self.expected_key is MISSING else instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
-        """The instance path in actual; None where actual has nothing."""
+        """The instance path in actual; None if actual has nothing there."""
         return None if self.actual_key is MISSING else instance_path(self.place, "actual")
 
     def short_path(self, limit: int = 200) -> str:
@@ -65,7 +65,7 @@ class FieldResult(Finding):
 
     @property
     def weight(self) -> float:
-        """What this result counts for: the product of the weights on the way to it."""
+        """The weight of this result: the product of the weights on the path to it."""
         return self.node.weight
 
     @property
@@ -80,7 +80,7 @@ class FieldResult(Finding):
 
     @property
     def comparator(self) -> str | None:
-        """The name of the comparator that scored it; None where nothing was compared."""
+        """The name of the comparator that scored it; None if nothing was compared."""
         detail = self.detail
         if detail is not None and detail.comparator is not None:
             return detail.comparator
@@ -90,22 +90,22 @@ class FieldResult(Finding):
 
     @property
     def expected_leaves(self) -> int:
-        """How many leaves of expected this result stands for."""
+        """How many leaves of expected this result counts."""
         return self.leaves[0]
 
     @property
     def actual_leaves(self) -> int:
-        """How many leaves of actual this result stands for."""
+        """How many leaves of actual this result counts."""
         return self.leaves[1]
 
     @property
     def error(self) -> str | None:
-        """What went wrong in the comparator, if it raised or returned no score in [0, 1]."""
+        """What went wrong if the comparator raised, or returned no score in [0, 1]."""
         return None if self.detail is None else self.detail.error
 
     @property
     def reason(self) -> str | None:
-        """Why the score is not 1, in a few words; for a match, what is odd about it."""
+        """Why the score is not 1, in a few words; for a match, what is unusual about it."""
         parts = self._own_reason(), "in another accepted value" if self.node.of_other else None
         return ", ".join(filter(None, parts)) or None
 
@@ -121,7 +121,7 @@ class FieldResult(Finding):
             return None
         expected, actual = self.expected_compared, self.actual_compared
         acceptance = self.node.acceptance
-        # (Of two containers the walk decides what is accepted, member by member.)
+        # For two containers, the walk decides member by member what is accepted.
         if acceptance is not None and type(expected) not in CONTAINERS:
             said = acceptance.reason(expected, actual)
             if said is not None:
@@ -132,11 +132,11 @@ class FieldResult(Finding):
 
     @property
     def differences(self) -> tuple[FieldResult, ...]:
-        """The leaves below a top-level key that differ, where the key is the unit scored; else ()."""
+        """The leaves that differ below a top-level key which is scored as a unit; else ()."""
         return () if self.detail is None else cast("tuple[FieldResult, ...]", self.detail.differences)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON types; a side that has nothing is left out."""
+        """Return the result as plain JSON types, without a side that has no value."""
         names = ("path", "expected_path", "actual_path", "status", "score", "weight", "comparator", "reason")
         plain: dict[str, Any] = {name: getattr(self, name) for name in names}
         for name in ("expected", "actual"):
@@ -158,11 +158,11 @@ class FieldResult(Finding):
     def replaced(
         self, *, status: str | None = None, score: float | None = None, reason: str | None = None
     ) -> FieldResult:
-        """Return a result that says something else of the same field, as post-processors need.
+        """Return another result for the same field, as post-processors need.
 
         Args:
-            status: one of `STATUSES` but "pending"; if only a score is given, match or mismatch as that says.
-            score: in [0, 1]; if only a status is given, 1 for a match, and 0 for what was a match.
+            status: one of `STATUSES` except "pending". Default: match or mismatch, by the score.
+            score: in [0, 1]. Default: 1 for a match, the old score for a mismatch (0 if it was 1), else 0.
             reason: why, for people.
 
         Raises:
@@ -179,7 +179,7 @@ class FieldResult(Finding):
         if new_status != MISMATCH and detail is not None:
             detail = detail._replace(differences=(), error=None)
         if new_status != self.status and detail is not None and detail.leaves is not None:
-            # A match is one leaf of each side; other statuses count the leaves of the sides they are about.
+            # A match is one leaf on each side; other statuses count the leaves of the sides they concern.
             sides = LEAVES.get(new_status, (0, 0))
             leaves, weights = detail.leaves, detail.weights or (0.0, 0.0)
             detail = detail._replace(
@@ -230,7 +230,7 @@ class FieldResult(Finding):
         return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
 
 
-# There are millions of findings: made like this, they take half the time of `FieldResult(...)`.
+# There may be millions of findings: made like this, they take half the time of `FieldResult(...)`.
 new_finding: Callable[[tuple[Any, ...]], FieldResult] = partial(tuple.__new__, FieldResult)
 
 
@@ -239,7 +239,7 @@ class FieldResults(Sequence[FieldResult]):
     """The results of a comparison, in the order of the document.
 
     Args:
-        findings: the results, or a function that makes them when one is looked at.
+        findings: the results, or a function that makes them when one is read.
     """
 
     __slots__ = ("_findings",)
@@ -248,7 +248,7 @@ class FieldResults(Sequence[FieldResult]):
         self._findings = findings
 
     def _made(self) -> Sequence[FieldResult]:
-        # (Every finding is made as a field's result.)
+        # Every finding is made as a `FieldResult`.
         made = self._findings() if callable(self._findings) else self._findings
         return cast("Sequence[FieldResult]", made)
 
@@ -268,7 +268,7 @@ class FieldResults(Sequence[FieldResult]):
         return len(self._kept())
 
     def __iter__(self) -> Iterator[FieldResult]:
-        # One loop over a whole corpus must not leave millions of findings behind: these are not kept.
+        # Not kept: one loop over a whole corpus must not leave millions of findings in memory.
         return iter(self._made())
 
     def __eq__(self, other: object) -> bool:

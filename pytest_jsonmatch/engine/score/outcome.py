@@ -1,4 +1,4 @@
-"""What a walk finds: one finding per leaf, where it stands, and which elements of arrays were paired."""
+"""The outcome of a walk: one finding per leaf, its place, and which elements of arrays were paired."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ STATUSES: Final = (MATCH, MISMATCH, OMISSION, HALLUCINATION, SKIPPED, PENDING, B
 LEAFLESS: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
 """Statuses that count in no figure."""
 LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
-"""How many leaves of expected and of actual a status ordinarily stands for; of others, none."""
+"""How many leaves of expected and of actual a status normally counts; other statuses count none."""
 
 NOT_ASKED: Final = "not asked: no verdict could change pass or fail"
-"""The reason of a skipped finding whose question triage left out, and what stands in place of its answer."""
+"""The reason of a skipped finding whose question triage left out; also used in place of its answer."""
 
 
 @final
 class Trail(NamedTuple):
-    """Where a container below the root stands. The root itself has no trail: None."""
+    """The place of a container below the root. The root itself has no trail: None."""
 
     parent: Trail | None
     """The trail of the container around it."""
@@ -57,31 +57,31 @@ class Trail(NamedTuple):
 
 @final
 class Detail(NamedTuple):
-    """What a finding says beyond the ordinary leaf."""
+    """What a finding says beyond that of an ordinary leaf."""
 
     reason: str | None = None
     comparator: str | None = None
     leaves: tuple[int, int] | None = None
     """Leaves of each side, unless they are the 1 or 0 that the status implies."""
     weights: tuple[float, float] | None = None
-    """The same, each leaf times what it weighs where the finding's own place weighs 1."""
+    """The same in weights, relative to that of the finding's place."""
     differences: tuple[Finding, ...] = ()
-    """What differs below a unit."""
+    """The differences below a unit."""
     error: str | None = None
 
 
 class Finding(NamedTuple):
-    """The result of one leaf, or of what is scored as a whole: a unit, a mistyped or empty container.
+    """The result of one leaf, or of a value scored as a whole: a unit, a mistyped or empty container.
 
-    All of them are made as `FieldResult`s (`new_finding`), with what people ask of a result beyond this.
+    All findings are made as `FieldResult`s (`new_finding`), which have more properties for people to read.
     """
 
     node: PlanNode
     """The rules of its schema path."""
     trail: Trail | None
-    """Where the container around it stands."""
+    """The place of the container around it."""
     expected_key: Any
-    """Its key or index there in expected; None for the root, `MISSING` where expected has nothing."""
+    """Its key or index there in expected; None for the root, `MISSING` if expected has nothing."""
     actual_key: Any
     """Likewise in actual."""
     status: str
@@ -96,12 +96,12 @@ class Finding(NamedTuple):
 
     @property
     def place(self) -> Trail | None:
-        """Return where it stands itself."""
+        """Return its own place."""
         return place_below(self.trail, self.expected_key, self.actual_key)
 
     @property
     def leaves(self) -> tuple[int, int]:
-        """Return how many leaves of expected and of actual it stands for."""
+        """Return how many leaves of expected and of actual it counts."""
         detail = self.detail
         if detail is not None and detail.leaves is not None:
             return detail.leaves
@@ -109,7 +109,7 @@ class Finding(NamedTuple):
 
     @property
     def own_weights(self) -> tuple[float, float]:
-        """Return the same, each leaf times what it weighs where this place weighs 1."""
+        """Return the same in weights, relative to that of this place."""
         detail = self.detail
         if detail is not None and detail.weights is not None:
             return detail.weights
@@ -117,11 +117,11 @@ class Finding(NamedTuple):
 
     @property
     def sums(self) -> Sums:
-        """Return what it adds to every figure."""
+        """Return what it adds to all figures."""
         return self.sums_at(self.node.weight)
 
     def sums_at(self, weight: float) -> Sums:
-        """Return what it adds where its place has some weight."""
+        """Return what it adds if its place has this weight."""
         expected, actual = self.own_weights
         perfect = self.score == 1.0 or not (weight and (expected or actual))
         return Sums(self.score * weight, expected * weight, actual * weight, perfect)
@@ -136,12 +136,12 @@ new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
 
 
 Answer: TypeAlias = "float | ComparatorResult | str"
-"""What a batch comparator said of a place: a score, or the reason why there is none."""
+"""The answer of a batch comparator for a place: a score, or the reason why there is none."""
 
 
 @final
 class Place(NamedTuple):
-    """A pair of places, by the identity of the containers that they stand in.
+    """A pair of places, by the identities of the containers around them.
 
     It is the same in every pass over two documents, which outlive their comparison.
     """
@@ -154,12 +154,12 @@ class Place(NamedTuple):
 
 @final
 class Asked(NamedTuple):
-    """A place at which a batch comparator has still to answer."""
+    """A place that waits for the answer of a batch comparator."""
 
     place: Place
     question: Question
     finding: Finding
-    """The place as it stands without an answer."""
+    """The finding as long as there is no answer."""
     expected: JsonValue
     """The value in expected after transforms."""
     actual: JsonValue
@@ -168,24 +168,24 @@ class Asked(NamedTuple):
 
 @final
 class Seen:
-    """What was met in expected, in the order of the document, and which objects met which; it merges."""
+    """The places of expected that a walk met, in the order of the document, and its objects; it merges."""
 
     __slots__ = ("_met", "mistyped", "objects")
 
     def __init__(self) -> None:
-        # With a container: of its members; without one: of itself.
+        # With a container, its members are meant; without one, the place itself.
         self._met: list[tuple[PlanNode, Collection[Any] | None]] = []
         self.objects: list[tuple[PlanNode, dict[str, JsonValue], Any]] = []
-        """Each object of expected, and what actual has there: an object, or `MISSING`."""
+        """Each object of expected, and its counterpart in actual: an object, or `MISSING`."""
         self.mistyped: list[tuple[PlanNode, JsonValue]] = []
-        """Objects and arrays of expected that were not gone down into: actual has another type there."""
+        """Objects and arrays of expected that were not entered, since actual has another type there."""
 
     def enter(self, node: PlanNode, container: Collection[Any]) -> None:
-        """Take note of an object or array, and of its members: it is no leaf itself."""
+        """Note an object or array, which is no leaf itself, and its members."""
         self._met.append((node, container))
 
     def meet(self, node: PlanNode) -> None:
-        """Take note of a place that is in no container that was entered."""
+        """Note a place that is not in an entered container."""
         self._met.append((node, None))
 
     def merge(self, other: Seen) -> None:
@@ -229,27 +229,27 @@ class Seen:
 
 @final
 class Outcome(NamedTuple):
-    """What a walk found."""
+    """What a walk returns."""
 
     root: PlanNode
     """The node of the whole documents."""
     findings: Sequence[Finding]
-    """In the order of the document: everything but plain matches, maybe these as well."""
+    """Everything but plain matches, and possibly those, in the order of the document."""
     matches: int
-    """The number of plain matches that are not among them."""
+    """The number of plain matches that are not among the findings."""
     sums: Sums
     alignments: Sequence[Aligned]
     seen: Seen
     choices: Sequence[int] = ()
-    """Which of the values that are right were taken, where there are several, in the order of the walk."""
+    """The value taken at each place with several accepted ones, in the order of the walk."""
     gap: float | None = None
-    """If an array was too large for the memory limit: the most its pairs can fall short of the optimum."""
+    """How far below the optimum the pairs of arrays beyond the memory limit may be; None without such."""
     questions: Mapping[Place, Asked] = MappingProxyType({})
-    """What batch comparators have still to answer."""
+    """The open questions to batch comparators."""
 
     @property
     def has_figures(self) -> bool:
-        """Tell whether there is anything to count: batch errors may have left nothing."""
+        """Tell whether anything counts: batch errors may have left nothing."""
         if self.sums.expected or self.sums.actual:
             return True
         return not any(each.status == BATCH_ERROR for each in self.findings)
@@ -259,7 +259,7 @@ new_outcome: Callable[[tuple[Any, ...]], Outcome] = partial(tuple.__new__, Outco
 
 
 def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:
-    """Return where the member of a container stands; the root, whose keys are None, has no trail."""
+    """Return the place of a member of a container; the root, whose keys are None, has no trail."""
     if expected_key is None or actual_key is None:
         return None
     return new_trail((trail, expected_key, actual_key))

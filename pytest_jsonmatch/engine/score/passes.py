@@ -1,4 +1,4 @@
-"""What the walks of one comparison share, and what they have in hand: a pair of places."""
+"""The state that the walks of one comparison share, and a pair of places that a walk scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.field import new_finding
 from pytest_jsonmatch.engine.score.outcome import Place, place_below
-from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
@@ -24,23 +23,23 @@ if TYPE_CHECKING:
 
 @final
 class Spot(NamedTuple):
-    """A pair of places to score: where it stands, and what is there."""
+    """A pair of places to score: their keys and their values."""
 
     node: PlanNode
     trail: Trail | None
-    """Of the containers around it."""
+    """The trail of the containers around it."""
     expected_key: Any
     actual_key: Any
     expected: JsonValue
     actual: JsonValue
     left: Any = None
-    """Expected's container around it."""
+    """The container around it in expected."""
     right: Any = None
-    """Actual's."""
+    """The container around it in actual."""
 
     @property
     def inner(self) -> Trail | None:
-        """The trail of what is below it."""
+        """The trail of the values below it."""
         if self.expected_key is None:
             return None
         expected_key = MISSING if self.expected is MISSING else self.expected_key
@@ -54,11 +53,11 @@ class Spot(NamedTuple):
 
     @property
     def is_itself_missing(self) -> bool:
-        """Whether the container around it stands on both sides."""
+        """Whether both sides have the container around it."""
         return self.expected_key is not MISSING and self.actual_key is not MISSING
 
     def finding(self, status: str, score: float, detail: Detail | None = None) -> Finding:
-        """Return what was found there."""
+        """Return a finding at this place."""
         expected_key, actual_key = self.expected_key, self.actual_key
         if self.expected is MISSING:
             expected_key = MISSING
@@ -78,9 +77,9 @@ class Pass:
     def __init__(
         self, plan: Plan, answers: Mapping[Place, Answer], *, units: bool = False, rounds: int = 0
     ) -> None:
-        """Take what batch comparators have answered so far, and in how many rounds.
+        """Take the answers of batch comparators so far, and the number of rounds.
 
-        If top-level keys are `units`, an extra leaf below one is a difference, whatever the metric does with
+        If top-level keys are `units`, an extra leaf below one is a difference, however the metric treats
         extra keys at the top.
         """
         self.units = units
@@ -88,18 +87,11 @@ class Pass:
         self.answers = answers
         self.rounds = rounds
         self.count_extra = units or plan.options.extra == "count"
-        self.pause: CollectorPause | None = None
         self.aligner: Aligner | None = None
         self.known: dict[Place, Any] = {}
-        """What comparators without a table have said: none is called twice for one place."""
+        """The answers of comparators without a table: none is called twice for one place."""
         self.choices: dict[Place, int] = {}
-        """Which of several values that are right is taken at a place."""
+        """The number of the accepted value that is taken at a place."""
         self.leaves: Known = {}
         self.nested: dict[tuple[int, int], tuple[Sums, dict[Place, Asked]]] = {}
         """The sums of nested arrays, and the questions in them, by the arrays' identities."""
-
-    def pause_collector(self) -> None:
-        """Switch the garbage collector off until the pass ends."""
-        if self.pause is None:
-            self.pause = CollectorPause()
-            self.pause.begin()

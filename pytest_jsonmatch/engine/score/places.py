@@ -1,4 +1,4 @@
-"""What a walk finds at a place: what two values are worth, or what is missing, invented or mistyped."""
+"""Score one place: compare two values, or note one that is missing, invented or of the wrong type."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NO_LEAVES: Final = Leaves(0, 0.0)
 
 
 class Places:
-    """Scores the places of one walk, one at a time, and keeps what is found."""
+    """Scores the places of one walk, one at a time, and keeps the findings."""
 
     def __init__(
         self,
@@ -62,20 +62,21 @@ class Places:
         Args:
             own: the pass it belongs to.
             base: the node above which weights do not count; None: the walk is for a result, not for sums.
-            complete: write plain matches too.
-            record: an earlier walk of the same documents, for whose findings matches are still to be written.
+            complete: write plain matches, too.
+            record: the outcome of an earlier walk of the same documents; this walk adds its plain matches.
         """
         self._pass = own
         self._plan = own.plan
         self._base = base
+        self._limit = own.plan.options.leaf_threshold
         # Plain matches that weigh differently can't be counted in one number.
         self._complete = complete or record is not None or own.plan.weighted
         self._recorded = None if record is None else (iter(record.findings), iter(record.alignments))
         self.choices: list[int] = [] if record is None else list(reversed(record.choices))
-        """Which of the values that are right were taken, where there are several: 0 is the expected one."""
+        """The value taken at each place with several accepted ones: 0 for the expected value."""
         self.findings: list[Finding] = []
         self.matches = 0
-        """Plain matches that are not written."""
+        """The number of plain matches that are not written."""
         self.parts: list[Sums] = []
         """Sums of nested arrays, in a walk for sums."""
         self.alignments: list[Aligned] = []
@@ -83,7 +84,7 @@ class Places:
         self.seen = Seen()
 
     def sums(self) -> Sums:
-        """Return the sums over all that was found."""
+        """Return the sums of all findings."""
         if self._plan.weighted:
             base = self._base
             weighed = [
@@ -109,14 +110,14 @@ class Places:
         return self._recorded is not None
 
     def add(self, spot: Spot, status: str, score: float, detail: Detail | None = None) -> None:
-        """Add a finding; where a walk was recorded, that walk's finding of the same place."""
+        """Add a finding; in a replay, the recorded finding of the same place."""
         if self._recorded is None:
             self.findings.append(spot.finding(status, score, detail))
         else:
             self.add_recorded(spot.node, spot.trail, spot.expected)
 
     def add_recorded(self, node: PlanNode, trail: Trail | None, expected: JsonValue) -> None:
-        """Add the recorded walk's finding of a place."""
+        """Add the recorded finding of a place."""
         found = None if self._recorded is None else next(self._recorded[0], None)
         if found is None or found.node is not node or found.expected is not expected:
             message = f"internal error: at {node.path} two walks differ; please report this"
@@ -126,9 +127,9 @@ class Places:
     # -- one place -----------------------------------------------------------------------------------------
 
     def settle(self, spot: Spot) -> Spot | None:
-        """Score what is no plain match; return the containers to go down into, if that is what it takes.
+        """Score a place that is no plain match, or return it if it holds containers to descend into.
 
-        Whatever else is accepted there is left aside.
+        Values accepted beside the expected one are ignored.
         """
         node, expected, actual = spot.node, spot.expected, spot.actual
         if node.branches is not None:
@@ -138,7 +139,7 @@ class Places:
             self.add(spot, SKIPPED, 0.0)
             return None
         if expected is MISSING or actual is MISSING:
-            return spot if self._is_gone_down(spot) else None
+            return spot if self._is_descended(spot) else None
         kind, other_kind = type(expected), type(actual)
         if node.explicit is None and kind is other_kind and (kind is dict or kind is list):
             return spot
@@ -148,8 +149,8 @@ class Places:
             self._score(spot)
         return None
 
-    def _is_gone_down(self, spot: Spot) -> bool:
-        """Score what only one side has, unless it is a container with leaves of its own: then say so."""
+    def _is_descended(self, spot: Spot) -> bool:
+        """Score a value that only one side has, or return True for a container with leaves below it."""
         node = spot.node
         value = spot.actual if spot.expected is MISSING else spot.expected
         self.refuse_unlisted(spot)
@@ -161,12 +162,12 @@ class Places:
             return True
         leaves = leaves_of(node, value, self._pass.leaves, lacking=spot.actual is MISSING)
         if if_absent and not leaves.number:
-            # The node that is missing counts at least once; what is empty inside it, not.
+            # The missing node counts at least once; empty containers inside it do not.
             self._one_sided(spot)
             if self._base is not None or not value:
                 return False
             if spot.actual is MISSING:
-                # (It is a leaf, and gone down into as well: members of it may be skipped.)
+                # It is a leaf, and is descended into as well: members of it may be skipped.
                 self.seen.meet(node)
         elif self._base is not None:
             self._one_sided(spot, leaves)
@@ -174,14 +175,14 @@ class Places:
         return True
 
     def refuse_unlisted(self, spot: Spot) -> None:
-        """Raise for a member of actual that the schema does not list, where the metric does not take that."""
-        # (Elements that are measured may not be paired in the end.)
+        """Raise for a member of actual that the schema does not list, if the metric rejects such members."""
+        # Elements that are only measured may not be paired in the end.
         invented = spot.node.unlisted and spot.expected is MISSING and self._base is None
         if invented and self._plan.options.unlisted == "reject":
             raise refused(spot.node, spot.inner, of_expected=False)
 
     def _one_sided(self, spot: Spot, leaves: Leaves | None = None) -> None:
-        """Add one omission or hallucination, of one leaf or of some."""
+        """Add an omission or hallucination of one leaf or of several."""
         if spot.actual is MISSING:
             self.add(spot, OMISSION, 0.0, leaves and _counting(leaves, _NO_LEAVES))
         elif self._pass.count_extra:
@@ -192,11 +193,10 @@ class Places:
         node, one, other = spot.node, spot.expected, spot.actual
         bound = node.explicit
         if node.transforms or (bound is not None and self._plan.nulls_absent):
-            nulls_absent = bound is not None and self._plan.nulls_absent
             try:
                 if bound is not None or not {type(one), type(other)} & {dict, list}:
-                    one = node.whole(one, nulls_absent=nulls_absent)
-                    other = node.whole(other, nulls_absent=nulls_absent)
+                    one = node.whole(one)
+                    other = node.whole(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
                 self.add(spot, MISMATCH, 0.0, Detail(error=f"its transform raised {error_text(error)}"))
                 return
@@ -212,11 +212,11 @@ class Places:
             if one == other and node.plain:
                 self.add(spot, MATCH, 1.0)
                 return
-            score = node.by_type[kind]
+            score = node.types.by_type[kind]
             if not node.types.is_quick:
                 score = self._once(spot, score)
         elif kind in NUMBERS and other_kind in NUMBERS:
-            score = node.by_type[float]
+            score = node.types.by_type[float]
         else:
             self._mistyped(spot)
             return
@@ -225,7 +225,7 @@ class Places:
     def _once(
         self, spot: Spot, score: Callable[[JsonValue, JsonValue], Any]
     ) -> Callable[[JsonValue, JsonValue], Any]:
-        """Return a comparator that is not called again for a place where it has been called."""
+        """Return a comparator that is called once for this place and then repeats its answer."""
         known = self._pass.known
         place = spot.place
 
@@ -242,7 +242,7 @@ class Places:
         score: Callable[[JsonValue, JsonValue], Any],
         compared: tuple[JsonValue, JsonValue],
     ) -> None:
-        """Add what a comparator says of two values after transforms."""
+        """Add the finding of a comparator for two values after transforms."""
         detail: Detail | None = None
         other = compared[1]
         if type(other) is float and other - other != 0.0:
@@ -268,11 +268,10 @@ class Places:
         if value == 1.0:
             self.add(spot, MATCH, 1.0, detail)
             return
-        limit = self._plan.options.leaf_threshold
-        self.add(spot, MISMATCH, 0.0 if limit is not None and value <= limit else value, detail)
+        self.add(spot, MISMATCH, 0.0 if self._limit is not None and value <= self._limit else value, detail)
 
     def _answer(self, question: Question, spot: Spot, compared: tuple[JsonValue, JsonValue]) -> Any:
-        """Return what a batch comparator has said of two values; None, its finding added, without a score."""
+        """Return a batch comparator's answer; without a score, add its finding and return None."""
         place = spot.place
         answer = self._pass.answers.get(place)
         name = question.batch.name
@@ -280,7 +279,7 @@ class Places:
             found = spot.finding(PENDING, 0.0)
             self.questions[place] = Asked(place, question, found, *compared)
             if self._base is not None:
-                # The most that it can say: what a pair is worth becomes a bound.
+                # The highest possible answer: the worth of a pair becomes a bound.
                 return 1.0
             self.findings.append(found)
         elif answer == NOT_ASKED:
@@ -292,7 +291,7 @@ class Places:
         return None
 
     def _mistyped(self, spot: Spot) -> None:
-        """Add one mismatch that stands for the leaves of both sides."""
+        """Add one mismatch that counts the leaves of both sides."""
         node, expected, actual = spot.node, spot.expected, spot.actual
         if type(expected) not in CONTAINERS and type(actual) not in CONTAINERS:
             self.add(spot, MISMATCH, 0.0)
@@ -316,7 +315,7 @@ class Places:
 
 
 def _counting(own: Leaves, other: Leaves) -> Detail:
-    """Return what a finding says that stands for leaves of both sides."""
+    """Return the detail of a finding that counts leaves of both sides."""
     return Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
 
 
@@ -325,8 +324,8 @@ def _compare_nulls(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def _checked_score(value: Any, detail: Detail | None) -> tuple[float, Detail | None]:
-    """Return a score as a float in [0, 1]; what is none is 0, with an error."""
-    # numpy's scalars and bools have __float__ as well; a string has not.
+    """Return a score as a float in [0, 1]; anything else counts as 0, with an error."""
+    # numpy's scalars and bools have __float__, too; a string does not.
     number = float(value) if hasattr(value, "__float__") else math.nan
     if 0.0 <= number <= 1.0:
         return number, detail
@@ -352,10 +351,10 @@ def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_ex
     """Look for members, at any depth, that the schema does not list.
 
     Args:
-        node: where the value stands.
-        trail: likewise; None for the root.
+        node: the node of the value.
+        trail: its place; None for the root.
         value: a value of one side.
-        of_expected: which side that is.
+        of_expected: whether that side is expected.
 
     Raises:
         GoldValidationError: expected has one.
@@ -373,7 +372,7 @@ def check_listed(node: PlanNode, trail: Trail | None, value: JsonValue, *, of_ex
             raise refused(node, trail, of_expected=of_expected)
         if (type(value) is dict or type(value) is list) and node.explicit is None:
             members = list(value.items() if type(value) is dict else enumerate(value))
-            # (The last one in is looked at first.)
+            # The last one in comes out first.
             for key, item in reversed(members):
                 below = node.children[key if type(key) is str else ELEMENT]
                 absent = item is None and nulls_absent and type(key) is str

@@ -1,7 +1,7 @@
-"""The walk: what is found at every place of two documents. It counts first, and writes when asked.
+"""Walk through two documents: count plain matches, and write everything else down as findings.
 
-Plain matches are counted, everything else is written down as a finding. A walk with an earlier one's record
-writes all: it takes findings and pairings from there, and calls no comparator.
+A walk that is given the record of an earlier one writes all leaves: it takes findings and pairings from the
+record, and calls no comparator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from pytest_jsonmatch.engine.score.outcome import (
 )
 from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
 from pytest_jsonmatch.engine.score.places import Places
-from pytest_jsonmatch.engine.value.collector import DEEP
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
@@ -45,9 +44,9 @@ if TYPE_CHECKING:
 
     Task: TypeAlias = Generator[Any, Any, None]
 
-# What is noted where no value is taken, but what holds of actual's.
+# The choice at a place where a predicate accepts the actual value.
 _BY_PREDICATE: Final = -1
-# What another value must score more than the expected one by: less is rounding.
+# Another value must score more than the expected one by more than this, which may be rounding.
 _ROUNDING: Final = 1e-12
 
 
@@ -63,7 +62,7 @@ class Walk(Places):
         return self.walk_items(iter(((*item, node),)), trail, left, right)
 
     def walk_objects(self, spot: Spot) -> None:
-        """Score two objects; where all members are scalars, this is all there is to do."""
+        """Score two objects; if all members are scalars, no task is needed."""
         inner = spot.inner
         items = self._members(spot.node, inner, spot)
         if items is not None:
@@ -101,7 +100,7 @@ class Walk(Places):
                         settled = self.settle(spot)
                     if settled is None:
                         continue
-                    # (Of several values that are right, the one taken may be another than the expected one.)
+                    # Where several values are accepted, the one taken may not be the expected one.
                     spot, below = settled, settled.node
                 inner, one = spot.inner, spot.expected
                 pairs_up = type(one) is list and type(actual) is list and below.align == "unordered"
@@ -115,8 +114,6 @@ class Walk(Places):
                 else:
                     below_it = self._members(below, inner, spot)
                 if below_it is not None:
-                    if len(stack) == DEEP:
-                        self._pass.pause_collector()
                     stack.append((items, trail, left, right))
                     items, trail, left, right = below_it, inner, one, actual
                     break
@@ -134,7 +131,7 @@ class Walk(Places):
         self.questions.update(questions)
 
     def _settle_accepting(self, spot: Spot, accept: Accept) -> Generator[Any, Any, Spot | None]:
-        """Score a place at which more than the expected value is right; return what `settle` does."""
+        """Score a place that accepts more than the expected value; return what `settle` returns."""
         plain = spot._replace(node=spot.node.children[BARE])
         if spot.node.skip or spot.expected is MISSING:
             return self.settle(plain)
@@ -169,7 +166,7 @@ class Walk(Places):
         return None
 
     def _choose(self, plain: Spot, accept: Accept) -> Generator[Any, Any, int]:
-        """Return which value makes the best score: 0 for the expected one, else the number of another."""
+        """Return the value with the best score: 0 for the expected one, else the number of another."""
         known = self._pass.choices
         place = plain.place
         if place not in known:
@@ -183,7 +180,7 @@ class Walk(Places):
                 return chosen
             kinds = {type(each.value), type(plain.actual)}
             if len(kinds) > 1 and kinds & CONTAINERS and plain.node.explicit is None:
-                continue  # nothing in it can be right
+                continue  # it scores 0
             figure = yield from self._figure(plain._replace(expected=each.value, left=each))
             if figure > most + _ROUNDING:
                 chosen, most = number, figure
@@ -200,7 +197,7 @@ class Walk(Places):
         return figures_of(walk.sums(), self._plan.options.reduce).score
 
     def findings_below(self, spot: Spot) -> list[Finding]:
-        """Return what a walk of its own finds at a place and below it."""
+        """Return what a separate walk finds at a place and below it."""
         walk = Walk(self._pass, complete=True)
         run(walk.walk(spot))
         self.questions.update(walk.questions)
@@ -209,7 +206,7 @@ class Walk(Places):
     # -- what stands below ---------------------------------------------------------------------------------
 
     def _members(self, node: PlanNode, inner: Trail | None, spot: Spot) -> Iterator[Any] | None:
-        """Return what is below a container (or two of one kind); None, after scoring it, if nothing is."""
+        """Return the members of a container, or of two of one kind; if there are none, score it."""
         expected, actual = spot.expected, spot.actual
         if self._plan.nulls_absent:
             expected, actual = without_nulls(expected), without_nulls(actual)
@@ -243,10 +240,10 @@ class Walk(Places):
         *,
         extra: bool,
     ) -> Iterator[Any] | None:
-        """Score the members of two objects up to the first that takes a closer look; return it and the rest.
+        """Score the members of two objects up to the first that needs a task; return that one and the rest.
 
-        Plain matches are counted wherever they stand. `trail` is where the objects stand; `extra`: whether
-        members that only actual has count.
+        Plain matches are counted wherever they are. `trail` is the place of the objects; `extra` tells
+        whether members that only actual has count.
         """
         children, get = node.children, actual.get
         rest: list[tuple[str, str, JsonValue, JsonValue, PlanNode]] = []
@@ -290,17 +287,18 @@ class Walk(Places):
         if self._recorded is not None:
             self.add_recorded(node, trail, expected)
             return
-        if expected is not MISSING and actual is not MISSING:
+        key, other_key = keys
+        if actual is MISSING:
+            found = node, trail, key, MISSING, OMISSION, 0.0, expected, MISSING, None
+        elif expected is MISSING:
+            found = node, trail, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
+        else:
             score: float = node.quick(expected, actual)  # type: ignore[misc] # callers see to it
-            limit = self._plan.options.leaf_threshold
-            if limit is not None and score <= limit and score < 1.0:
+            if self._limit is not None and score <= self._limit and score < 1.0:
                 score = 0.0
             status = MATCH if score == 1.0 else MISMATCH
-        elif actual is MISSING:
-            keys, status, score = (keys[0], MISSING), OMISSION, 0.0
-        else:
-            keys, status, score = (MISSING, keys[1]), HALLUCINATION, 0.0
-        self.findings.append(new_finding((node, trail, *keys, status, score, expected, actual, None)))
+            found = node, trail, key, other_key, status, score, expected, actual, None
+        self.findings.append(new_finding(found))
 
     def _by_place(self, node: PlanNode, inner: Trail | None, expected: Any, actual: Any) -> Iterator[Any]:
         """Return the elements of two arrays side by side, by position or by key."""
@@ -336,7 +334,7 @@ class Walk(Places):
         return self._side_by_side(Aligned(node, inner, pairs, expected, actual))
 
     def _aligner(self) -> Aligner:
-        """Return what pairs the unordered arrays of this pass."""
+        """Return the aligner of this pass."""
         own = self._pass
         if own.aligner is None:
             measure = partial(_measure, own)
@@ -344,7 +342,7 @@ class Walk(Places):
         return own.aligner
 
     def _side_by_side(self, aligned: Aligned) -> Iterator[Any]:
-        """Yield the pairs and what is left of both arrays, in the order of expected, then of actual."""
+        """Yield the pairs and the unpaired elements, in the order of expected, then of actual."""
         if self._base is None:
             self.alignments.append(aligned)
         element, partner = aligned.node.children[ELEMENT], dict(aligned.pairs)
@@ -362,7 +360,7 @@ class Walk(Places):
 
 
 def _by_predicate(accept: Accept, spot: Spot) -> tuple[str, float, Detail | None]:
-    """Return what is found by the predicates of a place: a match, an error, or no detail if none holds."""
+    """Return a match, or an error, by the predicates of a place; no detail if none accepts the value."""
     try:
         said = accept.predicate_of(spot.node.prepare(spot.actual))
     except TimeoutError as error:
@@ -387,14 +385,14 @@ def _one_side(node: PlanNode, value: JsonValue, *, of_expected: bool) -> Iterato
 
 
 def measurer(plan: Plan) -> Measure:
-    """Return what scores two elements alone, outside any comparison."""
+    """Return a function that scores two elements outside any comparison."""
     return partial(_measure, Pass(plan, {}))
 
 
 def _measure(
     own: Pass, element: PlanNode, trail: Trail | None, expected: Source, actual: Source
 ) -> Generator[Any, Any, Cell]:
-    """Score two elements of arrays alone."""
+    """Score two elements of arrays."""
     walk = Walk(own, base=element)
     one, other = expected.array[expected.at], actual.array[actual.at]
     keys = expected.at, actual.at
@@ -408,7 +406,7 @@ def _measure(
 def measure_arrays(
     own: Pass, node: PlanNode, trail: Trail | None, arrays: tuple[list[JsonValue], list[JsonValue]]
 ) -> Generator[Any, Any, tuple[Sums, dict[Place, Asked]]]:
-    """Return the sums of two nested arrays, and what is to be asked about them; each is done once."""
+    """Return the sums of two nested arrays, and the questions about them; computed once."""
     key = id(arrays[0]), id(arrays[1])
     found = own.nested.get(key)
     if found is None:

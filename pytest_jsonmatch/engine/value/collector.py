@@ -1,4 +1,4 @@
-"""Pause the garbage collector for deep documents.
+"""Pause the garbage collector while documents are gone through.
 
 Chains of 100,000 containers are its worst case: building them triggers full collections again and again, each
 of which walks the whole chain, and most of the time goes there. The engine makes no cyclic garbage meanwhile.
@@ -7,29 +7,19 @@ of which walks the whole chain, and most of the time goes there. The engine make
 from __future__ import annotations
 
 import gc
-from typing import Final, final
-
-DEEP: Final = 1_000
-"""From this depth on, a pause saves time."""
+from typing import final
 
 
 @final
 class CollectorPause:
-    """Switches the collector off, and on again at the end if it was on."""
+    """A context in which the collector is off; after it, it is on if it was on before."""
 
-    __slots__ = ("_paused",)
+    __slots__ = ("_was_on",)
 
-    def __init__(self) -> None:
-        self._paused = False
+    def __enter__(self) -> None:
+        self._was_on = gc.isenabled()
+        gc.disable()
 
-    def begin(self) -> None:
-        """Pause the collector, unless it is off already: whoever did that switches it on again."""
-        if gc.isenabled():
-            gc.disable()
-            self._paused = True
-
-    def end(self) -> None:
-        """Resume the collector, if `begin` paused it."""
-        if self._paused:
-            self._paused = False
+    def __exit__(self, *_exception: object) -> None:
+        if self._was_on:
             gc.enable()

@@ -18,7 +18,7 @@ from decimal import Decimal
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.collector import DEEP, CollectorPause
+from pytest_jsonmatch.engine.value.collector import CollectorPause
 from pytest_jsonmatch.engine.value.errors import InvalidExpectedError, UnsupportedValueError
 from pytest_jsonmatch.engine.value.paths import trail_text
 
@@ -194,11 +194,8 @@ def _convert(value: object, side: Side) -> JsonValue:
     root: list[JsonValue] = []
     stack: list[_Frame] = [(iter([(0, value)]), root, None, 0)]
     open_ids: set[int] = set()
-    pause = CollectorPause()
-    try:
+    with CollectorPause():
         while stack:
-            if len(stack) == DEEP:
-                pause.begin()
             pairs, target, trail, source_id = stack[-1]
             for key, item in pairs:
                 if type(target) is dict and type(key) is not str:
@@ -237,8 +234,6 @@ def _convert(value: object, side: Side) -> JsonValue:
             else:
                 stack.pop()
                 open_ids.discard(source_id)
-    finally:
-        pause.end()
     return root[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -14,26 +15,22 @@ if TYPE_CHECKING:
 
 
 @final
-class _Marker:
-    """A segment that is neither a key nor an index."""
+class _Marker(Enum):
+    """A segment that is neither a key nor an index, as it is written."""
 
-    __slots__ = ("_name",)
+    ELEMENT = "[]"
+    ANY_KEY = "*"
+    ANY_DEPTH = "**"
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return self._name
-
-    def __reduce__(self) -> str:
-        return self._name
+    # (Nodes are looked up by it all the time, and the hash of an Enum is a function in Python.)
+    __hash__ = object.__hash__
 
 
-ELEMENT: Final = _Marker("ELEMENT")
+ELEMENT: Final = _Marker.ELEMENT
 """Any element of an array: the `[]` of a schema path."""
-ANY_KEY: Final = _Marker("ANY_KEY")
+ANY_KEY: Final = _Marker.ANY_KEY
 """Any one key: the `*` of a pattern."""
-ANY_DEPTH: Final = _Marker("ANY_DEPTH")
+ANY_DEPTH: Final = _Marker.ANY_DEPTH
 """Any number of segments: the `**` of a pattern."""
 
 Segment: TypeAlias = "str | int | _Marker"
@@ -66,11 +63,9 @@ def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
                 parts.append(f".{segment}" if parts else segment)
             else:
                 parts.append(f"[{_quoted(segment)}]")
-        elif segment is ELEMENT:
-            parts.append("[]")
-        elif segment is ANY_KEY or segment is ANY_DEPTH:
-            mark = "*" if segment is ANY_KEY else "**"
-            parts.append(f".{mark}" if parts else mark)
+        elif isinstance(segment, _Marker):
+            dot = "." if parts and segment is not ELEMENT else ""
+            parts.append(dot + segment.value)
         else:
             parts.append(f"[{segment}]")
     if cut:
@@ -164,7 +159,7 @@ def _segment(step: re.Match[str]) -> Segment:
         key: str = json.loads(step["quoted"], strict=False)
         return key
     if step["any"]:
-        return ANY_KEY if step["any"] == "*" else ANY_DEPTH
+        return _Marker(step["any"])
     return step["key"] or (int(step["index"]) if step["index"] else ELEMENT)
 
 
@@ -186,27 +181,18 @@ class Pattern:
         return self._closure({0})
 
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
-        """Return the positions that can follow `states` after one more segment of a schema path."""
+        """Return the positions that can follow `states` after one more segment of a schema path.
+
+        `ANY_KEY` as that segment is a key that may be any.
+        """
         reached: set[int] = set()
         for state in states:
             wanted = self.segments[state] if state < len(self.segments) else None
             if wanted is ANY_DEPTH:
                 reached.add(state)
-            elif wanted == segment or (wanted is ANY_KEY and type(segment) is str):
+            elif wanted == segment or _is_any(wanted, segment) or _is_any(segment, wanted):
                 reached.add(state + 1)
         return self._closure(reached)
-
-    def keys_at(self, states: frozenset[int]) -> frozenset[str] | None:
-        """Return the keys that can be stepped to from `states`; None where it can be any key.
-
-        >>> pattern = parse_pattern("items[].*")
-        >>> pattern.keys_at(frozenset({0})), pattern.keys_at(frozenset({1})), pattern.keys_at(frozenset({2}))
-        (frozenset({'items'}), frozenset(), None)
-        """
-        wanted = [self.segments[state] for state in states if state < len(self.segments)]
-        if ANY_KEY in wanted or ANY_DEPTH in wanted:
-            return None
-        return frozenset(segment for segment in wanted if isinstance(segment, str))
 
     def accepts(self, states: frozenset[int]) -> bool:
         """Tell whether a path that led to `states` matches the pattern."""
@@ -229,3 +215,7 @@ class Pattern:
                 after += 1
                 states.add(after)
         return frozenset(states)
+
+
+def _is_any(segment: Segment | None, key: Segment | None) -> bool:
+    return segment is ANY_KEY and type(key) is str

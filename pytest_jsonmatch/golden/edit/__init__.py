@@ -1,1 +1,1 @@
-"""Writing new values into golden files: only the characters of changed values are touched."""
+"""Write new values into golden files: only the characters of changed values are touched."""

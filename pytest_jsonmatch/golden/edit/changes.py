@@ -31,7 +31,7 @@ def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> 
         new: what it might become.
         accept: called with the trail of a change, the old value and the new one (MISSING if there is none);
             tells whether to make the change.
-        trail: where the values stand.
+        trail: where the values are.
 
     >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda trail, old, new: trail != ("a",))
     {'a': 1, 'c': 4}
@@ -121,7 +121,7 @@ def _of_elements(old: list[Any], new: list[Any]) -> Changes:
     """Pair elements so that as few as possible are added and removed."""
     found = Changes([MISSING] * len(old))
     ours, theirs = [_key(each) for each in old], [_key(each) for each in new]
-    # A common head and tail make up most of a long list; only the rest has to be searched.
+    # A common head and tail make up most of a long list; only the rest must be searched.
     shorter = min(len(old), len(new))
     head = next((index for index in range(shorter) if ours[index] != theirs[index]), shorter)
     tail = next(

@@ -36,7 +36,7 @@ class Edited:
     Args:
         data: the new content of the file; the old one if nothing was changed.
         refused: the reason for each change that can't be made.
-        old: what stood at each trail; MISSING if nothing did.
+        old: the old value at each trail; MISSING if there was none.
     """
 
     data: bytes
@@ -160,7 +160,7 @@ def _applied(text: str, edits: Iterable[Edit]) -> str:
     """Return a text after edits, which may touch; if they overlap, reading the result will tell."""
     parts: list[str] = []
     position = 0
-    # At the same place an insertion comes before a removal; otherwise the order of planning holds.
+    # At the same place an insertion comes before a removal; otherwise the order of planning applies.
     for start, end, new in sorted(edits, key=lambda each: (each.start, each.end != each.start)):
         parts += (text[position:start], new)
         position = end

@@ -103,12 +103,12 @@ class Planner:
 
     def _refuse_comments(self, start: int, end: int, node: Node) -> None:
         if self.source.has_comment(start, end, node):
-            raise RefusedError("a comment stands inside the text to remove; move it first")
+            raise RefusedError("a comment is inside the text to remove; move it first")
 
     # Items between brackets.
 
     def _restructure_flow(self, node: Node, changes: Changes) -> None:
-        """Plan removed and added items between brackets: what stands between each two that stay."""
+        """Plan removed and added items between brackets: new text between each two items that stay."""
         staying = [index for index, kept in enumerate(changes.kept) if kept is not MISSING]
         for left, right in zip([-1, *staying], [*staying, len(node.items)]):
             places = range(left + 1, right + 1)
@@ -182,7 +182,7 @@ class Planner:
         indent = self.source.indent(first) if is_lined else ""
         return writer.value(value, indent) if key is None else writer.member(key, value, indent)
 
-    # Another value in the place of one.
+    # A new value in place of an old one.
 
     def replace(self, node: Node, new: Any) -> None:
         """Plan a new value in place of a node's."""
@@ -377,7 +377,7 @@ def _must_be_own(node: Node, trail: Trail) -> None:
         )
     if node.shared:
         raise RefusedError(
-            f"{_named(trail)} is anchored as &{node.name}, and aliases stand for it: a change would "
+            f"{_named(trail)} is anchored as &{node.name}, and aliases refer to it: a change would "
             "change them too; write the value itself there first"
         )
 
@@ -387,7 +387,7 @@ def _must_not_be_used(node: Node, trail: Trail) -> None:
     for each in node.walk():
         if each.shared:
             raise RefusedError(
-                f"{_named(trail)} holds &{each.name}, and aliases stand for it; "
+                f"{_named(trail)} holds &{each.name}, and aliases refer to it; "
                 "write their values themselves there first"
             )
 

@@ -18,7 +18,7 @@ function make(tag, attributes, ...children) {
 // -- words -------------------------------------------------------------------------------------------------
 
 function figure(value) {
-  // As in the terminal: what is not 0 or 1 never looks as if it were.
+  // As in the terminal, only an exact 0 or 1 looks like one.
   if (value === null || value === undefined) return "–";
   for (let digits = 2; digits <= 6; digits++) {
     const text = value.toFixed(digits);
@@ -30,7 +30,7 @@ const change = (value) => value === null ? "" : (value > 0 ? "+" : value < 0 ? "
 const count = (number, noun) => number.toLocaleString("en") + (noun ? " " + noun + (number === 1 ? "" : "s") : "");
 const STATUS = { match: "match", mismatch: "mismatch", omission: "omitted", hallucination: "invented", extra: "extra, not counted" };
 
-// -- what there is -----------------------------------------------------------------------------------------
+// -- the data ----------------------------------------------------------------------------------------------
 
 const fields = data.fields.map(([path, metric, counts, score, precision, recall, f1, before], index) => ({
   index, path, metric: data.metrics[metric], extra: data.extra[metric], counts, score, precision, recall, f1,
@@ -42,7 +42,7 @@ const cases = data.cases.map((found, index) => ({
   recall: found.r, f1: found.f, runs: found.u, of: found.o || 1,
   change: found.b === undefined ? null : found.s - found.b, place: found.l, tags: found.t || [], parts: null, scores: null,
 }));
-// Precision, recall and F1 say something where one of them is not the score.
+// Precision, recall and F1 add information only if one of them is not the score.
 const isMeasured = (rows, keys) => rows.some((row) => keys.some((key) => row[key] !== null && Math.abs(row[key] - row.score) > 1e-9));
 const fabricates = fields.some((row) => row.counts[4]);
 const measured = isMeasured(fields, ["precision", "recall", "f1"]), casesMeasured = isMeasured(cases, ["f1"]);
@@ -76,7 +76,7 @@ function readColors() {
   [none, ink, faint, focusColor, groundColor] = ["--none", "--ink", "--faint", "--focus", "--paper"].map(get);
 }
 function color(score) {
-  // The last stop is kept for what is all right: a field at 0.99 can be told from one at 1.
+  // The last stop is reserved for perfect scores: a field at 0.99 looks different from one at 1.
   if (score >= 1) return `rgb(${stops[4]})`;
   const at = Math.min(Math.max(score, 0), 1) * 3, low = Math.min(Math.floor(at), 2), part = at - low;
   return `rgb(${stops[low].map((from, i) => Math.round(from + (stops[low + 1][i] - from) * part))})`;
@@ -88,7 +88,7 @@ function meter(cell, score) {
   cell.style.setProperty("--fill", score >= 1 ? "var(--good)" : color(score));
 }
 
-// -- a list of which only what is in the window is there ---------------------------------------------------
+// -- a list of which only the rows in view are drawn -------------------------------------------------------
 
 const ROW = 33, SPARE = 20, MOST_PRINTED = 300;
 
@@ -98,7 +98,7 @@ class List {
     this.rows = [];
     this.open = new Set();
     this.live = new Map();
-    this.known = new Map(); // heights that were measured, by line
+    this.known = new Map(); // measured heights, by line
     this.current = null;
     host.setAttribute("role", role);
     host.setAttribute("aria-label", label);
@@ -144,7 +144,7 @@ class List {
     this.rows = rows.sort((one, other) => {
       const a = keys.get(one), b = keys.get(other);
       if (a === b) return one.index - other.index;
-      if (a === null || a === undefined) return 1; // what has no figure stands last, whichever way
+      if (a === null || a === undefined) return 1; // rows without a figure come last, in either order
       if (b === null || b === undefined) return -1;
       return (a < b ? -1 : 1) * sign;
     });
@@ -187,7 +187,7 @@ class List {
       if (settled) break;
       this.measure();
     }
-    if (!this.lines.length && !this.body.firstChild) this.body.append(make("div", { class: "empty", role: "row" }, make("span", { role: "gridcell" }, "nothing fits the filter")));
+    if (!this.lines.length && !this.body.firstChild) this.body.append(make("div", { class: "empty", role: "row" }, make("span", { role: "gridcell" }, "nothing matches the filter")));
   }
   fill(first, last) {
     const wanted = new Set(this.lines.slice(first, last));
@@ -273,7 +273,7 @@ const counted = (key, title, place, help) => ({
   draw(row) { return count(this.value(row)); },
   dress(cell, row) { if (!this.value(row)) cell.classList.add("zero"); },
 });
-const inventedColumn = { ...counted("hallucination", "invented", 3, "there, and not expected; some metrics do not look for it"),
+const inventedColumn = { ...counted("hallucination", "invented", 3, "there, but not expected; some metrics do not count it"),
   draw: (row) => row.extra ? count(row.counts[3]) : "not counted" };
 const changeColumn = { key: "change", title: "change", help: "against the baseline", class: "number less", value: (row) => row.change,
   draw: (row) => change(row.change), dress: (cell, row) => cell.classList.add(row.change < 0 ? "down" : row.change > 0 ? "up" : "zero") };
@@ -291,13 +291,13 @@ const fieldList = find("fields") && new List(find("fields"), {
     scoreColumn,
     ...(hasBefore ? [changeColumn] : []),
     { ...counted("total", "n", -1, "results"), class: "number" },
-    counted("match", "match", 0, "right"), counted("mismatch", "mismatch", 1, "on both sides, and different"),
-    counted("omission", "omitted", 2, "expected, and not there"), inventedColumn,
+    counted("match", "match", 0, "right"), counted("mismatch", "mismatch", 1, "on both sides, but different"),
+    counted("omission", "omitted", 2, "expected, but missing"), inventedColumn,
     ...(fabricates ? [{ ...counted("fabricated", "fabricated", 4, "a value where nothing is expected"), class: "number less fabricated" }] : []),
     ...(measured ? [
-      { ...number("precision", "precision", "of what is there, how much is right"), class: "number less measured" },
-      { ...number("recall", "recall", "of what was expected, how much is right"), class: "number less measured" },
-      { ...number("f1", "F1", "precision and recall in one"), class: "number less measured" },
+      { ...number("precision", "precision", "how much of what came is right"), class: "number less measured" },
+      { ...number("recall", "recall", "how much of what was expected is right"), class: "number less measured" },
+      { ...number("f1", "F1", "precision and recall combined"), class: "number less measured" },
     ] : []),
   ],
   draw: (row, list) => list.cells(row, { class: "line" }),
@@ -348,7 +348,7 @@ const caseList = find("cases") && new List(find("cases"), {
     { key: "verdict", title: "verdict", class: "", value: (row) => row.verdict, draw: (row) => make("span", { class: `chip ${row.verdict}` }, row.verdict) },
     scoreColumn,
     ...(hasBefore ? [changeColumn] : []),
-    ...(casesMeasured ? [{ ...number("f1", "F1", "precision and recall in one"), class: "number less" }] : []),
+    ...(casesMeasured ? [{ ...number("f1", "F1", "precision and recall combined"), class: "number less" }] : []),
     { key: "runs", title: "runs", class: "less", value: (row) => row.of, draw: runMarks },
     { key: "worst", title: "worst fields", class: "less clip mono", value: (row) => worst(row).length, down: true, draw: worstFields, dress: (cell) => { cell.title = cell.textContent; } },
   ],
@@ -370,7 +370,7 @@ function worstFields(row) {
 function drawCase(row, list) {
   const node = list.cells(row, { class: "line case", "aria-level": 1, "aria-expanded": String(list.open.has(row)) });
   node.addEventListener("click", () => {
-    if (String(getSelection())) return; // somebody marks text
+    if (String(getSelection())) return; // text is being selected
     list.current = row;
     list.toggle(row);
   });
@@ -390,7 +390,7 @@ function part(key, kind, ...children) {
   return { key, part: () => make("div", { role: "row", class: `line part ${kind}`, "aria-level": 2 }, make("div", { role: "gridcell", "aria-colspan": caseList.columns.length }, ...children.map((child) => typeof child === "function" ? child() : child))) };
 }
 function* partsOf(row) {
-  // What is wrong comes first; what is right, and the documents, are there for those who ask.
+  // What is wrong comes first; what is right, and the documents, are folded.
   let number = 0;
   const key = () => `${row.index}-${number++}`;
   const named = [row.id !== row.name ? row.id : "", row.place || ""].filter(Boolean);
@@ -399,7 +399,7 @@ function* partsOf(row) {
   for (const run of row.runs) {
     if (row.of > 1 || run.e) yield part(key(), "title", () => make("span", {}, row.of > 1 ? `Run ${run.n} of ${row.of}: ${run.k ? "passed" : "failed"}` : "Failed", run.e ? make("span", { class: "faint" }, run.e) : null));
     for (const compared of run.c || []) {
-      const limits = compared.t ? `, asked for ${compared.t}` : "", more = compared.d || {};
+      const limits = compared.t ? `, required ${compared.t}` : "", more = compared.d || {};
       yield part(key(), "title", () => make("span", {}, data.metrics[compared.m],
         make("span", { class: "faint" }, `score ${figure(compared.s)}, precision ${figure(compared.p)}, recall ${figure(compared.r)}, F1 ${figure(compared.f)}${limits}`)));
       for (const text of compared.w || []) yield part(key(), "warn", text);
@@ -417,7 +417,7 @@ function* partsOf(row) {
   }
 }
 function foldPart(key, kind, title, open, contents) {
-  // What is folded may be long: it is made when somebody opens it, and stays open while the page scrolls.
+  // Folded contents may be long: they are made when opened, and stay open while the page scrolls.
   const line = { key, open, part: () => {
     const body = make("div", {}), fold = make("details", { class: kind }, make("summary", {}, title), body);
     const fill = () => body.replaceChildren(...(line.open ? contents() : []));
@@ -466,12 +466,12 @@ function arrayPart(key, array) {
     make("div", { class: "leaf-head" }, make("code", {}, array.p), make("span", { class: "faint" }, array.note)), make("div", { class: "wide" }, drawPairs(array))));
 }
 function documentsPart(key, [expected, actual]) {
-  return foldPart(key, "documents", actual === 0 ? "Whole documents, both alike" : "Whole documents, side by side", false, () => [make("div", { class: "sides" },
+  return foldPart(key, "documents", actual === 0 ? "Whole documents, both the same" : "Whole documents, side by side", false, () => [make("div", { class: "sides" },
     side("expected", expected, "nothing"), side("actual", actual === 0 ? expected : actual, "missing"))]);
 }
 const AMBIGUOUS = "≈ ambiguous";
 function drawPairs(array) {
-  // Expected on the left, actual on the right, a line for each pair; what found no partner stands below.
+  // Expected on the left, actual on the right, a line for each pair; elements without a partner below.
   const audited = array.pairs.some((pair) => pair.length > 3);
   const height = audited ? 36 : 26, tall = height - 5, wide = audited ? 860 : 760, box = 270, gap = audited ? 138 : 44, across = array.pairs.length;
   const left = [...array.pairs.map((pair) => pair[0])].sort((a, b) => a - b), right = [...array.pairs.map((pair) => pair[1])].sort((a, b) => a - b);
@@ -537,7 +537,7 @@ const heat = {
     const longest = Math.max(40, ...this.paths.slice(0, 400).map((path) => context.measureText(path).width));
     this.gutter = Math.min(longest + 20, Math.max(room * 0.32, 90));
     this.width = Math.max(4, Math.min(72, Math.floor((room - this.gutter) / Math.max(across, 1))));
-    // Names of cases stand upright above their columns, as many as have room.
+    // Names of cases are written vertically above their columns, as many as fit.
     const names = caseList.rows.slice(0, 400).map((row) => context.measureText(row.name).width);
     this.head = Math.min(Math.max(0, ...names), 130) + 12;
     this.every = Math.ceil(15 / this.width);
@@ -548,7 +548,7 @@ const heat = {
     if (this.at && (this.at[0] >= across || this.at[1] >= this.paths.length)) this.at = null;
     this.draw();
   },
-  short(context, text, room) { // cut at its start: what tells names apart is mostly at their end
+  short(context, text, room) { // cut at its start: names mostly differ at their end
     while (text.length > 2 && context.measureText(text).width > room) text = "…" + text.slice(text[0] === "…" ? 2 : 1);
     return text;
   },
@@ -662,7 +662,7 @@ function drawSpread() {
     find("spread").append(bin.button);
   });
 }
-const below = (value) => +(value - 1e-6).toFixed(6); // (figures are kept with six decimals)
+const below = (value) => +(value - 1e-6).toFixed(6); // figures have six decimals
 function markSpread() {
   const form = find("cases-filter"), low = form.elements.low.value, high = form.elements.high.value;
   bins.forEach((bin, at) => bin.button.setAttribute("aria-pressed", String(low !== "" && +low === bin.low && +high === (at === BINS ? 1 : below(bin.high)))));
@@ -710,7 +710,7 @@ if (caseList) {
   heat.start();
   for (const [id, filter] of [["fields-filter", filterFields], ["cases-filter", filterCases]]) {
     find(id).addEventListener("input", filter);
-    // What did not change against a baseline is folded away, if anything did; "all" shows it.
+    // If anything changed against a baseline, only that is shown at first; "all" shows the rest.
     const [rows, statuses] = filter === filterFields ? [fields, FIELD_STATUS] : [cases, CASE_STATUS];
     if (hasBefore && rows.some(statuses.moved)) find(id).elements.status.value = "moved";
     find(id).addEventListener("submit", (event) => event.preventDefault());
