@@ -74,7 +74,7 @@ def test_text_and_its_warnings():
     result = compare_corpus(['So: {"id": "r", "v": 2, "v": 1}'], ['{"id": "r", "v": 1}'], id_field="id")
     assert (result.mean_f1, result.records[0].warnings) == (
         1.0,
-        ("line 1: the key 'v' stands twice in one object; the last one counts",),
+        ("line 1: the key 'v' occurs twice in one object; the last one counts",),
     )
 
 
