@@ -75,6 +75,12 @@ def test_a_record_without_the_tag_has_none():
     assert {tag: part.total_records for tag, part in run.by_tag.items()} == {"source=x": 1}
 
 
+def test_a_number_that_readers_of_json_may_round_is_kept_as_text():
+    gold = [{"no": 2**53 + 1, "size": 2**53}]
+    (record,) = compare_corpus(gold, gold, tags={"no": "no", "size": "size"}).records
+    assert record.tags == {"no": "9007199254740993", "size": 9007199254740992}
+
+
 def test_letters_of_a_text_are_no_elements():
     gold = [{"from": ["x", "y"]}, {"from": "xy"}]
     run = compare_corpus(gold, gold, tags={"source": "from[0]"})
