@@ -302,7 +302,7 @@ def compare_corpus(
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     is_whole = len(run.records) == run.total_records
     if cluster is not None and is_whole and not any(record.cluster for record in run.records):
-        text = f"cluster: no gold record has a member {cluster!r}, so each of them stands alone"
+        text = f"cluster: no gold record has a member {cluster!r}, so each record is a cluster of its own"
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
 

@@ -137,7 +137,7 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
     from pytest_jsonmatch.engine.value.text import render
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    expected, options = case.expected, {**asked.options, "judge": _nobody}
+    expected, options = case.expected, {**asked.options, "judge": _no_judge}
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
         # A str would be read as model output.
@@ -332,7 +332,7 @@ class _Asked:
 
         def again(changed: Mapping[str, Any]) -> MatchResult | None:
             try:
-                return Comparing(self.metric, {**changed, "judge": _nobody}).result(answer, expected)
+                return Comparing(self.metric, {**changed, "judge": _no_judge}).result(answer, expected)
             except JsonMatchError:
                 return None
 
@@ -345,8 +345,8 @@ class _Asked:
             head = "or               "
 
 
-def _nobody(item: object) -> object:
-    """Refuse to judge: suggestions are not worth a question."""
+def _no_judge(item: object) -> object:
+    """Refuse to judge: suggestions do not ask a judge."""
     raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
 
 

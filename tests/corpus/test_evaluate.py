@@ -512,7 +512,7 @@ def test_records_without_a_cluster_stand_alone():
 
 
 def test_a_cluster_that_no_record_names_is_a_warning():
-    with pytest.warns(JsonMatchWarning, match="no gold record has a member 'dokument', so each of them"):
+    with pytest.warns(JsonMatchWarning, match="no gold record has a member 'dokument', so each record"):
         compare_corpus([{"n": 1}], CLUSTERED[:1], cluster="dokument")
 
 
