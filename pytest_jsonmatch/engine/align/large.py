@@ -124,11 +124,11 @@ class ArrayGrid(Grid):
         if left.codes is None:
             self.score += table
             return
-        # The last line is for elements without a value, whose code is -1.
-        table = np.vstack([table, np.zeros_like(table[:1])])
         rows = np.array(left.codes, dtype=np.intp)
         for some in row_blocks(*self.score.shape):
-            self.score[some] += table[rows[some]]
+            lines = table.take(rows[some], axis=0)
+            lines[rows[some] < 0] = 0.0
+            self.score[some] += lines
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Note that the scores of a column are bounds until a pair is chosen."""

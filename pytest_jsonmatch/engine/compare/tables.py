@@ -28,11 +28,9 @@ _EXACT_INTEGER: Final = 2**52
 _COMMON_SHARE: Final = 0.02
 # Letters are counted modulo this many: all of ASCII are told apart.
 _LETTERS: Final = 128
-# Products of so many sets by so many members are made at once, whatever they have in common.
-_FEW_PRODUCTS: Final = 2**20
-# BLAS makes products of up to so many multiplications in one thread.
+# BLAS makes products of up to this many multiplications in one thread.
 _ONE_THREAD: Final = 2**18
-# From so many on, its threads pay.
+# From this many on, its threads pay.
 _MANY_THREADS: Final = 2**24
 
 
@@ -183,7 +181,7 @@ def shared_members(
     columns, right = columns[right >= 0], right[right >= 0]
     holders = np.bincount(right, minlength=len(codes))
     pairs = np.bincount(left, minlength=len(codes)) * holders
-    is_common = pairs > (_COMMON_SHARE * n * m if n * m * len(codes) > _FEW_PRODUCTS else 0)
+    is_common = pairs > _COMMON_SHARE * n * m
     shared = np.zeros((n, m))
     if is_common.any():
         # A product of 0/1 matrices, whose last column and row stand for all other members.
