@@ -125,5 +125,5 @@ _HOMES = {
     "semantic.openaijudge": ("OpenAIJudge",),
 }
 if not TYPE_CHECKING:
-    # A type checker that sees it takes any misspelt name for an object.
+    # Hidden from type checkers: with a module `__getattr__` they would accept any misspelt name.
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

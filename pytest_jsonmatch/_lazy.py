@@ -10,11 +10,11 @@ from importlib import import_module
 def lazy_names(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
-    """Return what a package has for `__all__`, `__getattr__` and `__dir__`.
+    """Return a package's `__all__`, `__getattr__` and `__dir__`.
 
     Args:
         package: its `__name__`.
-        homes: the names that each module of `pytest_jsonmatch` defines.
+        homes: modules of `pytest_jsonmatch`, each with the public names that it defines.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
     public = sorted(home_of)

@@ -1,4 +1,4 @@
-"""An answer with what it took: its model, its time, its tokens, its cost; and figures over many of them."""
+"""An answer with its model, time, tokens and cost; and figures over many answers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 _USAGE: Final = ("input_tokens", "output_tokens", "cost")
 _MOST: Final = 2**53
-"""Larger numbers are mistakes, and sums of numbers up to here stay numbers."""
+"""The largest number accepted: larger ones are mistakes, and would lose precision in sums."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What an answer took, as far as it is known: None is unknown, and never 0.
+    """The model, time, tokens and cost of an answer, as far as known: None is unknown, and never 0.
 
-    Raises ConfigurationError for what can't be: a number below 0, NaN, an empty name.
+    Raises ConfigurationError for an invalid value: a number below 0, NaN, an empty name.
 
     >>> Spent(input_tokens=900, output_tokens=100).tokens, Spent(input_tokens=900).tokens
     (1000, None)
@@ -34,10 +34,10 @@ class Spent:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    """In whatever currency; all answers of a run in the same one."""
+    """In any currency, but the same for all answers of a run."""
 
     def __post_init__(self) -> None:
-        """Check everything: it comes from users' code, and from files."""
+        """Check everything, since it comes from users' code and from files."""
         __tracebackhide__ = True
         model = cast("object", self.model)
         if model is not None and not (isinstance(model, str) and model):
@@ -49,7 +49,7 @@ class Spent:
 
     @property
     def tokens(self) -> int | None:
-        """All tokens, read and written; None unless both numbers are known."""
+        """Input and output tokens together; None unless both numbers are known."""
         if self.input_tokens is None or self.output_tokens is None:
             return None
         return self.input_tokens + self.output_tokens
@@ -64,7 +64,7 @@ class Spent:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Spent:
-        """Return what `to_dict` gave; unknown keys, which a later release may add, are ignored."""
+        """Read what `to_dict` gave; unknown keys, which a later release may add, are ignored."""
         if not isinstance(cast("object", found), Mapping):
             raise ConfigurationError(f"{found!r} is no mapping with any of {', '.join(_NAMES)}")
         return cls(**{name: found[name] for name in _NAMES if name in found})
@@ -83,16 +83,18 @@ def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None
         )
 
 
-# No dataclass, which would itself be a JSON value: an answer in a place that does not expect one is an error.
+# Not a dataclass, which would have a JSON form: an answer where none is expected must be an error.
 @final
 class Answer:
-    """An answer, and what it took: what a producer, `jsonmatch_actual` or the hook may return for a value.
+    """An answer with its model, time, tokens and cost.
+
+    A producer, the fixture `jsonmatch_actual` and the hook may return one instead of a plain value.
 
     Args:
         value: the answer itself: the value to compare, or model output as text.
         model: the name of the model that gave it.
-        usage: any of `input_tokens`, `output_tokens` and `cost`; what is left out, or None, is unknown.
-        seconds: how long it took. If it is left out, the call of a producer or of the hook is measured.
+        usage: any of `input_tokens`, `output_tokens` and `cost`; a missing one, or None, is unknown.
+        seconds: how long it took. By default the call of the producer or the hook is timed.
 
     Raises:
         ConfigurationError: an unknown key of `usage`, a number below 0; the message says what is allowed.
@@ -112,7 +114,7 @@ class Answer:
         usage: Mapping[str, float | Decimal | None] | None = None,
         seconds: float | None = None,
     ) -> None:
-        __tracebackhide__ = True  # what is wrong stands in the caller's line
+        __tracebackhide__ = True  # the mistake is in the caller's line
         given: Any = {} if usage is None else usage
         if not isinstance(given, Mapping):
             raise ConfigurationError(f"usage is {given!r}; it is a mapping with any of {', '.join(_USAGE)}")
@@ -126,25 +128,25 @@ class Answer:
         self.spent: Final = Spent(model, seconds, **numbers)
 
     def measured(self, seconds: float) -> Answer:
-        """Return the answer with a time that was measured, unless it says itself how long it took."""
+        """Return the answer with a measured time, unless it already has a time."""
         if self.spent.seconds is not None:
             return self
         return answer_of(self.value, replace(self.spent, seconds=round(seconds, 6)))
 
     def __repr__(self) -> str:
-        """Return the value, and what is known of the answer."""
+        """Return the value, and what is known about the answer."""
         known = (f", {name}={value!r}" for name, value in self.spent.to_dict().items())
         return f"Answer({self.value!r}{''.join(known)})"
 
 
 def answer_of(value: object, spent: Spent) -> Answer:
-    """Return an answer of which is known what it took."""
+    """Return an answer with this model, time, tokens and cost."""
     usage = {name: getattr(spent, name) for name in _USAGE}
     return Answer(value, model=spent.model, usage=usage, seconds=spent.seconds)
 
 
 def value_of(actual: object) -> object:
-    """Return what is to be compared: the value of an `Answer`, or anything else as it is."""
+    """Return the value to compare: that of an `Answer`, or anything else unchanged."""
     return actual.value if isinstance(actual, Answer) else actual
 
 
@@ -156,7 +158,7 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def _p95(numbers: Sequence[float]) -> float:
-    """Return the lowest number that 95 % of all do not exceed: always one of them."""
+    """Return the lowest of the numbers that 95 % of them do not exceed."""
     return float(sorted(numbers)[-(-95 * len(numbers) // 100) - 1])
 
 
@@ -175,11 +177,11 @@ FIGURES: Final[Mapping[str, _Figure]] = {
     "tokens.mean": _Figure("tokens", _mean, "the mean tokens of an answer, read and written"),
     "tokens.total": _Figure("tokens", sum, "the tokens of all answers, read and written"),
 }
-"""Figures of what answers took."""
+"""Figures of the time, cost and tokens of answers."""
 
 
 def spent_figure(name: str, spent: Iterable[Spent]) -> tuple[float | None, int]:
-    """Return one of `FIGURES` over the answers of which it is known, and how many these are.
+    """Return one of `FIGURES` over the answers for which it is known, and their number.
 
     >>> spent_figure("cost.total", [Spent(cost=0.5), Spent(cost=0.25), Spent()])
     (0.75, 2)

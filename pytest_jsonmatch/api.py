@@ -48,14 +48,14 @@ def compare_json(
     """Score an actual JSON value against the expected one.
 
     Args:
-        actual: a Python value with a JSON form (see `to_json_value`), or text (str or bytes): a model's
-            output, which the JSON is extracted from (`extract_json`); of an `Answer` its value.
-        expected: a Python value with a JSON form, or text: strict JSON.
-        metric: a metric's name, such as "json_similarity"; "leaf_f1" unless another is named.
+        actual: a Python value with a JSON form (see `to_json_value`); text (str or bytes), which is model
+            output from which JSON is extracted (`extract_json`); or an `Answer` with either as its value.
+        expected: a Python value with a JSON form, or text, which must be strict JSON.
+        metric: a metric's name, such as "json_similarity"; by default "leaf_f1".
         **options: any option of the metric (docs/metrics.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
-            `validate="report"` holds `actual` against it as JSON Schema too (`result.violations`);
-            `repair=True` lets broken JSON in `actual` be repaired, with a warning for each repair;
+            `validate="report"` also checks `actual` against it as JSON Schema (`result.violations`);
+            `repair=True` repairs broken JSON in `actual`, with a warning for each repair;
             `judge` is the judge of the comparator `semantic`: a judge, a function of one item, or the name of
             a registered judge; with `judge_triage=True` it is asked only what can change whether the figures
             reach `threshold` (as for `assert_json_match`).
@@ -72,7 +72,7 @@ def compare_json(
         RootTypeError: the metric compares objects and was given something else.
         TargetPathError: `target_key` names a place that expected does not have.
         GoldValidationError: expected has a member that the schema does not list.
-        UnlistedFieldError: actual has one, and the metric (`pairwise_f1`) does not take that.
+        UnlistedFieldError: actual has such a member, and the metric (`pairwise_f1`) does not allow it.
 
     >>> actual, expected = {"status": "completed successfully"}, {"status": "completed sucessfully"}
     >>> result = compare_json(actual, expected, metric="json_similarity")
@@ -84,7 +84,7 @@ def compare_json(
 
 
 def read_expected(expected: object) -> JsonValue:
-    """Return the JSON value that `compare_json` takes for the expected one; text is strict JSON."""
+    """Return the expected JSON value, as `compare_json` reads it; text must be strict JSON."""
     if not isinstance(expected, (str, bytes, bytearray)):
         return to_json_value(expected, side="expected")
     from pytest_jsonmatch.reading.strict import parse_json
@@ -102,12 +102,12 @@ class Comparing:
             `threshold`.
 
     Raises:
-        ConfigurationError: an unknown metric or option, or one with a value that it cannot have.
+        ConfigurationError: an unknown metric or option, or an invalid value of an option.
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
         self.options = dict(options)
-        """Those that the plan knows."""
+        """The options that the plan knows."""
         self.repair = self.options.pop("repair", False)
         if not isinstance(self.repair, bool):
             raise ConfigurationError(f"repair is {self.repair!r}; it is True or False")
@@ -118,15 +118,15 @@ class Comparing:
             from pytest_jsonmatch.semantic.bench import Bench, as_judge
 
             if not isinstance(judge, Bench):
-                as_judge(judge)  # raises now, and not at the first question, if it is none
+                as_judge(judge)  # an invalid judge raises here, not at the first question
         self._triage = _take_triage(self.options) if "judge_triage" in self.options else None
         self.plan = prepare(metric, self.options)
         self.bench = _bench(self.plan, judge)
 
     def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
-        """Return the JSON value of an answer, and what was tolerated to read it; MISSING is none.
+        """Return the JSON value of an answer, and warnings about how it was read; MISSING stays MISSING.
 
-        It raises what `compare_json` raises.
+        Raises the same errors as `compare_json`.
         """
         if actual is MISSING or not isinstance(actual, (str, bytes, bytearray)):
             return (MISSING if actual is MISSING else to_json_value(actual, side="actual")), ()
@@ -136,7 +136,7 @@ class Comparing:
         return found.value, tuple(found.warnings)
 
     def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
-        """Return both sides as they are compared: with JSON text inside them read, where a rule says so."""
+        """Return both sides as they are compared: JSON text inside them is parsed where a rule says so."""
         if not self.plan.reads_texts:
             return expected, actual
         from pytest_jsonmatch.reading.nested import with_texts_read
@@ -144,9 +144,9 @@ class Comparing:
         return with_texts_read(self.plan, expected), with_texts_read(self.plan, actual)
 
     def result(self, actual: object, expected: JsonValue) -> MatchResult:
-        """Score as `compare_json` does, `expected` being a JSON value already: here a str is a JSON string.
+        """Score as `compare_json` does, but `expected` is a JSON value: a str is a JSON string.
 
-        `actual` may be MISSING: an answer that can't be read, in which everything is missing.
+        `actual` may be MISSING: an unreadable answer, which counts as missing everything.
         """
         plan, bench, triage = self.plan, self.bench, self._triage
         value, notes = self.read(actual, expected)
@@ -158,9 +158,9 @@ class Comparing:
         return MatchResult(plan, documents, outcome, notes + keyless(plan.standing, expected), validity)
 
     def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:
-        """Yield the results of several answers, each given with what is expected; a judge is asked about all.
+        """Yield the results of pairs of an answer and an expected value; questions to a judge are batched.
 
-        Of what can't be scored it is the error that scoring raises; an answer may be MISSING.
+        For a pair that can't be scored, yield the error instead. An answer may be MISSING.
         """
         documents = [self._documents(expected, actual) for actual, expected in pairs]
         outcomes = answered_all(self.plan, [(None, *each) for each in documents], self.bench)
@@ -169,11 +169,11 @@ class Comparing:
 
 
 JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
-"""Options about the judge and its questions; plans do not know them."""
+"""Options about the judge and its questions, which plans do not know."""
 
 
 def _take_triage(options: dict[str, Any]) -> Triage | None:
-    """Take the choice of questions for a judge out of options."""
+    """Remove the triage options from `options`, and return the triage; None if it is off."""
     triage, threshold = options.pop("judge_triage"), options.pop("threshold", None)
     if triage is False:
         return None
@@ -225,33 +225,33 @@ def compare_corpus(
 
     Args:
         actual: the answers: a list or an iterator of Python values with a JSON form or of text, or the path
-            of a JSON Lines file, which is read line by line. Text is a model's output, from which JSON is
+            of a JSON Lines file, which is read line by line. Text is model output, from which JSON is
             extracted.
-        expected: the gold records, given in the same ways, or as a mapping of ids to records; text is strict
-            JSON.
+        expected: the gold records, given in the same ways, or as a mapping of ids to records; text must be
+            strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
-        metric: a metric's name; "leaf_f1" unless another is named.
-        id_field: the member, at the top of each record, by which a gold record and its answer find each
-            other; without one they go by position. It is not scored, unless the schema lists it.
-        post_process: one or several functions of a record's field results that return what holds instead,
-            such as `reclassify_nulls`; they run in this order before the figures are made.
-        executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. What
-            is sent to another process has to be picklable, and what is registered to be registered there.
-        progress: True for a line on the terminal, or a function of (records done, records in all or None).
-        keep: which records stay in the result with their field results and whole comparison (`match`). "all";
-            "imperfect": all records, but these only of those not perfect; "worst": the ten worst records;
-            "none". By default "all" for a list and "worst" for anything else. Figures do not depend on it.
+        metric: a metric's name; by default "leaf_f1".
+        id_field: the top-level member by which gold records and answers are matched; without one they are
+            matched by position. It is not scored, unless the schema lists it.
+        post_process: one or several functions that take a record's field results and return changed ones,
+            such as `reclassify_nulls`; they run in the order given, before figures are computed.
+        executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. With
+            processes, options must be picklable, and comparators and the like be registered there too.
+        progress: True for a line on the terminal, or a function of (records done, total or None).
+        keep: which records stay in the result with their field results and whole comparison (`match`): "all";
+            "imperfect": every record, but field results only where a record is not perfect; "worst": the ten
+            worst; "none". The default is "all" for a list and "worst" otherwise. Figures do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
-        cluster: the member, at the top of each gold record, that says what the record belongs to, such as its
-            document: records of one cluster are not independent, and intervals and tests go by clusters. It
+        cluster: the top-level member of each gold record that says what the record belongs to, such as its
+            document: records of one cluster are not independent, so intervals and tests count clusters. It
             is not scored, unless the schema lists it.
-        tags: what gold records are like: names mapped to paths in the record, `{"source": "meta.source"}`, or
+        tags: properties of gold records: names mapped to paths in the record, `{"source": "meta.source"}`, or
             a function of a record that returns a mapping of names to strings, numbers, booleans or None.
-            `run.by_tag["source=phone"]` has the figures of the records with a tag. What is scored does not
-            change.
-        validate: "report": answers are also held against the schema, as JSON Schema: `run.valid_rate`, and
+            `run.by_tag["source=phone"]` has the figures of the records with a tag. Tags do not affect
+            scores.
+        validate: "report" also checks answers against the schema, as JSON Schema: `run.valid_rate`, and
             `violations` of each record.
-        **options: any option of the metric, as for `compare_json`, `repair` and `judge` among them.
+        **options: any option of the metric, as for `compare_json`, including `repair` and `judge`.
 
     Returns:
         Means over records, figures over all leaves, aggregates by field, and the worst records.
@@ -261,8 +261,8 @@ def compare_corpus(
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` and `path`.
 
-    Warns with a JsonMatchWarning of each pattern of `fields` or `accept` that fits no place of any record or
-    of the schema.
+    Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches no place in any record or
+    in the schema.
 
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
     >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
@@ -302,7 +302,7 @@ def compare_corpus(
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     is_whole = len(run.records) == run.total_records
     if cluster is not None and is_whole and not any(record.cluster for record in run.records):
-        text = f"cluster: no gold record has a member {cluster!r}, so each of them stands alone"
+        text = f"cluster: no gold record has a member {cluster!r}, so each record is a cluster of its own"
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
 
@@ -313,16 +313,16 @@ def evaluate(
     schema: SchemaSource | SchemaNode | None = None,
     **options: Any,
 ) -> RunResult:
-    """Evaluate extracted records against gold records: source 5's name for `compare_corpus`, and its order.
+    """Evaluate extracted records against gold records: `compare_corpus` with gold first, as in source 5.
 
     Args:
-        gold: the records that are right, as `expected` of `compare_corpus`.
+        gold: the correct records, as `expected` of `compare_corpus`.
         extracted: the answers, as `actual` of `compare_corpus`.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         **options: anything else that `compare_corpus` takes.
 
     Returns:
-        What `compare_corpus` returns, and it raises what that raises.
+        What `compare_corpus` returns; it also raises the same errors.
 
     >>> from pytest_jsonmatch.schema import evaluate
     >>> run = evaluate([{"n": 1}, {"n": 2}], [{"n": 1}, {"n": 3}], {"properties": {"n": {"type": "integer"}}})
@@ -350,10 +350,10 @@ def _sendable(bench: Bench | None, executor: Executor | None) -> Bench | None:
 
 
 def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
-    """Return the plan of a metric with options, `schema` among them in any form that a schema can have.
+    """Return the plan of a metric with options, among them `schema` in any of its forms.
 
     Raises:
-        ConfigurationError: an unknown metric, option, comparator, transform or pattern; no schema.
+        ConfigurationError: an unknown metric, option, comparator, transform or pattern; an invalid schema.
     """
     schema = options.get("schema") if options else None
     if (
@@ -363,7 +363,7 @@ def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
     ):
         from pytest_jsonmatch.schema.defaults import changed_defaults
 
-        # Without a schema it is the one inferred from expected: every place has the default of its type.
+        # An empty schema is inferred from expected: every place has the default of its type.
         schema = {} if changed_defaults() else None
     if schema is not None:
         from pytest_jsonmatch.schema.parsing import parse_eval_schema

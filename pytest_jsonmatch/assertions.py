@@ -45,25 +45,25 @@ def assert_json_match(
     tags: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> MatchResult:
-    """Assert that `actual` matches `expected`, field by field, at least as well as `threshold` asks.
+    """Assert that `actual` matches `expected`, field by field, at least as well as `threshold` requires.
 
-    In a pytest test the comparison is recorded for the summary, also if a helper, a thread or a coroutine
+    In a pytest test the comparison is recorded for the summary, even if a helper, a thread or a coroutine
     makes it. Elsewhere it just asserts.
 
     Args:
-        actual: the value to judge; `str` and `bytes` are model output in which JSON is looked for. It may be
-            an `Answer`, which says what that took.
+        actual: the value to judge; `str` and `bytes` are model output, from which JSON is extracted. It may
+            be an `Answer`, which adds the model, time, tokens and cost.
         expected: the value it should have; `str` and `bytes` are JSON text.
         metric: the name of a metric.
         threshold: a number from 0 to 1 that the score must reach, or a mapping with any of `score`,
-            `precision`, `recall`, `f1` and `fields` (path pattern → number, against the mean score of each
-            field that matches; a pattern that matches no compared field fails).
-        name: an id for the comparison; without one it is the test's node id, `#` and its number in the test.
-        tags: what the comparison is like, such as `{"source": "phone"}`: names with strings, numbers,
-            booleans or None, by which figures, gates and reports can be taken. They add to those of the mark.
-        options: options of the metric, as for `compare_json`. An answer is held against `schema` as JSON
-            Schema too: `validate="require"` fails for what is not valid, "off" does not look. `judge` is the
-            judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`; with
+            `precision`, `recall`, `f1` and `fields` (path pattern → limit for the mean score of each
+            matching field; a pattern that matches no compared field fails).
+        name: an id for the comparison; by default the test's node id, `#` and its number in the test.
+        tags: properties of the comparison, such as `{"source": "phone"}`: names with strings, numbers,
+            booleans or None; figures, gates and reports can select by them. They add to the mark's tags.
+        options: options of the metric, as for `compare_json`. An answer is also checked against `schema` as
+            JSON Schema: with `validate="require"` an invalid answer fails, "off" skips the check. `judge` is
+            the judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`; with
             `judge_triage=True` it is asked only what can change whether the threshold is reached.
 
     Arguments that are not given come from the closest `@pytest.mark.jsonmatch(...)`, then from the ini
@@ -74,9 +74,9 @@ def assert_json_match(
 
     Raises:
         AssertionError: a figure is below its limit.
-        ComparatorError: a comparator raised, or left [0, 1].
+        ComparatorError: a comparator raised, or returned a score outside [0, 1].
         JsonExtractionError: `actual` is text without JSON.
-        ConfigurationError: an unknown metric or option, a threshold that is no number from 0 to 1.
+        ConfigurationError: an unknown metric or option, or a threshold that is not a number from 0 to 1.
 
     >>> assert_json_match('Sure: {"total": 20.3}', {"total": 20.3}, metric="json_similarity").score
     1.0
@@ -102,7 +102,7 @@ def _running_test() -> RunningTest | None:
 
 
 def _begin() -> None:
-    """Tell the running test that it tries to compare, before anything can go wrong."""
+    """Tell the running test that a comparison begins, before anything can go wrong."""
     test = _running_test()
     if test is not None:
         test.begin()
@@ -117,7 +117,7 @@ def check_case(
         case: its settings take precedence over marks and ini options.
         actual: the answer.
         locate: gives "file:line" of a field, for the message.
-        rules: where the case's patterns stand.
+        rules: where the case's patterns are written.
 
     Returns:
         The result, and what is wrong with it: an AssertionError, a ComparatorError or None.
@@ -128,19 +128,19 @@ def check_case(
 
 
 def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:
-    """Return what compares answers as a golden case does, but records nothing and asks no judge.
+    """Return a function that compares answers as a golden case does, but records nothing and asks no judge.
 
     The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
-    limits that it has to reach. It raises the JsonMatchError that comparing would raise.
+    limits that it must reach. It raises the JsonMatchError that comparing would raise.
     """
     from pytest_jsonmatch.api import Comparing
     from pytest_jsonmatch.engine.value.text import render
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    expected, options = case.expected, {**asked.options, "judge": _nobody}
+    expected, options = case.expected, {**asked.options, "judge": _no_judge}
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
-        # A str would be taken for a model's output.
+        # A str would be read as model output.
         answer = render(actual) if type(actual) is str else actual
         result = Comparing(asked.metric, options).result(answer, expected)
         return result, asked.passes(result), asked.limits
@@ -149,7 +149,7 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
 
 
 def comparing_of(case: GoldenCase) -> Comparing:
-    """Return how a golden case is compared; raises JsonMatchError for what is wrong with that."""
+    """Return how a golden case is compared. Raises JsonMatchError if its settings are invalid."""
     from pytest_jsonmatch.api import Comparing
 
     asked = _asked(case.metric, case.threshold, case.options, None)
@@ -221,12 +221,12 @@ class _Asked:
     suggests: bool
     """Whether a failure suggests changes that would let the case pass."""
     sources: Mapping[str, RuleSource | None]
-    """Where the patterns stand that the caller gave, by the word they are said in; None: in the call."""
+    """Where the caller's patterns are written, by option; None: in the call itself."""
     tags: Tags | None = None
-    """What the comparison is like, beyond the tags of the test."""
+    """Tags of the comparison, beyond those of the test."""
 
     def compare(self, answer: object, expected: JsonValue) -> tuple[MatchResult, Exception | None]:
-        """Compare, and record the result for the running test; return it with the failure, if it is one."""
+        """Compare, and record the result for the running test; return it, and the failure if it fails."""
         __tracebackhide__ = True
         from pytest_jsonmatch.api import Comparing
 
@@ -266,7 +266,7 @@ class _Asked:
         return self.options["validate"] == "require" and result.valid is False
 
     def _look_at_rules(self, test: RunningTest, result: MatchResult) -> None:
-        """Let the running test find out which patterns fit no place."""
+        """Let the running test find out which patterns match no place."""
         run = current_run()
         options, limits = self.options, self.limits.get("fields")
         rules = ("fields", options.get("fields")), ("accept", options.get("accept")), ("threshold", limits)
@@ -283,13 +283,13 @@ class _Asked:
         error: JsonMatchError,
         spent: Spent | None,
     ) -> None:
-        """Record an answer that can't be compared, such as text without JSON, as one with nothing right."""
+        """Record an answer that can't be compared, such as text without JSON, as entirely wrong."""
         from pytest_jsonmatch.api import Comparing
         from pytest_jsonmatch.engine.value.convert import MISSING
 
         options, has_json = self.options, not isinstance(error, JsonExtractionError)
         if has_json:
-            options = {**options, "validate": "off"}  # the schema may allow it
+            options = {**options, "validate": "off"}  # the schema may allow the missing answer
         try:
             result = Comparing(self.metric, options).result(MISSING, expected)
         except JsonMatchError:
@@ -313,7 +313,7 @@ class _Asked:
         )
 
     def _would_pass(self, actual: object, expected: JsonValue, result: MatchResult) -> Iterator[str]:
-        """Yield changes of the case with which it would pass, as YAML to paste."""
+        """Yield changes that would let the case pass, as YAML to paste."""
         run = current_run()
         if not self.suggests or run is None or not run.suggests or result.errors:
             return
@@ -321,7 +321,7 @@ class _Asked:
         from pytest_jsonmatch.engine.compare import BUILTIN
 
         if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
-            # A user's comparator may be costly, so it is not called again for a hint.
+            # A user's comparator may be costly, so a hint does not call it again.
             return
         from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
         from pytest_jsonmatch.report.escape import printable
@@ -332,7 +332,7 @@ class _Asked:
 
         def again(changed: Mapping[str, Any]) -> MatchResult | None:
             try:
-                return Comparing(self.metric, {**changed, "judge": _nobody}).result(answer, expected)
+                return Comparing(self.metric, {**changed, "judge": _no_judge}).result(answer, expected)
             except JsonMatchError:
                 return None
 
@@ -345,13 +345,13 @@ class _Asked:
             head = "or               "
 
 
-def _nobody(item: object) -> object:
-    """Refuse to judge: suggestions are not worth a question."""
+def _no_judge(item: object) -> object:
+    """Refuse to judge: suggestions do not ask a judge."""
     raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
 
 
 def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Return the options with the limits that triage stops at, or without it in a run that needs figures."""
+    """Add the limits at which triage stops, or turn triage off in a run that needs every verdict."""
     if options.get("judge_triage") is not True:
         return options
     run = current_run()
@@ -367,7 +367,7 @@ def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     """Return the figures below their limits: the score first, then fields in their order."""
     least = limits.get("score")
     if len(limits) == 1 and isinstance(least, float) and result.has_figures and result.score >= least:
-        return []  # the everyday case
+        return []  # the common case, kept fast
     found = measured(
         limits,
         result.__getattribute__,
@@ -378,12 +378,12 @@ def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
 
 
 def _not_asked(result: MatchResult) -> list[str]:
-    """Return the schema paths of the fields that triage has left out."""
+    """Return the schema paths of the fields that triage left out."""
     return [field.path for field in result.field_results if field.is_not_asked]
 
 
 def _left_open(result: MatchResult) -> Iterator[str]:
-    """Yield a line about questions that triage has left out, since the figure depends on them."""
+    """Yield a line about questions that triage left out, since the figure depends on them."""
     number = len(_not_asked(result))
     if number:
         noun = "field was" if number == 1 else "fields were"
@@ -391,7 +391,7 @@ def _left_open(result: MatchResult) -> Iterator[str]:
 
 
 def _violations(result: MatchResult, *, is_reason: bool) -> Iterator[str]:
-    """Yield what in the answer the schema does not allow."""
+    """Yield lines about what the schema does not allow in the answer."""
     from pytest_jsonmatch.report.escape import printable
 
     if result.violations:
@@ -408,7 +408,7 @@ def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
 
 
 def _unmatched(result: MatchResult, failures: Iterable[Measured]) -> Iterator[str]:
-    """Yield a line for each pattern that matches nothing, which is most likely misspelt."""
+    """Yield a line for each pattern that matches nothing, most likely a misspelling."""
     from pytest_jsonmatch.report.escape import printable
 
     for failure in failures:

@@ -1,4 +1,4 @@
-"""What both command lines read alike, pytest's and that of `jsonmatch`."""
+"""Readers of option values that pytest's command line and `jsonmatch` share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def number_reader(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
-    """Return what reads the number of an option, and refuses with the words `otherwise` what does not fit.
+    """Return a reader of numeric options; its error for a bad value is "'VALUE' is" and `otherwise`.
 
     >>> number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1")("0.9")
     0.9

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.results.comparison import Comparison
 
-# Historic: a conftest.py of a subdirectory is loaded in the middle of collection and is called then.
+# Historic: a conftest.py in a subdirectory is loaded during collection, and its hook is called then.
 
 
 @pytest.hookspec(historic=True)
 def pytest_jsonmatch_register(registry: Registry) -> None:
     """Register comparators, transforms, metrics, encoders and judges for this session.
 
-    Called once for every conftest.py and plugin, before the first comparison that could use them. What
-    is registered is known to the whole session, and gone when it ends. A metric that `jsonmatch_metric`
-    names has to come from a plugin or from a conftest.py that pytest loads at its start.
+    Called once for every conftest.py and plugin, before the first comparison that could use them.
+    Registrations apply to the whole session, and end with it. The metric named by `jsonmatch_metric` must
+    be registered by a plugin or by a conftest.py that pytest loads at its start.
 
     Args:
         registry: has `comparator(name, fn)`, `transform(name, fn)`, `metric(name, base=..., **options)`,
@@ -41,14 +41,14 @@ def pytest_jsonmatch_register(registry: Registry) -> None:
 def pytest_jsonmatch_actual(case: GoldenCase) -> object | None:
     """Return the answer to compare for a golden case that records none and has no producer.
 
-    The first answer that is not None stands. The fixture `jsonmatch_actual` asks this hook last.
+    The first answer that is not None is used. The fixture `jsonmatch_actual` calls this hook last.
 
     Args:
         case: the golden case, with `id`, `input` and `expected`.
 
     Returns:
-        The actual value, or model output as text; or an `Answer` with one of these and what it took. None
-        leaves the case to others.
+        The actual value, or model output as text; or an `Answer`, which adds model, time, tokens and cost.
+        None leaves the case to other implementations.
 
     Example:
         def pytest_jsonmatch_actual(case):
@@ -58,10 +58,10 @@ def pytest_jsonmatch_actual(case: GoldenCase) -> object | None:
 
 @pytest.hookspec
 def pytest_jsonmatch_compared(result: MatchResult, item: pytest.Item) -> None:
-    """Observe a comparison that was made while a test runs, passed or not.
+    """Observe a comparison made while a test runs, whether it passes or not.
 
     Called in the process and thread that compared (with pytest-xdist: the worker), before the verdict.
-    Nothing is called for comparisons outside a test.
+    Not called for comparisons outside a test.
 
     Args:
         result: the comparison's result.
@@ -79,12 +79,12 @@ def pytest_jsonmatch_summary(
 ) -> None:
     """Write more lines below the table of scores.
 
-    Called once at the end, with pytest-xdist in the controller; not at all if nothing was compared or the
+    Called once at the end (with pytest-xdist in the controller); not called if nothing was compared or the
     summary is off (`--jsonmatch-summary=none`, `--no-summary`, `-qq`).
 
     Args:
-        results: the comparisons that count (not of tests skipped or expected to fail), by node id.
-        terminalreporter: pytest's; `write_line` is what one needs.
+        results: the comparisons that count, sorted by node id; tests skipped or expected to fail do not.
+        terminalreporter: pytest's; use its `write_line`.
 
     Example:
         def pytest_jsonmatch_summary(results, terminalreporter):

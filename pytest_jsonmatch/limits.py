@@ -1,4 +1,4 @@
-"""Read thresholds into one form, and hold the figures of a comparison against them."""
+"""Read thresholds into one form, and check the figures of a comparison against them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
-"""A limit for the score, or limits by figure: score, precision, recall, f1, and fields by path pattern."""
+"""A limit for the score, or limits by figure: score, precision, recall, f1, and fields (by path pattern)."""
 Limits: TypeAlias = "dict[str, float | dict[str, float]]"
 
 FIGURES: Final = ("score", "precision", "recall", "f1")
 # Sums of scores agree to 1e-12 whatever their order; a verdict must not depend on the order either.
 _SLACK: Final = 1e-12
 _LEAST_PERCENTAGE: Final = 10
-"""A number from here on that should be from 0 to 1 was meant as a percentage."""
+"""Where 0 to 1 is allowed, a number of at least this was meant as a percentage."""
 
 
 def read_limits(threshold: object, what: str = "threshold") -> Limits:
-    """Return a threshold in its one form, every number checked.
+    """Check a threshold, and return it in its normal form.
 
     Args:
         threshold: as for `assert_json_match`.
-        what: what errors call it.
+        what: its name in errors.
 
     Raises ConfigurationError for anything else.
 
@@ -69,7 +69,7 @@ def _number(what: str, value: object, more: str = "") -> float:
 
 
 def as_share(value: object) -> str:
-    """Return what to write in place of a percentage, as the end of a message; "" for anything else.
+    """Return the end of a message that says what to write instead of a percentage; "" for anything else.
 
     >>> as_share(90), as_share("92.5%"), as_share(1.5)
     ('; write 0.9', '; write 0.925', '')
@@ -84,7 +84,7 @@ def as_share(value: object) -> str:
 
 
 def reaches(value: float, limit: float) -> bool:
-    """Tell whether a figure reaches its limit, whatever the order in which it was summed up.
+    """Tell whether a figure reaches its limit, whatever the order in which it was summed.
 
     >>> reaches(0.9 - 1e-15, 0.9), reaches(1 - 1e-15, 1.0)
     (True, False)
@@ -94,19 +94,19 @@ def reaches(value: float, limit: float) -> bool:
 
 @final
 class Measured(NamedTuple):
-    """A figure, and the limit that it has to reach."""
+    """A figure, and the limit that it must reach."""
 
     what: str
-    """One of `FIGURES`, or the name of a field's."""
+    """One of `FIGURES`, or the name of a field's figure."""
     value: float | None
     """None for a pattern that matches no compared field."""
     limit: float
     field: str | None = None
-    """The schema path of the field, or the pattern that matches none; None for a figure over all fields."""
+    """The schema path of the field, or the pattern that matches no field; None for an overall figure."""
 
     @property
     def is_reached(self) -> bool:
-        """Whether there is such a figure, and it reaches the limit."""
+        """Whether the figure exists and reaches the limit."""
         return self.value is not None and reaches(self.value, self.limit)
 
 
@@ -116,13 +116,13 @@ def measured(
     means: Callable[[], Mapping[str, float | None]],
     open_paths: frozenset[str] = frozenset(),
 ) -> Iterator[Measured]:
-    """Yield every figure with its limit: overall ones first, then fields as they are written.
+    """Yield every figure with its limit: overall figures first, then fields in the order of the limits.
 
     Args:
         limits: from `read_limits`.
-        figure: gives one of `FIGURES`.
-        means: gives the mean score of every schema path; None where nothing counts.
-        open_paths: those of which triage left everything out: a pattern that only they match asks nothing.
+        figure: returns one of `FIGURES`.
+        means: returns the mean score of every schema path; None where nothing counts.
+        open_paths: paths with questions that triage left out: a pattern that matches only these is skipped.
     """
     for what in FIGURES:
         limit = limits.get(what)

@@ -1,4 +1,4 @@
-"""The pytest plugin: hooks and fixtures that hand over to the rooms and import nothing heavy themselves."""
+"""The pytest plugin: hooks and fixtures that delegate to the subpackages and import nothing heavy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Let conftest files and plugins implement our hooks."""
+    """Register our hooks, so that conftest files and plugins can implement them."""
     pluginmanager.add_hookspecs(hooks)
 
 
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read the settings and open the session."""
     config.addinivalue_line("markers", _MARKER)
     settings = Settings.read(config)
-    # At this point `sys.stdout` is what pytest's terminal reporter writes to; later it may be a capture.
+    # Now `sys.stdout` is still the stream of pytest's terminal reporter; later it may be a capture.
     session = Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
     config.stash[_SESSION] = session
     running.enter(session)
@@ -85,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager) -> None:
-    """Let plugins and conftest.py files that are loaded during collection register, or override a fixture."""
+    """Heed plugins and conftest.py files loaded during collection: they may register or override fixtures."""
     for session in running.runs():
         if isinstance(session, Session) and session.config.pluginmanager is manager:
             session.open_registry()
@@ -93,7 +93,7 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Say which gates failed, below all that pytest says, and close the session."""
+    """Say which gates failed, below all of pytest's output, and close the session."""
     session = config.stash.get(_SESSION, None)
     if session is not None:
         if session.finished is not None:
@@ -106,7 +106,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist how its messages may look, since it has no terminal."""
+    """Tell a worker of pytest-xdist how messages should look, since it has no terminal."""
     node.workerinput["jsonmatch_look"] = node.config.stash[_SESSION].look
 
 
@@ -124,7 +124,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
-    """Check, before its first test is made, whether a module or a class overrides a fixture."""
+    """Check whether a module or a class overrides a fixture, before its first test is made."""
     collector.config.stash[_SESSION].look_for_overrides_in(collector)
 
 
@@ -154,7 +154,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     recorder.tags = tags_of_marks(item)
     if session.settings.pivot in getattr(getattr(item, "callspec", None), "params", ()):
         recorder.params = parameters(item)
-    if _COLLECTOR in sys.modules:  # otherwise no golden case was collected
+    if _COLLECTOR in sys.modules:  # else there are no golden cases
         from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, turn_of
 
         recorder.turn = turn_of(item)
@@ -172,7 +172,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the comparisons since the last report."""
+    """Attach the comparisons made since the last report."""
     report = yield
     session = item.config.stash[_SESSION]
     recorder = session.recorders.of(item)
@@ -189,7 +189,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note all cases, before some are deselected."""
+    """Note all collected cases, before some are deselected."""
     session = config.stash[_SESSION]
     if session.settings.asks_of_run or session.settings.reports:
         from pytest_jsonmatch.session import verdict
@@ -209,7 +209,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Check gates and write golden files, in the controller only: pytest-xdist's workers send requests."""
+    """Check gates and write golden files, in the controller only: xdist's workers only send requests."""
     own = session.config.stash[_SESSION]
     is_worker = hasattr(session.config, "workerinput")
     if not is_worker and (own.settings.asks_of_run or own.settings.writes_cases or own.outcomes):
@@ -219,7 +219,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what was updated, the table of scores by field, gates and baseline."""
+    """Write the updates, the table of scores by field, the gates and the baseline."""
     session = config.stash[_SESSION]
     settings, is_missing = session.settings, False
     if settings.needing_cases or settings.needing_comparisons:
@@ -246,10 +246,10 @@ def assert_json_match() -> Callable[..., MatchResult]:
 
 @pytest.fixture(scope="session")
 def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
-    """The judge of the comparator `semantic`: that of the settings, or None for the registered one.
+    """The judge of the comparator `semantic`: the configured one, or None for the registered one.
 
-    It is made when the first comparison needs it. Override the fixture in a conftest.py, with any scope, to
-    return a judge or a function of one item.
+    It is created when the first comparison needs it. To use another, override the fixture in a conftest.py,
+    with any scope, and return a judge or a function of one item.
     """
     return request.config.stash[_SESSION].judging.configured()
 

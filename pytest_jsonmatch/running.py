@@ -1,6 +1,6 @@
-"""What rooms that do not know pytest need to know of the run of pytest around a comparison.
+"""The run of pytest around a comparison, for modules that do not import pytest.
 
-The plugin installs a run by `enter` and removes it by `leave`. Outside pytest there is none.
+The plugin installs a run with `enter` and removes it with `leave`. Outside pytest there is none.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Compared(NamedTuple):
 
     result: MatchResult
     limits: Limits
-    """What it had to reach."""
+    """The limits it had to reach."""
     name: str | None
-    """What it is called, if it has a name."""
+    """Its name; None without one."""
     passed: bool
     """Whether it is good enough."""
     parsed: bool | None
-    """Whether there is JSON in an answer that is text; None for one that is a value."""
+    """Whether an answer given as text contains JSON; None for an answer given as a value."""
     spent: Spent | None = None
-    """What the answer took; None if nobody says. The same object counts once in a test."""
+    """Model, time, tokens and cost of the answer; None if unknown. The same object counts once in a test."""
     tags: Tags | None = None
-    """What it is like, by name, beyond the tags of the test."""
+    """Its tags, beyond those of the test."""
     unreadable: str | None = None
     """Why the answer could not be compared; it counts as 0."""
 
@@ -60,27 +60,27 @@ class CaseFiles(NamedTuple):
     folders: tuple[str, ...] | None
     """Real paths of the folders in which cases may name files; None for anywhere."""
     repeat: int | None
-    """How often each case without a recorded answer runs, whatever its file says."""
+    """How often each case without a recorded answer runs; None: as its file says."""
 
 
 class RuleSource(Protocol):
-    """Where patterns stand that hold for several tests: a golden file, a mark."""
+    """Where patterns that apply to several tests are written: a golden file, a mark."""
 
     def place(self, kind: str, pattern: str) -> tuple[str, int]:
         """Return the file and the line of a rule.
 
-        `kind` is `fields`, `accept` or `threshold`: the word that the pattern is said in.
+        `kind` is `fields`, `accept` or `threshold`: the option that the pattern is written in.
         """
 
     def holders(self, kind: str, pattern: str) -> int | None:
-        """Return how many tests a rule holds for; None if nobody knows."""
+        """Return how many tests a rule applies to; None if that is unknown."""
 
 
 class RunningTest(Protocol):
     """A test while it runs."""
 
     def begin(self) -> None:
-        """Take note that the test tries to compare; if `record` does not follow, something is wrong."""
+        """Note that the test tries to compare; if `record` does not follow, something is wrong."""
 
     def record(self, compared: Compared) -> None:
         """Keep a comparison."""
@@ -88,13 +88,13 @@ class RunningTest(Protocol):
     def look_at_rules(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
     ) -> None:
-        """Find out which patterns fit no place of what was compared.
+        """Find out which patterns match no place in the compared values.
 
         Args:
             result: the comparison.
             kind: `fields`, `accept` or `threshold`.
-            patterns: what they were given for.
-            source: where they stand; None: in the test's own call.
+            patterns: the patterns given there.
+            source: where they are written; None: in the test's own call.
         """
 
 
@@ -107,11 +107,11 @@ class Run(Protocol):
 
     @property
     def suggests(self) -> bool:
-        """Whether a failing golden case says what would let it pass."""
+        """Whether a failing golden case suggests changes that would let it pass."""
 
     @property
     def look(self) -> tuple[bool, bool, int]:
-        """The look of messages: colours or not, more than ASCII or not, and the number of columns."""
+        """How messages look: whether in colour, whether beyond ASCII, and the number of columns."""
 
     @property
     def verbosity(self) -> int:
@@ -119,19 +119,19 @@ class Run(Protocol):
 
     @property
     def test(self) -> RunningTest | None:
-        """The test that runs here. Raises ConfigurationError if that can't be told from others."""
+        """The test that runs here. Raises ConfigurationError if it can't be distinguished from others."""
 
     def defaults(self) -> Mapping[str, Any]:
         """Return the default `metric`, `threshold` and options of comparisons."""
 
     def source_of_default(self, name: str) -> RuleSource | None:
-        """Return where one of these defaults stands, if it is a mark."""
+        """Return the mark that gives one of these defaults; None if no mark does."""
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
 
     def allows_triage(self) -> bool:
-        """Tell whether a judge need not be asked everything; take note if figures need every verdict."""
+        """Tell whether questions to a judge may be left out; note if figures need every verdict."""
 
 
 # A stack, because pytest may run inside a test of pytest: the inner run records its own comparisons.
@@ -144,7 +144,7 @@ def enter(run: Run) -> None:
 
 
 def leave(run: Run) -> None:
-    """Remove a run, wherever in the stack it is."""
+    """Remove a run from the stack, wherever it is."""
     if run in _RUNS:
         _RUNS.remove(run)
 

@@ -1,9 +1,9 @@
 """Triage: ask a judge only what can still change pass or fail.
 
-Every figure rises with every verdict. So two sums bound all that may come: with 0 for every answer that is
-not known, and with 1. Where the lower one passes, or the upper one fails, the rest need not be asked. A
-question left out is a `skipped` result: the figure without it is between the two, since (Σ + w)/A is the
-mediant of Σ/(A - w) and w/w.
+No figure falls when a verdict rises. So two sums bound every outcome: with 0 for every unknown verdict, and
+with 1. If the lower one passes or the upper one fails, the rest need not be asked. A question left out is a
+`skipped` result: the figure without it is between the two bounds, since (Σ + w)/A is the mediant of
+Σ/(A - w) and w/w.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @final
 class Triage:
-    """Which questions of one comparison a judge is asked, given the limits that the comparison has to reach.
+    """Choose which questions of one comparison a judge is asked, given the limits it must reach.
 
     Args:
         limits: from `read_limits`.
-        beta: hold F-beta to the limit of `score`; None: the metric's own score.
+        beta: check F-beta against the limit of `score`; None: the metric's own score.
 
-    Questions inside unordered arrays, and those of comparators that ask no judge, are always asked first: on
-    them depends which elements are compared at all.
+    Questions inside unordered arrays, and those of comparators that ask no judge, are always asked first:
+    the pairing of elements depends on them.
 
     >>> from pytest_jsonmatch.limits import read_limits
     >>> Triage(read_limits(0.9)).saved
@@ -51,13 +51,13 @@ class Triage:
         self._reduce = "f1"
         self._rounds = 0
         self.saved = 0
-        """How many questions were left out, equal ones counted once."""
+        """How many questions were left out; equal ones count once."""
 
     def choose(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
-        """Return the questions to ask now, and what stands in place of answers that are not needed.
+        """Return the questions to ask now, and stand-ins for answers that are not needed.
 
         Args:
-            outcome: with open questions.
+            outcome: of a pass, with open questions.
         """
         questions = outcome.questions
         self._reduce = outcome.root.plan.options.reduce
@@ -76,14 +76,14 @@ class Triage:
         if number is None:
             self.saved += len(groups)
             return {}, dict.fromkeys(questions, NOT_ASKED)
-        # (Asked one by one, a case that passes only if all do would take as many rounds as it has questions.)
+        # Doubling keeps rounds few: a case that passes only if every answer does would ask one by one.
         number = max(number, 2**self._rounds)
         self._rounds += 1
         chosen = {place for group in groups[:number] for place in group}
         return {place: asked for place, asked in questions.items() if place in chosen}, {}
 
     def _needed(self, view: _View, groups: Sequence[Sequence[Place]]) -> int | None:
-        """Return the least number of first groups whose verdicts could settle it; None: it is settled."""
+        """Return how many of the first groups could settle the verdict; None if it is settled already."""
 
         def settles(number: int) -> bool:
             first = {place for group in groups[:number] for place in group}
@@ -109,7 +109,7 @@ class Triage:
         return all(each.is_reached for each in found)
 
     def _by_influence(self, view: _View, questions: Mapping[Place, Asked]) -> list[list[Place]]:
-        """Return the places of equal questions together, the most influential question first."""
+        """Return the places grouped by equal question, the most influential question first."""
         groups: dict[Hashable, list[Place]] = {}
         influence: dict[Hashable, float] = {}
         share = self._share(view)
@@ -120,7 +120,7 @@ class Triage:
         return [groups[key] for key in sorted(groups, key=lambda key: -influence[key])]
 
     def _share(self, view: _View) -> Callable[[Finding], float]:
-        """Return a function of a finding to its share in the figures that have a limit."""
+        """Return a function that maps a finding to its share in the figures with a limit."""
         whole = view.plain.score + sum(each.node.weight for each in view.all) or 1.0
         overall = any(name in self._limits for name in FIGURES)
         numbers = Counter(view.matches)
@@ -137,7 +137,7 @@ class Triage:
 
 
 def _question(asked: Asked) -> Hashable:
-    """Return what open places of one path share that differ in nothing but where they stand."""
+    """Return a key that is equal for equal questions at different places of one path."""
     values = asked.finding.expected, asked.finding.actual, asked.expected, asked.actual
     keys = (json_key(value, strict=True) for value in values)
     return (asked.finding.node.path, repr(asked.question.params), *keys)
@@ -154,11 +154,11 @@ class _View:
         self.matches = plain_matches(outcome.seen, outcome.findings)
         """How many leaves match without a finding, by schema path."""
         self.plain = Sums(outcome.matches, outcome.matches, outcome.matches, perfect=True)
-        """The sums over these."""
+        """The sums over these leaves."""
         self.pending: dict[Place, Finding] = {}
-        """By place, the finding that an answer decides: its own, or that of the unit above it."""
+        """By place, the finding that an answer decides: its own, or that of the unit around it."""
         self._open: dict[int, tuple[Place, ...]] = {}
-        """By index of a finding, the places that it waits for."""
+        """By index of a finding, the places whose answers it waits for."""
         place_of = {id(asked.finding): place for place, asked in outcome.questions.items()}
         for at, finding in enumerate(self.all):
             if finding.status == PENDING:
@@ -188,7 +188,7 @@ class _View:
 
 
 def _in_unordered(node: PlanNode) -> bool:
-    """Tell whether a place is in an array whose elements find their partners by what they are worth."""
+    """Tell whether a place is in an array whose elements are paired by similarity."""
     below: PlanNode | None = node
     while below is not None and below.parent is not None:
         if below.segment is ELEMENT and below.parent.align == "unordered":

@@ -1,4 +1,4 @@
-"""Scorers for other evaluation frameworks, each in a module of its own named after the framework."""
+"""Scorers for other evaluation frameworks, each in a module named after the framework."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_FIELDS = 5
 
 @final
 class Graded(NamedTuple):
-    """What a framework is told of one answer."""
+    """What a framework is told about one answer."""
 
     score: float
     reason: str
@@ -27,7 +27,7 @@ class Graded(NamedTuple):
 def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Graded:
     """Compare an answer with the expected value, as `compare_json` does; text without JSON scores 0.
 
-    Raises what `compare_json` raises for wrong options and expected values.
+    Raises the same errors as `compare_json` for invalid options and expected values.
 
     >>> found = grade('{"a": 1, "b": 3}', {"a": 1, "b": 2}, {})
     >>> found.score, found.reason

@@ -12,7 +12,7 @@ from pytest_jsonmatch.adapters import grade
 
 
 class JsonMatchMetric(BaseMetric):
-    """Score a test case's `actual_output` against its `expected_output`, JSON text both, field by field.
+    """Score a test case's `actual_output` against its `expected_output`, both JSON text, field by field.
 
     Args:
         threshold: the score that passes, from 0 to 1.
@@ -32,7 +32,7 @@ class JsonMatchMetric(BaseMetric):
         return found.score
 
     async def a_measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
-        """Score one test case; nothing is waited for."""
+        """Score one test case, without awaiting anything."""
         return self.measure(test_case)
 
     @property

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @scorer(metrics=[mean(), stderr()])
 def json_match(**options: Any) -> Scorer:
-    """Return a scorer of a sample's completion against its target, JSON text, field by field.
+    """Return a scorer of a sample's completion against its target (JSON text), field by field.
 
     Args:
         **options: a metric and its options, as `compare_json` takes them.
 
-    A score has the fields that lower it as its explanation, and the figures as metadata.
+    A score's explanation names the fields that lower it; its metadata has the figures.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -17,10 +17,10 @@ def json_match(expectation: str = "expected_response", **options: Any) -> Scorer
     """Return a scorer of `outputs` against one of a row's `expectations`, field by field.
 
     Args:
-        expectation: which of the expectations is the expected JSON value, or JSON text.
+        expectation: the name of the expectation with the expected JSON value or JSON text.
         **options: a metric and its options, as `compare_json` takes them.
 
-    Feedback has the score as its value, the fields that lower it as its rationale, the figures as metadata.
+    Feedback has the score as value, the fields that lower it as rationale, and the figures as metadata.
     """
 
     @scorer(name="json_match")

@@ -20,8 +20,8 @@ class JsonMatch(Evaluator[Any, Any, Any]):
     Args:
         options: a metric and its options, as `compare_json` takes them.
 
-    The report has `jsonmatch` (the score, with the fields that lower it as the reason) and its precision,
-    recall and F1. Without an expected output nothing is scored.
+    The report has `jsonmatch` (the score, with the fields that lower it as the reason), precision, recall
+    and F1. Without an expected output nothing is scored.
     """
 
     options: dict[str, Any] = field(default_factory=dict)

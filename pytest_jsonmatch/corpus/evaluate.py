@@ -1,4 +1,4 @@
-"""Evaluate a corpus: score its records in chunks, here or on an executor, and sum them up."""
+"""Evaluate a corpus: score its records in chunks, here or on an executor, and add them up."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
 
 Report: TypeAlias = Callable[[int, "int | None"], object]
-"""Told how many records are done, and how many there are, if that is known."""
+"""A function called with the number of records done, and the total, or None if it is unknown."""
 
 _IN_FLIGHT: Final = 32
 """An executor has at most this many jobs at a time."""
@@ -43,7 +43,7 @@ _POSITION: Final = attrgetter("position")
 def evaluate_corpus(
     actual: Any, expected: Any, task: Task, plan: Plan, *, executor: Executor | None, progress: bool | Report
 ) -> RunResult:
-    """Score a corpus as `api.compare_corpus` says, by a task and the plan that it compiles."""
+    """Score a corpus for `api.compare_corpus`, with a task and the plan that it compiles to."""
     total = ChunkResult()
     in_all = _number_of(expected) if progress else None
     with (
@@ -77,7 +77,7 @@ def evaluate_corpus(
 
 
 def _number_of(expected: Any) -> int | None:
-    """Return how many gold records there are; None if nobody knows, or if a file is counted for nobody."""
+    """Return the number of gold records; None if unknown. Files are counted only if progress is shown."""
     if not isinstance(expected, (str, PathLike)):
         return len(expected) if isinstance(expected, Sized) else None
     path = Path(expected)
@@ -88,7 +88,7 @@ def _number_of(expected: Any) -> int | None:
 
 
 def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Task, plan: Plan) -> None:
-    """Count the answers that belong to no record, since they can't be read or have no id."""
+    """Count the answers that can't be assigned to a record, since they are unreadable or have no id."""
     counts = total.sums.counts
     counts["errors"] += len(answers)
     counts["texts"] += sum(each.parsed is not None for each in answers)
@@ -98,7 +98,7 @@ def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Tas
 
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
-    """Yield the patterns of rules that fit no record; the id fits, although it is not scored."""
+    """Yield the patterns of rules that match no record; one for the id is fine, although it is not scored."""
     for pattern in patterns_of(task.options):
         is_id = parse_pattern(pattern).segments == (task.reading.id_field,)
         if not is_id and pattern in (total.unmatched or ()):
@@ -127,7 +127,7 @@ def _scored_here(task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResu
 
 def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResult]:
     """Score on an executor: by byte ranges while both sides are files in the same order, then by records."""
-    # Questions are not asked about ranges: if one does not fit, what was scored beyond it is thrown away.
+    # No ranges if a judge is asked: when one does not fit, the results of later ones are thrown away.
     cut = () if plan.has_batch else cut_ranges(pairing, task.chunk_size)
     places = [pairing.actual.place, pairing.expected.place]
     for ranges, chunk in _in_order(executor, partial(_score_range, task), cut):
@@ -148,7 +148,7 @@ _Result = TypeVar("_Result")
 def _in_order(
     executor: Executor, score: Callable[[_Job], _Result | None], jobs: Iterable[_Job]
 ) -> Iterator[tuple[_Job, _Result]]:
-    """Yield jobs with their results, up to the first that has none."""
+    """Yield jobs with their results, up to the first job without a result."""
     waiting: deque[tuple[_Job, Future[_Result | None]]] = deque()
     jobs = iter(jobs)
     failed: JsonMatchError | None = None
@@ -158,7 +158,7 @@ def _in_order(
                 for job in islice(jobs, _IN_FLIGHT - len(waiting)):
                     waiting.append((job, executor.submit(score, job)))
             except JsonMatchError as error:
-                # Errors of what was read before come first, as they do without an executor.
+                # Errors of records read earlier come first, as they do without an executor.
                 failed = error
             if not waiting:
                 if failed is not None:
@@ -170,12 +170,12 @@ def _in_order(
             except (JsonMatchError, BrokenExecutor):
                 raise
             except RecursionError:
-                # Python cannot pickle values nested some hundred levels deep, on the way there or back.
+                # Python cannot pickle values nested several hundred levels deep, neither jobs nor results.
                 result = score(job)
-            except Exception:  # noqa: BLE001 - Dask can lose a result with its worker; other errors come again
+            except Exception:  # noqa: BLE001 - Dask can lose a result with its worker; other errors recur
                 result = executor.submit(score, job).result()
             if result is None:
-                # The others mostly have none either and end at once. (Cancelled just then, Dask logs errors.)
+                # The others mostly have none either and end at once; if cancelled then, Dask logs errors.
                 wait([each for _, each in waiting], timeout=0.5)
                 return
             yield job, result
@@ -192,7 +192,7 @@ class _Batch:
     pairs: list[Pair]
 
     def __dask_tokenize__(self) -> str:
-        # Dask names a job by all values in its arguments, which takes longer than scoring them.
+        # By default Dask hashes all values in the arguments, which takes longer than scoring them.
         return uuid4().hex
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class NullHandling:
-    """Say which values stand for "no value", and how two of them are scored.
+    """Say which values mean "no value", and how two of them are scored.
 
     >>> NullHandling(absent_values=[None, "", "N/A"]).is_absent("N/A")
     True
@@ -31,7 +31,7 @@ class NullHandling:
     """Whether a field absent on both sides is skipped; if not, it is a match."""
 
     def is_absent(self, value: JsonValue) -> bool:
-        """Tell whether a value stands for "no value"."""
+        """Tell whether a value means "no value"."""
         return value is MISSING or any(json_equal(value, absent) for absent in self.absent_values)
 
 
@@ -39,14 +39,14 @@ _DEFAULT: Final = NullHandling()
 
 
 def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _DEFAULT) -> list[FieldResult]:
-    """Return results in which values that stand for "no value" count as absent.
+    """Return results in which values that mean "no value" count as absent.
 
     Args:
         results: the field results of one record.
         handling: which values these are; by default null.
 
     Returns:
-        The results in their order. Absent on both sides: skipped, or a match. Absent in expected only: a
+        The results in the same order. Absent on both sides: skipped, or a match. Absent in expected only: a
         hallucination; in actual only: an omission. An object or array against an absent value counts its
         leaves, and is never skipped. All other results are unchanged.
 
@@ -80,16 +80,16 @@ def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
 
 
 def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
-    """Return results in which a batch comparator that failed for one field failed for all of its fields.
+    """Return results in which a batch comparator that failed for one field fails for all of its fields.
 
-    A comparator may score fields of a record in view of each other: what it says of the others is worth
-    little then.
+    A comparator may score the fields of a record together: if it fails for one, its scores for the others
+    are unreliable.
 
     Args:
         results: the field results of one record.
 
     Returns:
-        The results in their order. Where one is a batch error, so are all that the same comparator scored;
+        The results in the same order. If one is a batch error, so are all results of the same comparator;
         other fields are unchanged.
 
     >>> from pytest_jsonmatch import compare_json, register_comparator

@@ -17,7 +17,7 @@ _BAR: Final = 24
 
 
 def progress_line(done: int, total: int | None, seconds: float, noun: str = "record") -> str:
-    """Return the line.
+    """Return the line that shows the progress.
 
     >>> progress_line(500, 2000, 2.0)
     '[######..................]  25%  500 of 2,000 records, 250/s'

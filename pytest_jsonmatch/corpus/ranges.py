@@ -1,7 +1,7 @@
-"""Byte ranges of two JSON Lines files with equal numbers of records: a worker reads them for itself.
+"""Byte ranges of two JSON Lines files with equal numbers of records, which workers read themselves.
 
-A range travels as a path, an offset and a checksum. A worker that has no such file, or another one, finds out
-by the checksum, and so it notices a file that has changed meanwhile.
+A range is sent as a path, offsets and a checksum. The checksum tells a worker if it has another file under
+that path, or if the file has changed meanwhile.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LARGEST: Final = 1 << 20
 """Ranges of the expected side end at the first chunk boundary beyond this many bytes."""
 _FEWEST: Final = 64
-"""Into at least this many ranges a file is cut if it has as many chunks, so that no worker waits long."""
+"""A file with enough chunks is cut into at least this many ranges, so that no worker waits long."""
 
 
 @final
@@ -32,14 +32,14 @@ class _ByteRange:
     """Whole lines of a file."""
 
     path: Path
-    """As the caller has named it."""
+    """As the caller gave it."""
     absolute: Path
     start: Place
     end: Place
     checksum: int
 
     def read(self) -> Source | None:
-        """Return its records, or None if there is no such file here, or one with other bytes."""
+        """Return its records; None if the file is missing here, or has other bytes."""
         try:
             with self.absolute.open("rb") as file:
                 file.seek(self.start.offset)
@@ -52,7 +52,7 @@ class _ByteRange:
 @final
 @dataclass(frozen=True, slots=True)
 class RangePair:
-    """Ranges of both files that hold equally many records."""
+    """Ranges of both files with equally many records."""
 
     actual: _ByteRange
     expected: _ByteRange
@@ -63,15 +63,15 @@ class RangePair:
         return self.expected.end.records - self.expected.start.records
 
     def read(self, reading: Reading) -> Pairing | None:
-        """Return the records of both sides, or None if the files here are not those that were cut."""
+        """Return the records of both sides; None if the files here are not the ones that were cut."""
         actual, expected = self.actual.read(), self.expected.read()
         return None if actual is None or expected is None else Pairing(actual, expected, reading)
 
 
 def cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:
-    """Yield ranges of whole chunks as long as both files have records; nothing if a side is not a file.
+    """Yield ranges of whole chunks while both files have records; nothing if a side is not a file.
 
-    The sides are left where the last range ends, or has begun if one side had too few records for it.
+    Both sides are left at the end of the last range yielded, or before one that lacks records on a side.
     """
     sides = pairing.actual, pairing.expected
     if any(side.path is None or not side.path.is_file() for side in sides):
@@ -94,7 +94,7 @@ def cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:
 
 
 def _lines(source: Source, records: int) -> tuple[list[bytes], int]:
-    """Return the next lines of a file that hold this many records, and how many they hold if it ends."""
+    """Return the next lines of a file with up to this many records, and how many they contain."""
     lines: list[bytes] = []
     missing = records
     while missing and (more := list(islice(source.file, missing))):
@@ -104,7 +104,7 @@ def _lines(source: Source, records: int) -> tuple[list[bytes], int]:
 
 
 def _range(source: Source, lines: list[bytes], records: int) -> _ByteRange:
-    """Return lines that were read from the place of a source as a range, and move the place behind them."""
+    """Return lines read from the place of a source as a range, and move the place behind them."""
     text = b"".join(lines)
     start = source.place
     end = Place(start.offset + len(text), start.lines + len(lines), start.records + records)

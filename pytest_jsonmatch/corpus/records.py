@@ -1,8 +1,8 @@
-"""Bring records and the answers to them together, by position or by id.
+"""Match gold records and their answers, by position or by id.
 
-By id both sides are read in step, so two sides in the same order take next to no memory. A record whose
-counterpart has not come yet waits until the end: it may come later or be missing. Of a file, all but the
-first hundred waiting records are held by their offset only.
+By id, both sides are read in step, so two sides in the same order need next to no memory. A record waits
+until its counterpart comes, or until the end. For records of a file, all but the first hundred that wait
+are kept only as offsets.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _HELD: Final = 100
-"""Up to this many waiting records of a file are held whole."""
+"""At most this many waiting records of a file are kept whole."""
 
 TEXT: Final = (str, bytes, bytearray)
-"""The types of records that have to be parsed."""
+"""The types of records that must be parsed."""
 
 _Id: TypeAlias = "str | int"
 
 
 @final
 class Pair(NamedTuple):
-    """A gold record and its answer, as they came."""
+    """A gold record and its answer, as given."""
 
     position: int
     """Among the expected records."""
@@ -55,11 +55,11 @@ class Pair(NamedTuple):
     where: str | None = None
     """The gold record's file and line."""
     warnings: tuple[str, ...] = ()
-    """Warnings of reading the answer."""
+    """Warnings from reading the answer."""
     is_read: bool = False
-    """Whether both sides are JSON values that belong to nobody else."""
+    """Whether both sides are JSON values that may be changed: no caller holds them."""
     is_text: bool = False
-    """Whether the answer came as text."""
+    """Whether the answer was given as text."""
 
 
 @final
@@ -69,11 +69,11 @@ class Unreadable(NamedTuple):
     where: str
     reason: str
     parsed: bool | None = None
-    """Whether there is JSON in it; None if it is no text."""
+    """Whether there is JSON in it; None if it is not text."""
 
 
 def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -> GoldValidationError:
-    """Return the error that a wrong gold record raises."""
+    """Return the error to raise for an invalid gold record."""
     at = f"{where}: " if where else ""
     if where and isinstance(error, JsonParseError) and error.line == 1:
         # The parser's line 1 is this line of the file.
@@ -98,7 +98,7 @@ def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue
 
 
 def in_chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
-    """Yield pairs in chunks of a size, those of a chunk in the order of the expected records."""
+    """Yield pairs in chunks of a size, each sorted in the order of the expected records."""
     while chunk := list(islice(pairs, size)):
         chunk.sort(key=_POSITION)
         yield chunk
@@ -110,10 +110,10 @@ _POSITION: Final = attrgetter("position")
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How records are read, and brought together."""
+    """How records are read and matched."""
 
     id_field: str | None = None
-    """The member by which a record and its answer find each other; None: by position."""
+    """The member by which records and answers are matched; None: by position."""
     repair: bool = False
     """Whether broken JSON in answers is repaired."""
 
@@ -123,7 +123,7 @@ def open_pairing(actual: Any, expected: Any, reading: Reading) -> Iterator[Pairi
     """Open both sides, and close their files at the end.
 
     Raises:
-        ConfigurationError: a side is not a corpus, or a file cannot be read.
+        ConfigurationError: a side is not a corpus, or its file cannot be read.
     """
     with Source(actual, "actual") as answers, Source(expected, "expected") as golds:
         yield Pairing(answers, golds, reading)
@@ -144,13 +144,13 @@ class Place(NamedTuple):
 class Source:
     """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids.
 
-    It is a context in which the file is open.
+    Use it as a context manager, which opens and closes the file.
     """
 
     def __init__(self, records: Any, side: str) -> None:
         self.is_held = isinstance(records, Sequence)
         self.names: Sequence[str | int] | None = None
-        """The ids of the records, where these are given by id."""
+        """The ids of the records, if they are given by id."""
         self.path: Path | None = None
         self.file: Any = None
         self.place = Place()
@@ -171,7 +171,7 @@ class Source:
 
     @classmethod
     def of_text(cls, text: bytes, path: Path, place: Place) -> Source:
-        """Return a part of a file, already read, that begins at a place."""
+        """Return the source of a part of a file, already read, that begins at a place."""
         source = cls(path, "")
         source.file = BytesIO(text)
         source.place = place
@@ -192,11 +192,11 @@ class Source:
             self.file.close()
 
     def id_at(self, position: int) -> str | int:
-        """Return the id of the record at a position; without ids it is the position."""
+        """Return the id of the record at a position; without ids, the position itself."""
         return position if self.names is None else self.names[position]
 
     def move_to(self, place: Place) -> None:
-        """Let iteration over the file begin at a place."""
+        """Make iteration over the file begin at a place."""
         self.file.seek(place.offset)
         self.place = place
 
@@ -216,7 +216,7 @@ class Source:
             offset += len(line)
 
     def line_at(self, offset: int) -> bytes:
-        """Return the line of the file that begins at an offset; iteration goes on where it was."""
+        """Return the line of the file that begins at an offset; iteration is not affected."""
         here = self.file.tell()
         self.file.seek(offset)
         line: bytes = self.file.readline()
@@ -232,23 +232,23 @@ class _Record(NamedTuple):
     position: int
     where: str | None
     value: Any
-    """MISSING if it has to be read again."""
+    """MISSING if it must be read again."""
     offset: int | None
     warnings: tuple[str, ...] = ()
     is_text: bool = False
 
     def to_wait(self, others: int) -> _Record:
-        """Return the record as it waits for its counterpart, beside others of its side."""
+        """Return the record to keep while it waits, given the number of others that wait on its side."""
         return self if self.offset is None or others < _HELD else self._replace(value=MISSING)
 
 
 _Content: TypeAlias = "tuple[_Id | None, Any, tuple[str, ...]]"
-"""A record's id if it has one, what pairs hold of the record, and warnings of reading it."""
+"""A record's id if it has one, its value for the pair, and warnings from reading it."""
 
 
 @final
 class _Side:
-    """The records of one side, read one by one; those that wait for their counterpart are kept."""
+    """The records of one side, read one by one, and those that wait for their counterpart."""
 
     def __init__(self, coming: Iterator[_Record], place: Place) -> None:
         self.waiting: dict[_Id, _Record] = {}
@@ -258,11 +258,11 @@ class _Side:
 
     @property
     def ahead(self) -> float:
-        """How many records have been read after the last one that has met its counterpart."""
+        """How many records were read after the last one that was matched."""
         return math.inf if self.is_over else self._read - self._met
 
     def next(self) -> _Record | None:
-        """Return the next record, or None if it is over."""
+        """Return the next record; None at the end."""
         record = next(self._coming, None)
         if record is None:
             self.is_over = True
@@ -271,13 +271,13 @@ class _Side:
         return record
 
     def meet(self, record: _Record) -> None:
-        """Take note that a record has met its counterpart."""
+        """Note that a record was matched."""
         self._met = max(self._met, record.position + 1)
 
 
 @final
 class Pairing:
-    """Expected records with their answers; after iteration, the ids that have no counterpart."""
+    """Expected records with their answers; after iteration also the ids without a counterpart."""
 
     def __init__(self, actual: Source, expected: Source, reading: Reading) -> None:
         self.actual = actual
@@ -293,7 +293,7 @@ class Pairing:
         return self._by_position() if name is None else self._by_id(name)
 
     def in_step(self) -> Iterator[Pair]:
-        """Yield the pairs of the records that stand side by side, up to the first whose ids differ."""
+        """Yield the pairs of records at equal positions, up to the first whose ids differ."""
         name = self._reading.id_field
         if name is None:
             yield from self._by_position()
@@ -316,7 +316,7 @@ class Pairing:
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; "
-                "without the name of an id they are matched by their position"
+                "without an id field they are matched by position"
             )
             raise ConfigurationError(message)
 
@@ -326,8 +326,8 @@ class Pairing:
         golds = _Side(self._golds(name), self.expected.place)
         answers = _Side(self._answers(name), self.actual.place)
         while not golds.is_over or not answers.is_over:
-            # Each side is read as far beyond its last match as the other: if both have the same order, what
-            # waits from before that match has no counterpart.
+            # Read both sides equally far beyond their last match: if both have the same order, records that
+            # wait from before that match have no counterpart.
             turn, other = (golds, answers) if golds.ahead <= answers.ahead else (answers, golds)
             record = turn.next()
             if record is None:
@@ -354,7 +354,7 @@ class Pairing:
             record_id, value, _ = self._gold(record, where, index)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index}"
-                message = f"gold {told} has no {name}; it has to be a string or an integer"
+                message = f"gold {told} has no {name}; it must be a string or an integer"
                 raise GoldValidationError(message, index, name)
             gold = _Record(record_id, index, where, value, offset)
             if seen is not None:
@@ -365,7 +365,7 @@ class Pairing:
 
     def _answers(self, name: str) -> Iterator[_Record]:
         for index, (where, record, offset) in enumerate(self.actual, self.actual.place.records):
-            why = f"it has no {name} that is a string or an integer: nobody can tell whose answer it is"
+            why = f"it has no {name} that is a string or an integer, so it can't be matched to a record"
             is_text = isinstance(record, TEXT)
             parsed = True if is_text else None
             try:
@@ -400,7 +400,7 @@ class Pairing:
         return self._content(found.value, found.warnings)
 
     def _content(self, parsed: Any, warnings: tuple[str, ...] = ()) -> _Content:
-        """Return a record's content."""
+        """Return the content of a parsed record."""
         name = self._reading.id_field
         plain = parsed
         if type(parsed) is not dict:
@@ -416,5 +416,5 @@ class Pairing:
 
 def _twice(gold: _Record, name: str) -> GoldValidationError:
     told = f"at {gold.where}" if gold.where else f"record {gold.position}"
-    message = f"gold {told} has the {name} {gold.record_id!r}, as an earlier record has"
+    message = f"gold {told} has the same {name} as an earlier record: {gold.record_id!r}"
     return GoldValidationError(message, gold.record_id, name)

@@ -1,4 +1,4 @@
-"""What scoring a corpus gives: the figures of each record, and of all of them."""
+"""The results of scoring a corpus: the figures of each record, and of all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.sums import Figure
 
 MAX_ERRORS: Final = 1_000
-"""A result keeps at most this many errors, and this many warnings; all are counted."""
+"""A result keeps at most this many errors, and as many warnings; all are counted."""
 MOST_WORST: Final = 10
 """A result keeps at most this many of the worst records."""
 _OF_FIELDS: Final = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
@@ -38,16 +38,16 @@ _OF_RECORDS: Final = (
 @final
 @dataclass(frozen=True, slots=True)
 class RunError:
-    """Something that went wrong in a record and did not stop the run, or a warning.
+    """A warning, or an error in a record that did not stop the run.
 
     >>> str(RunError("r7", "total", "ours", "raised KeyError: 'x'"))
     "record 'r7', total: comparator 'ours' raised KeyError: 'x'"
     """
 
     record_id: str | int
-    """The record's id; of an answer without an id, where it stands."""
+    """The record's id; for an answer without an id, its place, such as "actual[3]"."""
     path: str | None
-    """The field; None if it is the record as a whole."""
+    """The field; None if it concerns the record as a whole."""
     comparator: str | None
     reason: str
 
@@ -72,7 +72,7 @@ class RecordResult:
     index: int
     """Its position in gold."""
     precision: Figure
-    """As all its figures: None where batch errors have left nothing to count."""
+    """Like all its figures, None if batch errors left nothing to count."""
     recall: Figure
     f1: Figure
     score: Figure
@@ -82,16 +82,16 @@ class RecordResult:
     field_results: Sequence[FieldResult] = ()
     """The results of its fields, if `keep` keeps them."""
     error: str | None = None
-    """Why the answer could not be scored, if so; it then counts as one with nothing right."""
+    """Why the answer could not be scored, if so; it then counts as entirely wrong."""
     warnings: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
-    """What in the answer the schema does not allow, if `validate` asks for it."""
+    """What the schema does not allow in the answer, with `validate="report"`."""
     cluster: str = ""
-    """What it belongs to, such as its document, by the argument `cluster`; empty where it stands alone."""
+    """Its cluster, such as its document, by the argument `cluster`; empty if it is in none."""
     tags: Mapping[str, Any] = field(default_factory=dict)
-    """What it is like, by the argument `tags`."""
+    """Its tags, by the argument `tags`."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
-    """The record's comparison as `compare_json` gives it, with its documents, arrays and audits, if `keep`
+    """The record's comparison, as `compare_json` returns it, with its documents, arrays and audits, if `keep`
     keeps its field results."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,8 +118,8 @@ class RecordResult:
 class RunResult:
     """The figures of a corpus: means over its records, figures over all leaves, and by field.
 
-    Figures are None if there is no record, or if batch errors have left nothing to count. They never depend
-    on `keep`, on chunks, or on an executor.
+    Figures are None if there is no record, or if batch errors left nothing to count. They never depend on
+    `keep`, on chunks, or on an executor.
 
     >>> from pytest_jsonmatch import compare_corpus
     >>> run = compare_corpus([{"a": 1, "b": 0}, {"a": 3}], [{"a": 1, "b": 2}, {"a": 3}])
@@ -133,22 +133,22 @@ class RunResult:
     """What the scores were made with; runs are comparable, and merge, if theirs are equal."""
     _sums: RunSums
     records: tuple[RecordResult, ...] = ()
-    """The records that `keep` asks for, in the order of the expected ones."""
+    """The records that `keep` selects, in the order of the expected ones."""
     worst: tuple[RecordResult, ...] = ()
     """The ten records with the lowest score, the worst first."""
     errors: tuple[RunError, ...] = ()
-    """What went wrong and did not stop the run; the first 1,000 (`total_errors` counts all)."""
+    """Errors that did not stop the run: the first 1,000 (`total_errors` counts all)."""
     warnings: tuple[RunError, ...] = ()
-    """What is good to know, such as repairs of JSON; the first 1,000 (`total_warnings` counts all)."""
+    """Warnings, such as those about repaired JSON: the first 1,000 (`total_warnings` counts all)."""
     unmatched_expected: tuple[str | int, ...] = ()
-    """Ids of gold records without an answer: nothing of them was found."""
+    """Ids of gold records without an answer: all of their leaves count as omissions."""
     unmatched_actual: tuple[str | int, ...] = ()
     """Ids of answers without a gold record, and of second answers to one: they were not scored.
 
-    An answer without an id is named by where it stands: "answers.jsonl:4" or "actual[3]".
+    An answer without an id is named by its place: "answers.jsonl:4" or "actual[3]".
     """
     unmatched_rules: tuple[str, ...] = ()
-    """The patterns of `fields` and `accept` that fit no place of any record or of the schema."""
+    """The patterns of `fields` and `accept` that match no place in any record or in the schema."""
     _by_tag: Mapping[str, RunSums] = field(default_factory=dict)
     mean_precision: float | None = field(init=False)
     """The mean of the records' precision."""
@@ -172,23 +172,23 @@ class RunResult:
     parse_rate: float | None = field(init=False)
     """The share of the answers given as text that have JSON in them; None if none is text."""
     omission_rate: float | None = field(init=False)
-    """Omissions over the leaves of expected, whatever they weigh; None for 0/0."""
+    """Omissions over the leaves of expected, all with weight 1; None for 0/0."""
     hallucination_rate: float | None = field(init=False)
     """Hallucinations over the leaves of actual; None for 0/0, and if the metric does not count them."""
     fabrication_rate: float | None = field(init=False)
-    """The share of the places where expected has no value and actual has one; None for 0/0.
+    """The share of the places without an expected value where actual has one; None for 0/0.
 
     A place is a member of an object that both sides have: one that the schema lists (without a schema:
-    that any expected record has there), or that actual has. None too if the metric does not count what
+    that any expected record has there), or that actual has. Also None if the metric does not count what
     only actual has.
     """
     all_fields: Mapping[str, FieldAggregation] = field(init=False)
-    """Aggregates of every field, also of those that count in no figure."""
+    """Aggregates of every field, including those that count in no figure."""
     per_field: Mapping[str, FieldAggregation] = field(init=False)
     """Aggregates by schema path: `items[].price` is over all elements of all records.
 
-    Fields that were only skipped, or only failed in a batch comparator, are left out: they have no
-    figures. `all_fields` has them too.
+    Fields that were always skipped, or always failed in a batch comparator, are left out, since they have
+    no figures. `all_fields` includes them.
     """
     total_records: int = field(init=False)
     """The number of gold records."""
@@ -197,9 +197,9 @@ class RunResult:
     total_unanswered: int = field(init=False)
     """The number of gold records without an answer."""
     total_unscored: int = field(init=False)
-    """The number of records without figures: batch errors have left nothing to count."""
+    """The number of records without figures: batch errors left nothing to count."""
     total_not_validated: int = field(init=False)
-    """The number of answers that can't be validated: over 200 levels, or with halves of characters."""
+    """The number of answers that can't be validated: over 200 levels deep, or with lone surrogates."""
     total_approximate: int = field(init=False)
     """The number of records with an unordered array too large for `memory_limit` to be paired exactly."""
     total_errors: int = field(init=False)
@@ -211,13 +211,13 @@ class RunResult:
     total_matches: int = field(init=False)
     """The number of results that match."""
     total_mismatches: int = field(init=False)
-    """How many results are on both sides and score less than 1."""
+    """The number of results with values on both sides that score less than 1."""
     total_omissions: int = field(init=False)
-    """The number of results that are missing from the answers."""
+    """The number of results that only expected has."""
     total_hallucinations: int = field(init=False)
     """The number of results that only the answers have."""
     total_skipped: int = field(init=False)
-    """How many results a rule leaves out."""
+    """The number of results that a rule leaves out."""
     total_batch_errors: int = field(init=False)
     """The number of results for which a batch comparator failed."""
 
@@ -252,19 +252,19 @@ class RunResult:
 
     @property
     def answer_counts(self) -> dict[str, int]:
-        """How many answers are text, have JSON in it, are valid, were validated, and can't be validated."""
+        """How many answers are text, contain JSON, are valid, were validated, and can't be validated."""
         names = ("texts", "parsed", "valid", "validated", "not_validated")
         return {name: self._sums.counts[name] for name in names}
 
     def nearest_path(self, pattern: str) -> str | None:
-        """Return the schema path that an unmatched rule was likely meant to be; None if none is near."""
+        """Return the schema path that an unmatched rule was likely meant for; None if none is near."""
         leaves = [parse_path(path) for path in self.all_fields if not path.endswith("…")]
         places = (path[:end] for path in leaves for end in range(len(path), 0, -1))
         return nearest_place(parse_pattern(pattern), places)
 
     @property
     def by_tag(self) -> dict[str, RunResult]:
-        """The figures of the records with a tag, by the tag, such as "source=phone"; no record is kept.
+        """The figures of the records with each tag, such as "source=phone"; no record is kept.
 
         >>> from pytest_jsonmatch import compare_corpus
         >>> gold = [{"from": "phone", "n": 1}, {"from": "scan", "n": 2}]
@@ -275,7 +275,7 @@ class RunResult:
         return {tag: RunResult(self.signature, self._by_tag[tag]) for tag in sorted(self._by_tag)}
 
     def merge(self, other: RunResult) -> RunResult:
-        """Return the result of both corpora together, as if they had been one; the order does not matter.
+        """Return the result of both corpora together, as if they were one; the order does not matter.
 
         Raises:
             ConfigurationError: they were scored with different metrics, options, schemas or rules.
@@ -321,13 +321,13 @@ class RunResult:
         }
 
     def to_dataframe(self, library: Library | None = None) -> Any:
-        """Return the figures by field as a data frame of pandas or polars: one row a schema path.
+        """Return the figures by field as a data frame of pandas or polars, one row per schema path.
 
         Args:
             library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
-            ConfigurationError: neither is installed, or not the one that is named.
+            ConfigurationError: neither is installed, or the named one is not.
         """
         return data_frame(field_columns(self.per_field), library)
 
@@ -359,5 +359,5 @@ def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:
 
 
 def _badness(record: RecordResult) -> tuple[float, float, int, str]:
-    # Merged runs have each counted their records from 0.
+    # Merged runs each number their records from 0.
     return record.score, record.f1, record.index, str(record.record_id)

@@ -66,7 +66,7 @@ class Task:
     signature: Signature
     """The plan's; it must be the same wherever the plan is compiled."""
     judge: object
-    """What comparators that ask a judge are given."""
+    """The judge for comparators that ask one."""
     keep: Keep
     chunk_size: int
     reading: Reading
@@ -74,12 +74,12 @@ class Task:
     tagger: Tagger | None
     """Finds the tags of gold records."""
     validate: str
-    """How answers are held against the schema, as `engine.result.validity` has it."""
+    """How answers are checked against the schema; see `engine.result.validity`."""
     cluster: str | None
     """The member of gold records that says what a record belongs to."""
 
     def __post_init__(self) -> None:
-        """Check what a caller gives."""
+        """Check the caller's arguments."""
         id_field: object = self.reading.id_field
         cluster: object = self.cluster
         if self.keep not in _KEEPS:
@@ -95,7 +95,7 @@ class Task:
         raise ConfigurationError(message)
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
-        """Return the members that are not scored unless the schema lists them, by what they are."""
+        """Return the members that are not scored unless the schema lists them, by argument name."""
         named = {"cluster": self.cluster, "id_field": self.reading.id_field}
         return {what: name for what, name in named.items() if name and not _lists(schema, name)}
 
@@ -103,14 +103,14 @@ class Task:
         """Return the plan, compiled in this process.
 
         Raises:
-            ConfigurationError: something else is registered or set here.
+            ConfigurationError: registrations or settings differ in this process.
         """
         plan = self.compile(self.metric, self.options)
         if plan.signature != self.signature:
             message = (
                 f"the process that scores has other rules ({plan.signature}) than the one that asks "
-                f"({self.signature}): what is registered or set there (set_type_default, register_metric) "
-                "has to be so here too, for example by the executor's initializer"
+                f"({self.signature}): make the same registrations and settings there (register_metric, "
+                "set_type_default), for example in the executor's initializer"
             )
             raise ConfigurationError(message)
         return plan
@@ -148,7 +148,7 @@ class Note(NamedTuple):
 @final
 @dataclass(slots=True)
 class ChunkResult:
-    """The sums of one chunk or more, and what is kept of their records."""
+    """The sums of one or more chunks, and the parts of their records that are kept."""
 
     sums: RunSums = field(default_factory=RunSums)
     records: list[RecordResult] = field(default_factory=list)
@@ -156,7 +156,7 @@ class ChunkResult:
     errors: list[Note] = field(default_factory=list)
     warnings: list[Note] = field(default_factory=list)
     unmatched: frozenset[str] | None = None
-    """Patterns of rules that fit no place of any record; None if there is no record."""
+    """Patterns of rules that match no place of any record; None without records."""
     by_tag: dict[str, RunSums] = field(default_factory=dict)
     """The sums of the records with a tag."""
 
@@ -184,7 +184,7 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     Raises:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
-    # Thousands of findings are made and kept, none of which is cyclic garbage.
+    # Thousands of findings are created and kept; none of them is cyclic garbage.
     with CollectorPause():
         if task.tagger is None:
             return _Scorer(task, plan, {}).score(pairs)
@@ -214,7 +214,7 @@ def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> Chunk
 
 _POSITION: Final = attrgetter("position")
 _MOST_TAGS: Final = 10_000
-"""With more tags than this somebody has taken an id for a tag."""
+"""More tags than this mean that an id was used as a tag."""
 
 
 @final
@@ -231,7 +231,7 @@ class _Read:
     cluster: str = ""
 
     def all_warnings(self, outcome: Outcome) -> tuple[str, ...]:
-        """Return the warnings of reading it, and that of an approximate alignment."""
+        """Return the warnings from reading it, and the one about an approximate alignment."""
         return self.warnings if outcome.gap is None else (*self.warnings, approximate_warning(outcome.gap))
 
 
@@ -253,7 +253,7 @@ class _Scorer:
         self._plan = plan
         self._made = ChunkResult()
         self._rules = [parse_pattern(text) for text in patterns_of(task.options)]
-        """Patterns of rules that have fitted nothing so far."""
+        """Patterns of rules that have matched nothing so far."""
         self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
         self._sums: list[Sums] = []
@@ -270,7 +270,7 @@ class _Scorer:
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
         made.sums.extend(self._figures, self._sums, self._unscored)
-        # (What post-processors return are all results: nothing is left to be counted by places.)
+        # Post-processors return all results, matches included: no plain matches are left to count.
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
         merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))
@@ -281,7 +281,7 @@ class _Scorer:
     # -- reading -------------------------------------------------------------------------------------------
 
     def _taken(self, pair: Pair) -> _Read:
-        """Return a pair as it is compared, with what it belongs to."""
+        """Return a pair as it is compared, with its cluster."""
         read, plan, task = self._as_json(pair), self._plan, self._task
         if plan.reads_texts:
             read.expected = with_texts_read(plan, read.expected)
@@ -296,7 +296,7 @@ class _Scorer:
         return read
 
     def _as_json(self, pair: Pair) -> _Read:
-        """Return a pair as JSON values that belong to nobody else."""
+        """Return a pair as JSON values that may be changed: no caller holds them."""
         actual, expected = pair.actual, pair.expected
         if pair.is_read:
             return _Read(pair, expected, actual, warnings=pair.warnings)
@@ -363,7 +363,7 @@ class _Scorer:
         self._keep(read, outcome, figures)
 
     def _validate(self, read: _Read) -> None:
-        """Find out whether an answer is valid; one that is missing is no answer."""
+        """Find out whether an answer is valid; missing answers are not counted."""
         if read.pair.actual is MISSING and read.actual is MISSING:
             return
         read.validity = validity_of(self._plan.schema, read.actual, self._task.validate)
@@ -376,7 +376,7 @@ class _Scorer:
                 self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
 
     def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
-        """Return the outcome of a record whose answer the metric refuses: one with nothing right."""
+        """Return the outcome of a record whose answer the metric refuses: it counts as entirely wrong."""
         pair = read.pair
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
             read.error = str(error)
@@ -389,10 +389,10 @@ class _Scorer:
         raise gold_error(pair.record_id, pair.where, error)
 
     def _keep(self, read: _Read, outcome: Outcome, figures: Figures | None) -> None:
-        """Keep what is to be kept of a record; one without figures is never among the worst."""
+        """Keep a record if `keep` says so; one without figures is never among the worst."""
         keep, made = self._task.keep, self._made
         if keep == "worst" and figures is not None:
-            # (Of equals the first is kept, and records come in their order.)
+            # The first of equals is kept, and records come in order.
             last = made.worst[-1] if len(made.worst) == MOST_WORST else None
             if last is None or (figures.score, figures.f1) < (last.score, last.f1):
                 made.worst = worst_of((*made.worst, self._record(read, outcome, fields=True)))
@@ -401,7 +401,7 @@ class _Scorer:
             made.records.append(self._record(read, outcome, fields=fields))
 
     def _record(self, read: _Read, outcome: Outcome, *, fields: bool) -> RecordResult:
-        """Return the record to keep, with its comparison if asked for."""
+        """Return the record to keep, with its comparison if requested."""
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
         return RecordResult(
             read.pair.record_id,
@@ -418,7 +418,7 @@ class _Scorer:
         )
 
     def _processed(self, read: _Read, outcome: Outcome) -> Outcome:
-        """Return the outcome after all post-processors; one that fails changes nothing."""
+        """Return the outcome after all post-processors; one that fails has no effect."""
         pair = read.pair
         outcome = written(self._plan, outcome, read.expected, read.actual)
         results: list[FieldResult] = list(FieldResults(outcome.findings))
@@ -431,12 +431,12 @@ class _Scorer:
                 why = f"raised {error_text(error)}"
             else:
                 if changed is None:
-                    why = "returned nothing; it has to return the results"
+                    why = "returned nothing; it must return the results"
                 elif all(isinstance(each, FieldResult) for each in changed):
                     results = changed
                     continue
                 else:
-                    why = "returned something else than field results"
+                    why = "returned something other than field results"
             self._note(pair, f"the post-processor {name} {why}")
         sums = total_of(each.sums for each in results)
         return outcome._replace(findings=results, sums=sums, seen=Seen())

@@ -1,4 +1,4 @@
-"""The sums that a run's figures are made of: they merge exactly, in any order."""
+"""The sums from which a run's figures are computed: they merge exactly, in any order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ExactSum:
         self.extend(other._numbers)
 
     def _shorten(self) -> None:
-        """Replace the numbers by a few with the same exact sum: the rounded sum, and what rounding left."""
+        """Replace the numbers by a few with the same exact sum: the rounded sum, and the remainders."""
         numbers = self._numbers
         few: list[float] = []
         while rest := math.fsum(numbers):
@@ -77,7 +77,7 @@ class ExactSum:
 
 
 ExactSums: TypeAlias = "defaultdict[str, ExactSum]"
-"""Exact sums by name; those that have nothing to add up need not be there."""
+"""Exact sums by name; empty sums may be missing."""
 
 
 def _no_sums() -> ExactSums:
@@ -96,12 +96,12 @@ class _FieldSums:
 
     counts: list[int] = field(default_factory=lambda: [0] * len(POSITIONS))
     more_leaves: list[int] = field(default_factory=lambda: [0, 0])
-    """Leaves of expected and of actual beyond the one that a result usually has (or short of it)."""
+    """Leaves of expected and of actual, minus the one that a result usually has."""
     counts_extra: bool = True
-    """Whether what only actual has is counted."""
+    """Whether values that only actual has are counted."""
     more: ExactSums = field(default_factory=_no_sums)
-    """Scores of mismatches, and weighted leaves of "expected" and "actual" beyond the one that a result
-    usually has (or short of it)."""
+    """Scores of mismatches, and weighted leaves of "expected" and "actual", minus the one that a result
+    usually has."""
 
     def merge(self, other: _FieldSums) -> None:
         self.counts = [one + more for one, more in zip(self.counts, other.counts)]
@@ -127,23 +127,23 @@ class RunSums:
     """All sums of a run."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    """By name. Of records: all `records`, `perfect_records`, those `unanswered`, those `unscored` (of which
-    batch errors have left nothing) and those with an `approximate` alignment. Of answers: `texts`, those
+    """By name. Of records: all `records`, `perfect_records`, those `unanswered`, those `unscored` (batch
+    errors left nothing to count) and those with an `approximate` alignment. Of answers: `texts`, those
     `parsed` (with JSON in them), those `validated` against the schema (or without JSON), `valid`, and
-    `not_validated` (the validator can't take them). And `errors` and `warnings`."""
+    `not_validated` (the validator can't handle them). And `errors` and `warnings`."""
     perfect: bool = True
     """Whether every counted unit of every record is 1."""
     figures: ExactSums = field(default_factory=_no_sums)
-    """Of the records' figures, by the names in `Figures`."""
+    """Sums of the records' figures, by the names in `Figures`."""
     totals: ExactSums = field(default_factory=_no_sums)
     """Over the leaves of all records, by the first three names in `Sums`."""
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
     """By path and weight."""
     presence: dict[str, Presence] = field(default_factory=dict)
-    """What stands at members of objects, by path."""
+    """Which members of objects have values, by path."""
 
     def extend(self, figures: Sequence[Figures], totals: Sequence[Sums], unscored: int) -> None:
-        """Add records by their figures, by the totals that these are made of, and how many have none."""
+        """Add records: their figures, the totals behind these, and the number of records without figures."""
         self.counts["records"] += len(totals) + unscored
         self.counts["unscored"] += unscored
         self.counts["perfect_records"] += sum(each.score >= 1.0 for each in figures)
@@ -157,7 +157,7 @@ class RunSums:
         """Add plain matches, counted by schema path, and findings."""
         known: dict[PlanNode, _FieldSums] = {}
         for node, number in matches.items():
-            # (Also where there is none: the order of fields is that of the document.)
+            # Even if the number is 0: fields keep the order of the document.
             self._of(node).counts[0] += number
         for finding in findings:
             node, status, detail = finding.node, finding.status, finding.detail
@@ -202,7 +202,7 @@ class RunSums:
         for (path, weight), sums in self.fields.items():
             if any(sums.counts):
                 weights.setdefault(path, []).append(weight)
-        # (Always the least weight first: a sum of floats must not depend on which came first.)
+        # Sorted by weight, so that sums of floats do not depend on the order of arrival.
         found = {
             path: together(self.fields[path, weight].aggregation(weight) for weight in sorted(several))
             for path, several in weights.items()

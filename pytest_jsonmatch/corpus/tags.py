@@ -1,4 +1,4 @@
-"""Tags: names with values that say what a case or a record is like, such as where it came from."""
+"""Tags: properties of a case or a record, as names and values, such as its source."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 Tags: TypeAlias = "Mapping[str, str | int | float | bool | None]"
 TagSource: TypeAlias = "Callable[[Any], Mapping[str, Any]] | Mapping[str, str]"
-"""A function of a gold record, or the paths in it at which the tags of each name stand."""
+"""A function of a gold record, or the path in it of each tag, by name."""
 
 _LARGEST: Final = 2**53
-"""A larger number is kept as its text."""
+"""Larger numbers are kept as text."""
 
 
 def tag_text(name: str, value: object) -> str:
@@ -34,7 +34,7 @@ def tag_text(name: str, value: object) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return the value of a tag as it is written behind its name."""
+    """Return the value of a tag as it is written after the name."""
     return value if isinstance(value, str) else render(value)
 
 
@@ -42,7 +42,7 @@ def wrong_tag(name: object, value: object) -> str | None:
     """Return what is wrong with a tag; None if nothing is.
 
     >>> wrong_tag("source", ["phone"])
-    "the tag 'source' is an array; it has to be a string, a number, true, false or null"
+    "the tag 'source' is an array; it must be a string, a number, true, false or null"
     """
     if not isinstance(name, str) or not name or "=" in name:
         return f"{name!r} can't name a tag: a name is text without an equals sign"
@@ -53,14 +53,14 @@ def wrong_tag(name: object, value: object) -> str | None:
         said = repr(value)  # result files could not hold it
     else:
         return None
-    return f"the tag {name!r} is {said}; it has to be a string, a number, true, false or null"
+    return f"the tag {name!r} is {said}; it must be a string, a number, true, false or null"
 
 
 def read_tags(given: object) -> dict[str, Any]:
-    """Return tags as they are kept.
+    """Return tags in the form in which they are kept.
 
     Raises:
-        ConfigurationError: they are no mapping of names to strings, numbers, booleans or null.
+        ConfigurationError: they are not a mapping of names to strings, numbers, booleans or null.
 
     >>> read_tags({"source": "phone", "pages": 3})
     {'source': 'phone', 'pages': 3}
@@ -106,7 +106,7 @@ class Tagger:
         """Return the tags of a record.
 
         Raises:
-            ConfigurationError: they are no tags.
+            ConfigurationError: a tag is invalid.
         """
         if callable(self.source):
             return read_tags(self.source(record))

@@ -175,9 +175,9 @@ class _Reader:
                 start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
                 character = self.text[start]
                 if character in "\"'":
-                    self._fail(start, "this string has no end")
+                    self._fail(start, "this string is not closed")
                 hint = "; write >= or ==" if character == "=" else ""
-                self._fail(start, f"a gate has no {character!r}{hint}")
+                self._fail(start, f"unexpected {character!r}{hint}")
             found.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
             position = match.end()
         return [*found, ("end", "", end)]
@@ -188,8 +188,8 @@ class _Reader:
     def _next(self, kind: str, wanted: str, *words: str) -> tuple[str, int]:
         found, word, position = self.tokens[self.at]
         if found != kind or (words and word not in words):
-            what = f"not {word!r}" if word else "and the gate ends here"
-            self._fail(position, f"{wanted} belongs here, {what}")
+            what = f"not {word!r}" if word else "but the gate ends here"
+            self._fail(position, f"expected {wanted}, {what}")
         self.at += 1
         return word, position
 
@@ -207,13 +207,13 @@ class _Reader:
             word, position = self._next("name", "a figure such as f1 or score")
         if word == "micro":
             is_micro = True
-            self._next("sign", "a dot, as in micro.f1,", ".")
+            self._next("sign", "a dot, as in micro.f1", ".")
             word, position = self._next("name", "a figure such as f1 or precision")
         elif word == "fields":
             field = self._pattern()
             word, position = self._next("name", "a figure such as f1 or recall")
         elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
-            self._next("sign", f"a dot, as in {' or '.join(known)},", ".")
+            self._next("sign", f"a dot, as in {' or '.join(known)}", ".")
             word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
         of_fields = FIGURES if is_micro else (*FIGURES, *_OF_RESULTS) if field is not None else ()
         is_part = cases is not None or tag is not None
@@ -222,9 +222,9 @@ class _Reader:
         limit = float(number)
         if word in SHARES and not 0 <= limit <= 1:
             hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
-            self._fail(place, f"{word} goes from 0 to 1{hint}")
+            self._fail(place, f"{word} is between 0 and 1{hint}")
         is_proven = self._is_proven(word, comparison)
-        self._next("end", "nothing more")
+        self._next("end", "the end of the gate")
         return Gate(self.text.strip(), word, comparison, limit, cases, field, is_micro, is_proven, tag)
 
     def read_of_study(self, figures: Collection[str]) -> Gate:
@@ -237,7 +237,7 @@ class _Reader:
         if word not in figures:
             self._fail(position, f"unknown figure {word!r}{did_you_mean(word, figures)}")
         comparison, number, _ = self._limit()
-        self._next("end", "nothing more")
+        self._next("end", "the end of the gate")
         return Gate(self.text.strip(), word, comparison, float(number), field=field)
 
     def _limit(self) -> tuple[str, str, int]:
@@ -248,7 +248,7 @@ class _Reader:
         kind, word, position = self.tokens[self.at]
         if kind == "end":
             return False
-        self._next("name", "nothing more, or `proven`,", "proven")
+        self._next("name", "the end of the gate, or `proven`", "proven")
         if figure in COUNTS or figure in _OF_RUN:
             self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
         if figure in SPENT:
@@ -259,7 +259,7 @@ class _Reader:
 
     def _subscript(self, word: str, what: str) -> tuple[str, int]:
         if self.tokens[self.at][1] != "[":
-            self._fail(self.tokens[self.at][2], f'{what} belongs here: {word}["…"]')
+            self._fail(self.tokens[self.at][2], f'expected {what}: {word}["…"]')
         self.at += 1
         quoted, position = self._next("string", f"{what} in quotes")
         self._next("sign", "a closing bracket", "]")

@@ -159,7 +159,7 @@ def _of_leaves(gate: Gate, fields: Mapping[str, FieldAggregation]) -> tuple[floa
             return None, "no field was compared"
         if not matching:
             near = nearest(gate.field, sorted(fields))
-            hint = f"did you mean {near!r}?" if near is not None else f"there are {listed(sorted(fields))}"
+            hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
             return None, f"no field that was compared matches; {hint}"
     name = "mean_score" if gate.figure == "score" else gate.figure
     value: float | None = getattr(together(matching), name)

@@ -169,7 +169,7 @@ def _text_in(
             return place[0][1:]
         if name not in values:
             hint = did_you_mean(name, values)
-            report(at, f"{place[0]!r} names no parameter{hint}. The text itself is written ${place[0]}")
+            report(at, f"{place[0]!r} names no parameter{hint}; to write the text itself, use ${place[0]}")
             return place[0]
         value = values[name]
         return value if type(value) is str else json.dumps(value, ensure_ascii=False, default=str)

@@ -305,7 +305,7 @@ class _Reader:
     def _taken(self, case_id: str, where: Trail, *, has_name: bool) -> None:
         what = f"the id {case_id!r}"
         if not has_name:
-            what += ", which a case without one gets by its place,"
+            what += ", which a case without one gets from its place,"
         first = self.cases[case_id].line
         self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 

@@ -455,7 +455,7 @@ class _Builder:
             line, column = opened.line + 1, opened.column + 1
             if "flow node" in error.context and self.open:
                 line, column = _position(self.marks[self.open[-1]])
-            reason = f"not YAML: {error.context.removeprefix('while ')} that begins here, the text ends"
+            reason = f"not YAML: the text ends {error.context} that begins here"
         elif problem == _BAD_ESCAPE:
             reason = _BAD_ESCAPE_REASON
         else:

@@ -1,4 +1,4 @@
-"""Find the JSON value in a model's answer, and say what was tolerated or why there is none."""
+"""Find the JSON value in a model's answer; report what was tolerated, or why there is none."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Method: TypeAlias = Literal["whole", "stripped", "fence", "span", "repair"]
 
 
 def kind_of(expected: JsonValue, target: Sequence[object] = ()) -> Want | None:
-    """Return what to look for in an answer, given what is expected; None: any value.
+    """Return what to look for in an answer, given the expected value; None: any value.
 
-    Where only the place `target` in the documents is compared, its first step says what they are.
+    If only the place `target` in the documents is compared, its first step says what they are.
 
     >>> kind_of({"total": 12}), kind_of("a string"), kind_of(None, ["items", 0])
     ('object', None, 'object')
@@ -50,7 +50,7 @@ class Extraction:
         method: the step that found it: "whole" (the text is JSON), "stripped" (JSON once a byte-order mark,
             white space and reasoning blocks are removed), "fence" (the body of a Markdown fence), "span" (a
             balanced object or array in prose), "repair" (the json-repair library).
-        span: (start, end) of its text in the text given, in characters (for bytes: in the decoded text).
+        span: (start, end) of its text in the given text, in characters (for bytes: in the decoded text).
         warnings: what was tolerated, one sentence each: duplicate keys, NaN, repairs, a truncated rest.
 
     >>> extract_json('Here it is: {"total": 12} as asked')
@@ -73,33 +73,33 @@ def extract_json(
 ) -> Extraction:
     """Find the JSON value in a model's output.
 
-    The first step that succeeds wins, and at each the value must be what is wanted:
+    The first step that finds a value of the wanted kind wins:
 
     1. The whole text is JSON.
     2. The same without a byte-order mark, white space and reasoning blocks (`<think>...</think>` and such)
        around it. A closing tag that was never opened ends a block that began with the text (some chat
-       templates keep the opening tag to themselves). No step looks into reasoning; a block that opens at a
-       line's start and never closes runs to the end of the text.
+       templates omit the opening tag from the output). No step looks into reasoning; a block that opens at
+       a line's start and never closes runs to the end of the text.
     3. The body of a Markdown fence (three or more backticks or tildes) that opens at a line's start:
-       `json`-tagged ones first, of those the last that parses. A fence that never closes ends at the end of
+       `json`-tagged ones first, and the last one that parses. A fence that never closes ends at the end of
        the text.
     4. A balanced object or array outside the fences: the largest that parses, the last among equals. A `{`
        opens one only before `"` or `}`, a `[` only before a JSON value or `]`. One that does not close is
-       not searched for values inside it: a truncated answer is an error, not its inner fragment.
+       not searched for inner values: a truncated answer is an error, not its inner fragment.
     5. With `repair=True` only: the json-repair library; each fix is a warning.
 
-    The text need not be strict JSON, and is read as it is meant: of duplicate keys the last wins; NaN,
-    Infinity and -Infinity become floats, which equal nothing. Each is a warning. Steps 1 to 4 take linear
-    time on any text; json-repair makes no such promise.
+    The text need not be strict JSON: the last of duplicate keys wins; NaN, Infinity and -Infinity become
+    floats, which equal nothing. Each of these is a warning. Steps 1 to 4 take linear time on any text;
+    json-repair makes no such promise.
 
     Args:
         text: a model's output; bytes are UTF-8.
-        want: "object" or "array": take nothing else, even if it comes first. None takes any value.
+        want: "object" or "array" accepts nothing else, even if it comes first; None accepts any value.
         repair: try step 5; needs `pip install "pytest-jsonmatch[repair]"`.
 
     Raises:
         JsonExtractionError: (a ValueError) no step succeeded; `reason` says why, `excerpt` shows the text.
-        ConfigurationError: (a ValueError) `want` is something else, or json-repair is missing.
+        ConfigurationError: (a ValueError) `want` is invalid, or json-repair is missing.
 
     >>> found = extract_json('The total is 12, so: {"total": 12}. Anything else?')
     >>> found.value, found.method, found.span
@@ -109,7 +109,7 @@ def extract_json(
     """
     if want not in (None, "object", "array"):
         raise ConfigurationError(
-            f"want has to be 'object', 'array' or None, not {want!r}"
+            f"want must be 'object', 'array' or None, not {want!r}"
             f"{did_you_mean(str(want), ('object', 'array'))}"
         )
     try:
@@ -122,12 +122,12 @@ def extract_json(
 
 
 _PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
-"""A text that may be a path of a file: one word with an ending."""
+"""A text that may be the path of a file: one word with an extension."""
 
 
 @final
 class _Search:
-    """One extraction: the text, what is wanted, and what was learnt on the way to word a failure."""
+    """One extraction: the text, what is wanted, and what was found on the way, to explain a failure."""
 
     def __init__(self, text: str, want: Want | None) -> None:
         self._text = text
@@ -141,7 +141,7 @@ class _Search:
         self._unclosed: landmarks.Unclosed | None
 
     def run(self, *, repair: bool) -> Extraction:
-        """Return the first candidate that is what is wanted; raise JsonExtractionError if there is none."""
+        """Return the first candidate of the wanted kind; raise JsonExtractionError if there is none."""
         for piece, method in self._candidates():
             found = self._attempt(piece, method)
             if found is not None:
@@ -152,7 +152,7 @@ class _Search:
             found = self._repaired(reason)
             if found is not None:
                 return found
-            reason += "; json-repair could not mend it"
+            reason += "; json-repair could not repair it"
         if _PATH.fullmatch(self._text):
             reason += "; it looks like a path, so pass what is in the file"
         beginning = self._text.lstrip().lstrip("\ufeff").lstrip()
@@ -193,7 +193,7 @@ class _Search:
         return last if last is not None and all(end <= last.start for _, end in complete) else None
 
     def _attempt(self, piece: landmarks.Span, method: Method) -> Extraction | None:
-        """Read one piece of the text; return None if it is not JSON, or not what is wanted."""
+        """Read one piece of the text; return None if it is not JSON, or not of the wanted kind."""
         if piece in self._tried:
             return None
         self._tried.add(piece)
@@ -248,10 +248,10 @@ class _Search:
             try:
                 value, log = repair_json(piece, return_objects=True, skip_json_loads=True, logging=True)
                 value = to_json_value(value)
-            except Exception:  # noqa: BLE001, S112 - whatever the library makes of hostile text: no JSON
+            except Exception:  # noqa: BLE001, S112 - any failure of the library on hostile text: no JSON
                 continue
             kind = json_type(value)
-            # Another kind than the piece opens means several values that the library has run together.
+            # If the kind differs from the opening bracket's, the library has combined several values.
             if kind == ("object" if piece[0] == "{" else "array") and self._want in {None, kind}:
                 fixes = [
                     f"repaired: {fix['text']} (near {fix['context']!r})" for fix in log[: strict.MAX_WARNINGS]

@@ -1,7 +1,7 @@
-"""Find the places in a model's answer where JSON may stand: reasoning blocks, fences, balanced brackets.
+"""Find where JSON may be in a model's answer: outside reasoning blocks, in fences, in balanced brackets.
 
-All scans are driven by regular expressions that look at each character a bounded number of times, so hostile
-text costs linear time.
+All scans use regular expressions that look at each character a bounded number of times, so hostile text
+costs linear time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SPACES: Final = re.compile(r"[ \t\n\r]*")
 
 
 def skip_spaces(text: str, pos: int = 0) -> int:
-    """Return where the white space of JSON ends that begins at `pos`."""
+    """Return where JSON white space that begins at `pos` ends."""
     found = _SPACES.match(text, pos)
     return pos if found is None else found.end()
 
@@ -28,8 +28,8 @@ _OPENER: Final = re.compile(
     r'|\[(?=[ \t\n\r]*(?:["{\[\]]|-?[0-9]|(?:true|false|null|NaN|-?Infinity)\b))'
 )
 LOOSE_OPENER: Final = re.compile(r"""\{(?=\s*["'}A-Za-z_“])|\[(?=\s*["'{\[\]0-9“-])""")
-"""Opens what may be damaged JSON: objects as JavaScript and Python write them, too."""
-# At most 256 escapes are matched at once: `re` remembers each, and a long string would take gigabytes.
+"""Opens possibly damaged JSON, including objects as JavaScript and Python write them."""
+# At most 256 escapes are matched at once: `re` remembers each, so a long string would take gigabytes.
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*){0,256}("?)|[\[{]+|[\]}]+', re.DOTALL)
 _REST_OF_STRING: Final = re.compile(r'[^"\\]*(?:\\.[^"\\]*){0,4096}("?)', re.DOTALL)
 _CLOSER: Final = re.compile(r"[\]}]")
@@ -37,18 +37,18 @@ _CLOSERS: Final = str.maketrans("[{", "]}")
 
 
 class Unclosed(NamedTuple):
-    """A span opened at `start` that never closes, or meets the wrong bracket at `wrong`."""
+    """A span that opens at `start` and never closes, or meets the wrong bracket at `wrong`."""
 
     start: int
     wrong: int | None = None
     at_end: bool = True
-    """Whether the text itself ends in it, and not a fence that closes."""
+    """Whether the whole text ends inside it, not only a closed fence."""
 
 
 def span_end(text: str, start: int) -> int | Unclosed:
     """Return where the span that opens at `start` ends; brackets in strings do not count."""
     if _CLOSER.search(text, start) is None:
-        return Unclosed(start)  # the most common hostile text, recognised ten times faster
+        return Unclosed(start)  # a shortcut, ten times faster, for the most common hostile text
     closers: list[str] = []
     pos = start
     while (found := _TOKEN.search(text, pos)) is not None:
@@ -78,12 +78,12 @@ def span_end(text: str, start: int) -> int | Unclosed:
 def balanced_spans(
     text: str, opener: re.Pattern[str] = _OPENER, *, within: Span | None = None
 ) -> tuple[list[Span], Unclosed | None]:
-    """Return the balanced top-level spans up to the first that does not close, and that one.
+    """Return the balanced top-level spans up to the first that does not close, and that one or None.
 
     Args:
-        text: what is looked through.
-        opener: what opens a span.
-        within: the part of the text that is looked at; None for all of it.
+        text: the text to search.
+        opener: matches the start of a span.
+        within: the part of the text to search; None for all of it.
     """
     first, last = within or (0, len(text))
     part = text[first:last]
@@ -110,8 +110,8 @@ _LANDMARK: Final = re.compile(
 _CLOSING_TAG: Final = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _TAGS.split("|")}
 _BLANK: Final = re.compile(r"[ \t\ufeff]*")
 _AFTER_REASONING: Final = re.compile(r"[ \t]*(?:$|[\[{]|```)", re.MULTILINE)
-# A run of the fence's own character. It closes a fence at the start of a line, where prose may follow it, and
-# at the end of one: models like to write "]```", and a line of JSON never ends in three backticks.
+# A run of the fence's own character. It closes a fence at the start of a line, even if prose follows, and at
+# the end of a line: models often write "]```", and a line of JSON never ends in three backticks.
 _FENCE_END: Final = {
     mark: re.compile(
         rf"(?P<starts>^[ \t]*)?(?P<run>{mark}{{3,}})(?P<blank>[ \t\r]+)?(?P<ends>$)?", re.MULTILINE
@@ -126,7 +126,7 @@ _FINAL: Final = re.compile(r"<\|channel\|>final<\|message\|>|assistantfinal")
 
 
 def _answer_start(text: str) -> int:
-    """Return where the last mark of a final answer ends, reasoning standing before it; 0 without one."""
+    """Return where the last mark of a final answer ends, after the reasoning; 0 without one."""
     start = done = quotes = 0
     for found in _FINAL.finditer(text):
         newline = text.rfind("\n", done, found.start())
@@ -134,7 +134,7 @@ def _answer_start(text: str) -> int:
             quotes, done = 0, newline
         quotes += text.count('"', done, found.start()) - text.count('\\"', done, found.start())
         done = found.start()
-        # (The word may well stand in a JSON string.)
+        # The word may also occur in a JSON string.
         if found[0] != "assistantfinal" or quotes % 2 == 0:
             start = found.end()
     return start
@@ -145,30 +145,30 @@ class Landmarks:
     """The reasoning blocks and fences of a text, found in one pass from left to right.
 
     Inside a block only its closing tag counts, inside a fence only its closing line. A tag within quotes on
-    its line is text and no block: JSON strings may well mention `<think>`.
+    its line is text and opens no block, since JSON strings may mention `<think>`.
 
     Attributes:
-        blocks: where the reasoning blocks stand.
-        open_block: where a block starts that never closes, and its tag.
+        blocks: the spans of the reasoning blocks.
+        open_block: the start and the tag of a block that never closes.
     """
 
     def __init__(self, text: str) -> None:
-        # (The tags of some models, as those of the others: both are as long.)
+        # The tags of some models, written like those of the others, which have the same length.
         self._text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
         start = _answer_start(text)
         self.blocks: list[Span] = [(0, start)] if start else []
         self._bodies: list[tuple[bool, Span]] = []
         self._fenced: list[Span] = []
         self.open_block: tuple[int, str] | None = None
-        # Where the last landmark ended, whether what follows counts as a line's start, and how many quotes
-        # stood on its line so far. Counting them again would make an endless line cost quadratic time.
+        # Where the last landmark ended, whether what follows counts as a line's start, and the number of
+        # quotes on its line so far. Recounting them would make an endless line cost quadratic time.
         self._done = start
         self._fresh = True
         self._quotes = 0
         self._find(start)
 
     def masked(self) -> str:
-        """Return the text with blocks and fences blotted out, every other character at its place."""
+        """Return the text with blocks and fences blanked out, and every other character at its place."""
         parts: list[str] = []
         done = 0
         for start, end in sorted([*self.blocks, *self._fenced]):
@@ -177,14 +177,14 @@ class Landmarks:
         return "".join((*parts, self._text[done:]))
 
     def bodies(self) -> list[Span]:
-        """Return the bodies of fences in the order to try them: JSON-tagged first, the last first.
+        """Return the bodies of fences in the order to try them: JSON-tagged ones first, later ones first.
 
         Blank ones are left out. The body of a fence that never closes ends with the text.
         """
         return [body for tagged in (True, False) for is_json, body in self._bodies[::-1] if is_json is tagged]
 
     def core(self) -> Span:
-        """Return what is left without byte-order mark, white space and blocks at both ends."""
+        """Return what is left without a byte-order mark, white space and blocks at both ends."""
         text = self._text
         start, end = 0, len(text)
         for block_start, block_end in self.blocks:
@@ -243,10 +243,10 @@ class Landmarks:
         return (newline >= 0 or self._fresh) and _BLANK.fullmatch(text, start, pos) is not None
 
     def _fence(self, start: int, end: int) -> int:
-        """Take in the fence that text[start:end] opens; return where it ends, or `end` if it is none."""
+        """Note the fence that text[start:end] opens; return where it ends, or `end` if it is not a fence."""
         text = self._text
         size = end - start
-        # A newline after another backtick is not looked for: else an endless line would be read many times.
+        # Search no newline beyond another backtick: otherwise an endless line would be read many times.
         tick = text.find("`", end) if text[start] == "`" else -1
         newline = text.find("\n", end, tick if tick >= 0 else len(text))
         if newline < 0 <= tick:

@@ -1,4 +1,4 @@
-"""JSON text inside JSON values: the transform `parse_json` has it read before documents are compared."""
+"""Parse JSON text inside JSON values, for the transform `parse_json`, before documents are compared."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def with_texts_read(plan: Plan, value: JsonValue) -> JsonValue:
-    """Return a document in which the texts that a plan takes for JSON are replaced by what they say.
+    """Return a document in which the texts that a plan reads as JSON are replaced by their values.
 
-    A text that is not strict JSON stays as it is. The document itself is never changed.
+    A text that is not strict JSON is kept. The document itself is never changed.
 
     >>> from pytest_jsonmatch.engine.plan.compile import plan_for
     >>> plan = plan_for("leaf_f1", {"fields": {"calls[].arguments": {"transform": "parse_json"}}})

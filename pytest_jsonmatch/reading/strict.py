@@ -1,6 +1,6 @@
 """Read JSON: first with the C decoder, then with a reader that has no limits and explains errors.
 
-The reader takes over where the decoder of the standard library gives up or says too little: 100,000 levels,
+The reader takes over where the decoder of the standard library fails or says too little: 100,000 levels,
 integers beyond Python's digit limit, the line of a duplicate key, a helpful error.
 """
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 MAX_WARNINGS: Final = 20
-"""Of more warnings than this, the rest is only counted."""
+"""At most this many warnings are listed; more are only counted."""
 SPACES: Final = " \t\n\r"
 """The white space of JSON."""
 EXCERPT: Final = 60
-"""A message shows this many characters of a text."""
+"""A message shows at most this many characters of a text."""
 _CLOSER_OF: Final = {"{": "}", "[": "]"}
 _WORD: Final = re.compile(r"[-+]?[A-Za-z_]+")
 _LITERALS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
@@ -39,7 +39,7 @@ _HINTS: Final = {
     ":": "nothing stands before this ':'",
     "+": "a number cannot begin with '+'",
     ".": "a number cannot begin with '.'; write 0 before it",
-    "\ufeff": "a byte-order mark can only stand at the beginning of the text",
+    "\ufeff": "a byte-order mark is only allowed at the beginning of the text",
 }
 
 
@@ -80,7 +80,7 @@ def text_of(text: str | bytes | bytearray) -> str:
     if isinstance(text, str):
         return text
     if not isinstance(text, (bytes, bytearray)):
-        raise TypeError(f"JSON text has to be str or bytes, not {type(text).__name__}")
+        raise TypeError(f"JSON text must be str or bytes, not {type(text).__name__}")
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -99,7 +99,7 @@ def line_and_column(text: str, pos: int) -> tuple[int, int]:
 
 
 def opened_at(text: str, pos: int) -> str:
-    """Return words for the object or array that opens at `pos`, and its line."""
+    """Return words that name the object or array that opens at `pos`, and its line."""
     kind = "an object" if text[pos] == "{" else "an array"
     return f"{kind} opened at line {line_and_column(text, pos)[0]}"
 
@@ -127,7 +127,7 @@ def decode(body: str) -> JsonValue:
     """Decode with the C decoder, up to its limits.
 
     A JSONDecodeError means that `body` is not JSON by any reading. Another ValueError (a duplicate key, NaN,
-    an integer beyond Python's limit) or a RecursionError means that `Reader` has to decide.
+    an integer beyond Python's limit) or a RecursionError means that `Reader` must decide.
     """
     decoder = _DECODER if 0 < _integer_limit() <= MAX_INTEGER_DIGITS else _CAREFUL_DECODER
     text = body.strip(SPACES)
@@ -138,7 +138,7 @@ def decode(body: str) -> JsonValue:
 
 
 def read_leniently(body: str) -> tuple[JsonValue, Reader | None] | None:
-    """Read JSON with duplicate keys, NaN and infinities; return None if it is not even that.
+    """Read JSON that may have duplicate keys, NaN and infinities; return None for anything else.
 
     Returns:
         The value, and the reader that knows the warnings (None if there are none).
@@ -165,7 +165,7 @@ def read_leniently(body: str) -> tuple[JsonValue, Reader | None] | None:
 class Reader:
     """Reads a text as one JSON value, of any depth: slower than the C decoder, and with better errors.
 
-    If not `strict`, it takes duplicate keys, NaN and infinities, and `warnings` names them.
+    If not `strict`, it accepts duplicate keys, NaN and infinities, and `warnings` lists them.
     """
 
     def __init__(self, text: str, *, strict: bool) -> None:
@@ -183,7 +183,7 @@ class Reader:
             yield f"and {self._uncounted} more of this kind"
 
     def read(self, pos: int = 0) -> JsonValue:
-        """Return the value that stands from `pos` to the end; raises JsonParseError."""
+        """Return the value of the text from `pos` to the end; raises JsonParseError."""
         text, opened = self._text, self._opened
         containers: list[JsonValue] = []
         keys: list[str] = []
@@ -220,7 +220,7 @@ class Reader:
                         pos = self._key(pos, top, keys)
                     break
                 if head != closing:
-                    reason = f"a comma or {closing!r} should stand here, not {_shown(head)}"
+                    reason = f"expected a comma or {closing!r} here, not {_shown(head)}"
                     if head in {"]", "}"}:
                         reason = f"{head!r} cannot close {opened_at(text, opened[-1])}"
                     raise self._misplaced(pos, "/#", reason)
@@ -239,18 +239,18 @@ class Reader:
         text = self._text
         head = text[pos : pos + 1]
         if head != '"':
-            reason = f"a key in double quotes should stand here, not {_shown(head)}"
+            reason = f"expected a key in double quotes here, not {_shown(head)}"
             raise self._misplaced(pos, "'/#,:\ufeff", reason)
         key, after = self._scalar(pos)
         if key in owner:
-            twice = f"the key {_shown(key)} stands twice in one object"
+            twice = f"the key {_shown(key)} occurs twice in one object"
             if self._strict:
                 raise _error(text, pos, f"{twice}; keep one")
             self._tolerate(pos, f"{twice}; the last one counts")
         keys.append(key)
         after = skip_spaces(text, after)
         if text[after : after + 1] != ":":
-            raise self._misplaced(after, "", "a key has to be followed by ':'")
+            raise self._misplaced(after, "", "a key must be followed by ':'")
         return after + 1
 
     def _scalar(self, pos: int) -> tuple[JsonValue, int]:
@@ -273,7 +273,7 @@ class Reader:
                 raise _error(
                     text, error.pos, _bad_string(error.msg, text[error.pos : error.pos + 1])
                 ) from None
-            reason = f"a value should stand here, not {_shown(head)}"
+            reason = f"expected a value here, not {_shown(head)}"
             raise self._misplaced(pos, _HINTS, reason) from None
         except ValueError as error:
             raise _error(text, pos, str(error)) from None
@@ -289,7 +289,7 @@ class Reader:
             self._uncounted += 1
 
     def _misplaced(self, pos: int, hints: Collection[str], otherwise: str) -> JsonParseError:
-        """Return the error of a character that cannot stand at `pos`; `hints` may word it better."""
+        """Return the error for a character not allowed at `pos`; `hints` have better words for some."""
         head = self._text[pos : pos + 1]
         if not head:
             reason = "the text is empty"
@@ -312,7 +312,7 @@ def _bad_word(word: str) -> str:
         return f"{word} is not JSON; write null, or a number"
     if word.lower() in _LITERALS or word == "None":
         return f"{word} is not JSON, which writes true, false and null in lower case"
-    return f"a value should stand here, not {_shown(word)}"
+    return f"expected a value here, not {_shown(word)}"
 
 
 def _bad_number(number: str, follower: str) -> str:
@@ -328,7 +328,7 @@ def _bad_string(message: str, character: str) -> str:
         return "a string that opens here never closes; add the closing quote"
     if message.startswith("Invalid control"):
         return f"a string holds a raw {character!r}; write it as an escape"
-    return "a backslash in a string has to begin one of the escapes of JSON; double it"
+    return "a backslash in a string must begin a JSON escape; double it"
 
 
 def _shown(text: str) -> str:

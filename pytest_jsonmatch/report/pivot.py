@@ -121,7 +121,7 @@ def pivot_blocks(
     """
     found, names = pivots(cases, fixture)
     if fixture is not None and not found:
-        known = f"; there are {', '.join(names)}" if names else ""
+        known = f"; fixtures that do: {', '.join(names)}" if names else ""
         note = f"{option}={fixture}: no fixture of that name has several parameters here{known}"
         return [look.folded(note, 2, YELLOW)]
     blocks: list[list[StyledLine]] = []

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Write files atomically: a reader sees a whole file or none."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 
 
 def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
-    """Put a file in its place in one step; one that was there keeps its permissions.
+    """Write or replace a file in one step; an existing file keeps its permissions.
 
-    It is written beside that place first, so of several that write the same file at once the last one wins,
-    and each reader sees the whole of one. What is no regular file (`/dev/stdout`, a pipe) is written to.
+    The data go to a temporary file beside it first: if several processes write the same file at once, the
+    last one wins, and readers always see a whole file. Anything else (`/dev/stdout`, a pipe) is written to.
 
     Args:
-        path: the file; a link goes on leading to it.
+        path: the file; a link to it is kept.
         data: its content.
-        make_folders: whether the folders that it stands in are made.
+        make_folders: whether missing parent folders are created.
 
     Raises:
-        OSError: it can't be written, with the name of the file; one that was there is as it was.
+        OSError: it can't be written; the error names the file, and an existing file is unchanged.
     """
     path = Path(os.path.realpath(path))
     try:
@@ -33,11 +33,11 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
     except OSError as error:
         if error.errno is None:
             raise
-        raise type(error)(error.errno, error.strerror, str(path)) from None  # its own name, not ours
+        raise type(error)(error.errno, error.strerror, str(path)) from None  # not the temporary file's name
 
 
 def _replace(path: Path, data: bytes) -> None:
-    # With the name of a hidden file that nobody collects.
+    # A hidden name, so that pytest does not collect the file.
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("xb") as file:

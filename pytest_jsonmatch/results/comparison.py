@@ -1,7 +1,7 @@
-"""What is kept of comparisons, in types that travel between processes, and the cases that they belong to.
+"""Comparisons as they are kept, in types that pass between processes, and the cases that they belong to.
 
-The unit is the case. What one case says more often (several runs, several comparisons in a test) counts as
-one: means are per run first, then per case, then over cases.
+The unit is the case. A case with several runs, or several comparisons in a test, counts once: means are
+taken per run first, then per case, then over cases.
 """
 
 from __future__ import annotations
@@ -52,39 +52,39 @@ class Comparison:
     f1: float
     passed: bool
     threshold: Mapping[str, Any] = field(default_factory=dict)
-    """The limits asked for: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
+    """The limits to reach: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     """Aggregates by schema path."""
     presence: Mapping[str, Presence] = field(default_factory=dict)
-    """What stands at members of objects, by schema path: with all others of a run, its fabrications."""
+    """Which members of objects have values, by schema path: those of all comparisons give fabrications."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    """By schema path of arrays not compared by position: pairs, elements only in expected, only in actual."""
+    """For arrays not compared by position, by schema path: pairs, elements only expected, only actual."""
     approximate: bool = False
     """Whether an unordered array was too large to be paired exactly."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
-    """What else the pairs of unordered arrays could have been, where a result file asks for it."""
+    """How the elements of unordered arrays were paired and could have been; kept for result files only."""
     field_results: tuple[Mapping[str, Any], ...] = ()
-    """Every result with its values, where a result file asks for it."""
+    """Every result with its values; kept for result files only."""
     containers: tuple[Mapping[str, Any], ...] = ()
     """The figures of objects and elements, likewise."""
     parsed: bool | None = None
-    """Whether an answer that is text has JSON in it; None for one that is a value."""
+    """Whether an answer given as text contains JSON; None for an answer given as a value."""
     validity: str = ""
-    """`valid`, `invalid` or `not validated` by its schema; empty where nobody asks."""
+    """`valid`, `invalid` or `not validated` by its schema; empty if it was not checked."""
     violations: tuple[str, ...] = ()
-    """What in the answer the schema does not allow."""
+    """What the schema does not allow in the answer."""
     spent: Spent | None = None
-    """What the answer took; None if nobody says, or if an earlier comparison of the test has it."""
+    """The answer's time, tokens and cost; None if unknown, or kept with an earlier comparison of the test."""
     tags: Tags = field(default_factory=dict)
-    """What it is like, by name, beyond the tags of its case."""
+    """Its tags, beyond those of its case."""
     has_figures: bool = True
-    """Whether there is anything to count. Where batch errors have left nothing, the figures here are 0."""
+    """Whether there is anything to count. If batch errors left nothing, the figures here are 0."""
 
     @classmethod
     def of(
@@ -97,7 +97,7 @@ class Comparison:
         passed: bool,
         **more: Any,
     ) -> Comparison:
-        """Return what a session keeps of a result; `more` are fields that a result does not know."""
+        """Return the comparison to keep for a result; `more` are fields that a result does not have."""
         return cls(
             id=id,
             nodeid=nodeid,
@@ -123,7 +123,7 @@ class Comparison:
         )
 
     def audited(self, result: MatchResult) -> Comparison:
-        """Return the comparison with the audit of its result, of a bounded number of pairs."""
+        """Return the comparison with the audit of its result, for a limited number of arrays and pairs."""
         audits = result.audit()[:_MAX_ARRAYS]
         return replace(self, audit=tuple(each.shortened(_MAX_PAIRS) for each in audits)) if audits else self
 
@@ -136,7 +136,7 @@ class Comparison:
         )
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the comparison as built-in types, which any transport between processes takes."""
+        """Return the comparison as built-in types, which any transport between processes can carry."""
         payload: dict[str, Any] = {
             name: value for name in _WRITTEN if (value := getattr(self, name)) or name not in _SOMETIMES
         }
@@ -154,12 +154,12 @@ class Comparison:
         return payload
 
     def to_text(self) -> str:
-        """Return the payload as JSON, in ASCII, which passes between processes whatever a key holds."""
+        """Return the payload as ASCII JSON, which passes between processes whatever a key holds."""
         return json.dumps(self.to_payload())
 
     @classmethod
     def from_text(cls, text: str) -> Comparison:
-        """Return the comparison that `to_text` gave."""
+        """Read what `to_text` gave."""
         payload = json.loads(text)
         fields = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
         return cls.from_payload(payload, fields)
@@ -168,10 +168,10 @@ class Comparison:
     def from_payload(
         cls, payload: Mapping[str, Any], aggregates: Mapping[str, FieldAggregation]
     ) -> Comparison:
-        """Return the comparison that `to_payload` gave; unknown keys, of later releases, are ignored.
+        """Read what `to_payload` gave; unknown keys, of later releases, are ignored.
 
         Args:
-            payload: all but the fields, as JSON has it.
+            payload: as read from JSON; its fields are not used.
             aggregates: the fields.
         """
         found = {name: payload[name] for name in cls.__dataclass_fields__ if name in payload}
@@ -198,13 +198,13 @@ _LISTED: Final = ("field_results", "containers")
 _SOMETIMES: Final = frozenset(
     {"params", "tags", "errors", "warnings", "arrays", "approximate", "validity", "violations", *_LISTED}
 )
-"""What a payload has of some comparisons only."""
+"""Keys that a payload has only if they are not empty."""
 _WRITTEN: Final = (
     *("id", "nodeid", "params", "tags", "metric", "signature", *FIGURES, "passed", "threshold"),
     *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
     *_LISTED,
 )
-"""What a payload has as it stands, in this order."""
+"""Attributes that a payload takes over unchanged, in this order."""
 
 
 # -- cases -------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class CaseRun:
         number: which of the case's runs, counted from 1.
         passed: whether its test passed.
         comparisons: what was compared, in order.
-        error: what came to no figures, such as a producer that raised; then every figure is 0.
+        error: why there are no figures, such as a producer that raised; then every figure is 0.
     """
 
     number: int
@@ -231,7 +231,7 @@ class CaseRun:
     error: str = ""
 
     def figure(self, name: str) -> float:
-        """Return the mean of one of `FIGURES` over what was compared; 0 after an error."""
+        """Return the mean of one of `FIGURES` over the comparisons; 0 after an error."""
         if self.error:
             return 0.0
         return mean_of([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0
@@ -243,7 +243,7 @@ class CaseRun:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """What each answer of the run took: one, of which nothing is known, if nobody says."""
+        """The time, tokens and cost of each answer of the run; a single unknown one if none is given."""
         return tuple(each.spent for each in self.comparisons if each.spent is not None) or (_UNKNOWN,)
 
 
@@ -254,11 +254,11 @@ class Case:
 
     Args:
         id: its node id, without the number of a run.
-        runs: the runs that have come to their end, by number.
+        runs: the finished runs, sorted by number.
         of: how many runs there should be.
-        min_pass_rate: the share of them that has to pass; None where each has to.
-        cluster: what it belongs to, such as its document; empty where it stands alone.
-        tags: what it is like, by name; what is compared in it may have more.
+        min_pass_rate: the share of them that must pass; None if all must.
+        cluster: what it belongs to, such as its document; empty if it is in no cluster.
+        tags: its tags; its comparisons may have more.
 
     >>> Case("a", (CaseRun(1, passed=True), CaseRun(2, passed=False)), of=5, min_pass_rate=0.6).verdict
     'undecided'
@@ -273,12 +273,12 @@ class Case:
 
     @classmethod
     def single(cls, comparison: Comparison, **more: Any) -> Case:
-        """Return a case of one run in which one comparison was made; `more` are other fields."""
+        """Return a case with one run and one comparison; `more` are other fields."""
         return cls(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),), **more)
 
     @property
     def unit(self) -> str:
-        """What is independent of other cases: its cluster, or the case where it stands alone."""
+        """The independent unit it belongs to: its cluster, or the case itself if it is in none."""
         return self.cluster or self.id
 
     @property
@@ -293,7 +293,7 @@ class Case:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether enough runs passed, as far as that is sure without those that are missing."""
+        """Whether enough runs passed; "undecided" if that depends on missing runs."""
         wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         missing = self.of - len(self.runs)
         if not reaches((self.passed_runs + missing) / self.of, wanted):
@@ -302,7 +302,7 @@ class Case:
 
     @property
     def passed(self) -> bool:
-        """Whether the case passes; where runs are missing, by those that there are."""
+        """Whether the case passes, judged by the existing runs if some are missing."""
         wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         return reaches(self.pass_rate, wanted)
 
@@ -311,7 +311,7 @@ class Case:
         return mean_of([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
 
     def scores_by_field(self) -> dict[str, list[float]]:
-        """Return by field the mean score of each run that has the field."""
+        """Return, by field, the mean score of each run that has the field."""
         found: dict[str, list[float]] = {}
         for run in self.runs:
             sums: dict[str, list[float]] = {}
@@ -332,7 +332,7 @@ class Case:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all runs have come to their end, and compared something."""
+        """Whether all runs have finished, and compared something."""
         return len(self.runs) == self.of and all(run.comparisons for run in self.runs)
 
 
@@ -342,7 +342,7 @@ def comparisons_of(cases: Iterable[Case]) -> Iterator[Comparison]:
 
 
 def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
-    """Return cases by the metrics that they were compared by, as far as they were compared by each."""
+    """Return cases by metric, each with only the comparisons made with that metric."""
     found: dict[str, list[Case]] = {}
     for case in cases:
         metrics = dict.fromkeys(each.metric for each in comparisons_of([case]))
@@ -358,9 +358,9 @@ def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
 def field_sums(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, list[float]]:
     """Return the sums of each field over cases; those of several fields may be `added`.
 
-    Where a case ran several times, each number stands there twice: of all runs, and then of what each run
-    counts for, so that a case that ran k times counts as much as any other. `known` are paths of members that
-    expected has in other cases of the run, so that these could have made them up.
+    If any case ran several times, each number comes twice: over all runs, and then weighted by 1/runs, so
+    that a case with k runs counts as much as any other. `known` are paths of members that expected has in
+    other cases of the run; where these cases have a value there, it may be a fabrication.
     """
     are_repeated = any(len(case.runs) > 1 for case in cases)
     parts: dict[str, list[list[float]]] = {}
@@ -384,7 +384,7 @@ def added(parts: Iterable[Sequence[float]]) -> list[float]:
 
 
 def figures_of(sums: Sequence[float]) -> FieldAggregation:
-    """Return the figures of `field_sums`: counts of all runs, and means over the runs of each case first."""
+    """Return the figures of `field_sums`: counts over all runs, but means per case first."""
     size = len(FieldAggregation.__dataclass_fields__)
     counted = FieldAggregation.from_list([*map(int, sums[:COUNTED]), *sums[COUNTED:size]])
     if len(sums) <= size:
@@ -392,7 +392,7 @@ def figures_of(sums: Sequence[float]) -> FieldAggregation:
     mean = FieldAggregation.from_list(sums[size:])
     return replace(
         counted,
-        score_sum=(mean.mean_score or 0.0) * counted.total,  # a sum over results, which are counted
+        score_sum=(mean.mean_score or 0.0) * counted.total,  # scaled to the counted results
         weighted_score=mean.weighted_score,
         expected_weight=mean.expected_weight,
         actual_weight=mean.actual_weight,
@@ -405,5 +405,5 @@ def merged_fields(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str,
 
 
 def mean_of(values: Sequence[float]) -> float | None:
-    """Return the mean; None of nothing."""
+    """Return the mean; None without values."""
     return fsum(values) / len(values) if values else None

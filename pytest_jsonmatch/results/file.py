@@ -1,6 +1,6 @@
-"""The result file: one format for all that stores results. A baseline is a result file.
+"""The result file: the one format in which results are stored. A baseline is a result file.
 
-JSON, in UTF-8, cases by id and fields by path, a line for each field: two files can be read side by side.
+UTF-8 JSON, with cases by id, fields by path and a line for each field, so that a diff of two files is useful.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "jsonmatch-results"
 VERSION: Final = 1
-"""Of the format: a file with a higher number is refused, one with a lower number is read."""
+"""The version of the format: files of higher versions are refused, those of lower versions are read."""
 
 SCHEMA: Final = "results.schema.json"
 """The file beside this one that is the JSON Schema of the format."""
 
 _SUMS: Final = tuple(FieldAggregation.__dataclass_fields__)
 _CASE: Final = "    {"
-"""How the first line of a case begins, and no other line does."""
+"""The beginning of the first line of a case, and of no other line."""
 _CASES_OF_A_PART: Final = 1_000
 _LONGEST: Final = 200
-"""What is wrong with a file is cut after this many characters."""
+"""A message about an invalid file is cut after this many characters."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors", "approximate")
 _SPREAD: Final = frozenset(
     {"by_tag", "runs", "comparisons", "audit", "pairs", "field_results", "containers", "presence", "fields"}
 )
-"""Members whose own members have a line each; all others stand on the line of their object."""
+"""Members whose own members get a line each; all others are on the line of their object."""
 
 
 def to_text(results: ResultSet) -> str:
     """Return a run as the text of a result file.
 
-    Equal results give equal texts, but for the head: time, commit and versions.
+    Equal results give equal texts, except for the head: time, commit and versions.
 
     >>> read_back = from_text(to_text(ResultSet(commit="abc")), "x.json")
     >>> read_back == ResultSet(commit="abc")
@@ -87,7 +87,7 @@ def to_text(results: ResultSet) -> str:
 
 
 def _laid_out(value: object, indent: str) -> str:
-    """Return JSON text that begins in a line with an indent, in as many lines as `_SPREAD` says."""
+    """Return a value as JSON text, split into lines according to `_SPREAD`; `indent` is its line's."""
     if type(value) is not dict or _SPREAD.isdisjoint(value):
         return _dump(value)
     own = ", ".join(f"{_dump(key)}: {_dump(item)}" for key, item in value.items() if key not in _SPREAD)
@@ -99,7 +99,7 @@ def _laid_out(value: object, indent: str) -> str:
 
 
 def _spread(items: Any, indent: str) -> str:
-    """Return an array or object as JSON text, a line or more for each element or member."""
+    """Return an array or object as JSON text, one or more lines for each element or member."""
     inner = f"{indent}  "
     if type(items) is dict:
         opening, closing = "{}"
@@ -115,12 +115,12 @@ def _dump(value: object) -> str:
     try:
         return json.dumps(value)
     except (RecursionError, TypeError):
-        # Values of documents may be of any depth, and numbers larger than doubles.
+        # Values of documents may have any depth, and numbers larger than doubles.
         return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], render(value))
 
 
 def _rates(results: ResultSet) -> dict[str, float]:
-    """Return what is missing or made up, as far as there is anything to divide by."""
+    """Return the rates of omissions, hallucinations and fabrications; one that would be 0/0 is left out."""
     total = together(results.fields.values())
     return {name: rate for name in RATES if (rate := getattr(total, name)) is not None}
 
@@ -181,7 +181,7 @@ def read_results(path: Path) -> ResultSet:
     """Read a result file.
 
     Raises:
-        ConfigurationError: it can't be read, or is none; the message names the file and says why.
+        ConfigurationError: it can't be read, or is not a result file; the message names it and says why.
     """
     try:
         data = path.read_bytes()
@@ -196,9 +196,9 @@ def read_results(path: Path) -> ResultSet:
 
 
 def read_in_parts(path: Path) -> Iterator[ResultSet]:
-    """Read a result file of any size: yield its run again and again, each time with other cases, up to 1,000.
+    """Read a result file of any size in parts: yield its run repeatedly, each time with up to 1,000 cases.
 
-    A file that is not laid out as `to_text` does it comes as a whole.
+    A file in another layout than that of `to_text` is read as a whole.
 
     Raises:
         ConfigurationError: as `read_results`.
@@ -210,7 +210,7 @@ def read_in_parts(path: Path) -> Iterator[ResultSet]:
                 part = from_text(text, str(path))
                 yield part
     except (OSError, UnicodeDecodeError, ConfigurationError):
-        # Read as a whole, it may be fine; if not, this says where in the file it is not.
+        # Read as a whole, the file may be fine; if not, the error says where in the file the fault is.
         whole = read_results(path)
         if part is not None:
             raise
@@ -218,13 +218,13 @@ def read_in_parts(path: Path) -> Iterator[ResultSet]:
 
 
 def number_of_cases(path: Path) -> int:
-    """Return how many cases a file has that is laid out as `to_text` does it, and for any other a guess."""
+    """Return the number of cases of a file in the layout of `to_text`; for any other, a guess."""
     with path.open("rb") as lines:
         return sum(line.startswith(_CASE.encode()) for line in lines)
 
 
 def _parts(lines: Iterable[str]) -> Iterator[str]:
-    """Yield texts of result files that together have all cases of one."""
+    """Yield texts of result files that together have all cases of a file."""
     head, part, number = "", "", 0
     for line in lines:
         if line.startswith(_CASE):
@@ -239,9 +239,9 @@ def _parts(lines: Iterable[str]) -> Iterator[str]:
 
 
 def from_text(text: str, name: str) -> ResultSet:
-    """Return the run that a result file holds; as `read_results`, from its text."""
+    """Read the text of a result file, as `read_results` does."""
     try:
-        # (Values of documents may be numbers larger than doubles; figures are none.)
+        # Only values of documents may be numbers larger than doubles; figures never are.
         found = json.loads(text, parse_float=parse_number if '"field_results"' in text else None)
     except (ValueError, RecursionError) as error:
         raise _none(name, f"it is not JSON: {error}") from None
@@ -269,7 +269,7 @@ def _none(name: str, reason: str) -> ConfigurationError:
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of result files, as it is shipped.
+    """Return the JSON Schema of result files, as shipped with the package.
 
     >>> json.loads(schema_text())["title"]
     'jsonmatch results'
@@ -278,14 +278,14 @@ def schema_text() -> str:
 
 
 def _check(found: dict[str, Any], text: str) -> None:
-    """Hold what was read from a text against the schema.
+    """Check the content of a text against the schema.
 
     Raises:
-        ValueError: the schema does not allow it; the message names the first place.
+        ValueError: the schema does not allow it; the message names the first invalid place.
     """
     try:
         error = next(_validator().iter_errors(found), None)
-    except UnicodeEncodeError:  # a key with half of a character, which the validator can't take
+    except UnicodeEncodeError:  # a key with a lone surrogate, which the validator can't handle
         error = next(_validator().iter_errors(json.loads(text, object_pairs_hook=_with_whole_keys)), None)
     if error is not None:
         raise ValueError(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
@@ -303,11 +303,11 @@ def _with_whole_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _results(found: dict[str, Any]) -> ResultSet:
-    """Return the run that a file holds which the schema allows; what a schema can't say is checked here.
+    """Return the run in a file that is valid by the schema; check here what a schema can't express.
 
     Raises:
-        IndexError: a signature is not there.
-        ValueError: a path or pattern is none, or a case is no record of the corpus.
+        IndexError: a signature is missing.
+        ValueError: a path or pattern is invalid, or a case is not a record of the corpus.
     """
     signatures = found["signatures"]
     corpus = found.get("corpus")

@@ -1,4 +1,4 @@
-"""A run as it is kept: its cases, or the figures of a corpus, and what the run was."""
+"""A run as result files keep it: its cases, or the figures of a corpus, and where it comes from."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
 
 MICRO: Final = "micro."
-"""Begins the name of a figure that is not a mean of cases, but of all leaves together."""
+"""Prefix of figures over all leaves together, in place of means over cases."""
 
 
 @final
 class Answers(NamedTuple):
-    """What is said of answers as such, beside how right they are.
+    """How many answers are parsable and valid, whatever their scores.
 
     >>> Answers(texts=4, parsed=3, valid=1, validated=2).rates
     {'parse_rate': 0.75, 'valid_rate': 0.5}
@@ -35,17 +35,17 @@ class Answers(NamedTuple):
     texts: int = 0
     """How many are text."""
     parsed: int = 0
-    """How many of these have JSON in them."""
+    """How many of these contain JSON."""
     valid: int = 0
     """How many their schema allows."""
     validated: int = 0
-    """How many were held against a schema, or had no JSON that could be."""
+    """How many were checked against a schema, or have no JSON to check."""
     not_validated: int = 0
-    """How many the validator can't take."""
+    """How many the validator can't handle."""
 
     @classmethod
     def of(cls, comparisons: Iterable[Comparison]) -> Answers:
-        """Return what comparisons say of their answers."""
+        """Count the answers of comparisons."""
         listed = list(comparisons)
         parsed = Counter(each.parsed for each in listed)
         valid = Counter(each.validity for each in listed)
@@ -59,7 +59,7 @@ class Answers(NamedTuple):
 
     @property
     def rates(self) -> dict[str, float]:
-        """`parse_rate` and `valid_rate`, where there is anything to divide by."""
+        """`parse_rate` and `valid_rate`; a rate that would be 0/0 is left out."""
         found = {}
         if self.texts:
             found["parse_rate"] = self.parsed / self.texts
@@ -74,7 +74,7 @@ _NO_ANSWERS: Final = Answers()
 @final
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The figures of a whole corpus, of whose records not all need be cases.
+    """The figures of a whole corpus; not all of its records need to be kept as cases.
 
     Args:
         metric: the metric's name.
@@ -84,11 +84,11 @@ class Corpus:
         perfect: how many score 1.
         means: the mean of each figure over the records that have figures; empty without any.
         fields: aggregates by schema path, over all records.
-        errors: how much went wrong without ending the run.
+        errors: how many errors did not end the run.
         approximate: how many records have an array that was too large to be paired exactly.
-        unscored: how many records have no figures: batch errors have left nothing to count.
-        answers: what is said of answers as such.
-        by_tag: the figures of the records that have a tag, by the tag as `source=phone`.
+        unscored: how many records have no figures, since batch errors left nothing to count.
+        answers: how many answers are parsable and valid.
+        by_tag: the figures of the records with each tag, such as `source=phone`.
     """
 
     metric: str
@@ -106,7 +106,7 @@ class Corpus:
 
     @property
     def as_case(self) -> Case:
-        """The figures of all records as those of one case, of which tables read the fields."""
+        """The figures of all records as one case, for tables by field."""
         failed = sum(each.batch_errors for each in self.fields.values())
         counts = {"batch_error": failed} if failed else {}
         score, precision, recall, f1 = (self.means.get(name, 0.0) for name in FIGURES)
@@ -117,17 +117,17 @@ class Corpus:
 @final
 @dataclass(frozen=True, slots=True)
 class ResultSet:
-    """The cases of a run, by id, and what the run was.
+    """The cases of a run, by id, and where the run comes from.
 
     Args:
         cases: the cases that count: not those skipped or expected to fail.
-        created: when, as ISO 8601 with a zone; empty if that does not matter.
+        created: when it was made, as ISO 8601 with a zone; empty if that does not matter.
         commit: the git commit, with "+" after it if the tree was not clean; empty without one.
-        versions: of this package, Python, pytest and what scores depend on, by name.
-        collected: how many cases there were to choose from; None if nobody knows.
-        narrowed: why not all cases may be here, such as "-k".
-        corpus: the figures of all records, where the cases are records of a corpus; they outweigh the cases'.
-        judged: whether a judge was asked, which may err: no interval knows how often.
+        versions: of this package, Python, pytest and packages that affect scores, by name.
+        collected: how many cases were collected; None if unknown.
+        narrowed: why cases may be missing here, such as "-k".
+        corpus: the figures of all records, if the cases are records of a corpus; they replace the cases'.
+        judged: whether a judge was asked: intervals do not include its errors.
     """
 
     cases: tuple[Case, ...] = ()
@@ -141,17 +141,17 @@ class ResultSet:
 
     @property
     def number(self) -> int:
-        """How many cases the figures are of: more than there are here if a corpus keeps only some."""
+        """How many cases the figures cover: more than are here if only some records were kept."""
         return len(self.cases) if self.corpus is None else self.corpus.records
 
     @property
     def noun(self) -> str:
-        """What there are several of."""
+        """The noun for what is counted."""
         return "case" if self.corpus is None else "record"
 
     @property
     def is_partial(self) -> bool:
-        """Whether records of the corpus are not here as cases."""
+        """Whether some records of the corpus are not kept as cases."""
         return self.number > len(self.cases)
 
     def mean(self, name: str) -> float | None:
@@ -162,7 +162,7 @@ class ResultSet:
 
     @property
     def scored(self) -> tuple[Case, ...]:
-        """The cases that have figures: where batch errors have left nothing to count, there are none."""
+        """The cases that have figures: batch errors may leave nothing to count."""
         return tuple(case for case in self.cases if case.has_figures)
 
     @property
@@ -174,7 +174,7 @@ class ResultSet:
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of the cases that pass, of the records that score 1; None without cases."""
+        """The share of the cases that pass, or of the records that score 1; None without any."""
         if self.corpus is not None:
             return self.corpus.perfect / self.corpus.records if self.corpus.records else None
         return mean_of([float(case.passed) for case in self.cases])
@@ -186,15 +186,15 @@ class ResultSet:
 
     @property
     def answers(self) -> Answers:
-        """What is said of all answers as such."""
+        """How many answers are parsable and valid."""
         return Answers.of(self.comparisons) if self.corpus is None else self.corpus.answers
 
     @property
     def completeness(self) -> float | None:
-        """The share of the cases there were to choose from that have come to their end.
+        """The share of the collected cases that are complete.
 
-        None without any, or if something kept cases from running and nobody knows how many. Of a corpus: the
-        share of the gold records that have an answer.
+        None without any, or if an unknown number of cases was kept from running. For a corpus, the share of
+        the gold records that have an answer.
         """
         if self.corpus is not None:
             return self.corpus.answered / self.corpus.records if self.corpus.records else None
@@ -206,12 +206,12 @@ class ResultSet:
 
     @property
     def batch_errors(self) -> int:
-        """How many results the figures leave out, since a batch comparator failed."""
+        """How many results the figures leave out because a batch comparator failed."""
         return sum(each.counts.get("batch_error", 0) for each in comparisons_of(self.tabled))
 
     @property
     def errors(self) -> int:
-        """How many errors comparators have made, and how many runs came to no figures."""
+        """How many errors comparators made, plus how many runs have no figures because of an error."""
         if self.corpus is not None:
             return self.corpus.errors
         unscored = sum(bool(run.error) for case in self.cases for run in case.runs)
@@ -231,13 +231,13 @@ class ResultSet:
 
     @property
     def tabled(self) -> tuple[Case, ...]:
-        """The cases that tables are made of: of a corpus one, with the figures of all its records."""
+        """The cases for tables: for a corpus a single one, with the figures of all its records."""
         return self.cases if self.corpus is None else (self.corpus.as_case,)
 
 
 @lru_cache(maxsize=256)
 def counts_extra(signature: str) -> bool:
-    """Tell by the signature of a comparison whether it counts what only actual has.
+    """Tell from the signature of a comparison whether it counts what only actual has.
 
     >>> counts_extra("json_similarity|options:none|schema:none|rules:2")
     False
@@ -251,7 +251,7 @@ def counts_extra(signature: str) -> bool:
 
 
 def segments_of(path: str) -> tuple[Segment, ...]:
-    """Return the segments of a field's path as results keep it: a very deep one was cut, and ends in "…"."""
+    """Return the segments of a field's path as results keep it: a very deep one is cut, and ends in "…"."""
     try:
         return parse_path(path)
     except ConfigurationError:

@@ -1,4 +1,4 @@
-"""Where and when results come from: time, commit, versions."""
+"""The origin of results: time, commit, versions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import ResultSet
 
 _PACKAGES: Final = ("pytest", "numpy", "scipy", "rapidfuzz")
-"""What scores may depend on, or how tests are run."""
+"""Packages that may affect scores, or the way tests run."""
 _SECONDS: Final = 5
-"""How long git may take: a hook or a network drive must not hold a run up."""
+"""How long git may take: a hook or a network drive must not delay a run."""
 
 
 def with_origin(results: ResultSet, folder: Path) -> ResultSet:
-    """Return results with the time, the git commit of a folder, and the versions that are installed."""
+    """Return results with the time, the git commit of a folder, and the installed versions."""
     return replace(
         results,
         created=datetime.now(timezone.utc).replace(microsecond=0).isoformat(),
@@ -44,7 +44,7 @@ def _versions() -> dict[str, str]:
 
 
 def _commit(folder: Path) -> str:
-    """Return the commit that is checked out, with "+" if the tree has changes; empty if that is unknown."""
+    """Return the checked-out commit, with "+" if the tree has changes; empty if it is unknown."""
     commit = _git(folder, "rev-parse", "HEAD")
     if not commit:
         return os.environ.get("GITHUB_SHA") or os.environ.get("CI_COMMIT_SHA") or ""

@@ -1,4 +1,4 @@
-"""A run as far as it has a tag: figures, gates and reports by tag are those of such a run."""
+"""The part of a run that has a tag: figures, gates and reports by tag are those of this part."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _MOST_NAMED: Final = 10
 
 
 def tagged(results: ResultSet, tag: str) -> ResultSet:
-    """Return a run as if only what has a tag had been compared; without a case if nothing has it.
+    """Return a run as if only comparisons with a tag had been made; without cases if none has it.
 
-    A test may compare several documents: only those with the tag count.
+    If a test compares several documents, only those with the tag count.
 
     Args:
         results: the run.
-        tag: a name and its value, as `source=phone`.
+        tag: a name and its value, such as `source=phone`.
     """
     cases = tuple(kept for case in results.cases if (kept := _tagged_case(case, tag)) is not None)
     corpus = results.corpus
     if corpus is not None:
-        # (Without such a record the cases are what there is: none.)
+        # Without such a record there is no corpus, and there are no cases.
         return replace(results, cases=cases, collected=None, corpus=corpus.by_tag.get(tag))
     return replace(results, cases=cases, collected=None)
 
@@ -64,14 +64,14 @@ def tags_of(results: ResultSet) -> list[str]:
 
 
 def tags_of_case(case: Case) -> set[str]:
-    """Return the tags of what is compared in a case, or of the case where it failed before comparing."""
+    """Return the tags of a case's comparisons, or of the case itself if it failed before comparing."""
     compared = ({**case.tags, **each.tags} for run in case.runs for each in run.comparisons)
     failed = (case.tags for run in case.runs if run.error or not run.comparisons)
     return set().union(*map(_texts, (*compared, *failed)))
 
 
 def by_tag(results: ResultSet, name: str) -> Iterator[tuple[str, ResultSet]]:
-    """Yield each value of a tag, sorted, and the run as far as it has that value."""
+    """Yield each value of a tag, sorted, with the part of the run that has it."""
     for tag in tags_of(results):
         of, _, value = tag.partition("=")
         if of == name:
@@ -79,14 +79,14 @@ def by_tag(results: ResultSet, name: str) -> Iterator[tuple[str, ResultSet]]:
 
 
 def without_tag(results: ResultSet, name: str) -> int:
-    """Return how many cases or records have no tag of a name."""
+    """Return how many cases or records have no tag with a name."""
     if results.corpus is not None:
         return results.number - sum(part.number for _, part in by_tag(results, name))
     return sum(all(tag.partition("=")[0] != name for tag in tags_of_case(case)) for case in results.cases)
 
 
 def no_tag(tag: str, results: ResultSet) -> str:
-    """Return that no case has a tag, and which tags there are."""
+    """Return a text that says that no case has a tag, and which tags exist."""
     known = tags_of(results)
     noun = results.noun
     if not known:
@@ -98,7 +98,7 @@ def no_tag(tag: str, results: ResultSet) -> str:
 
 
 def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
-    """Return the first of several names, ten of them if nothing else is said.
+    """Return the first names of a list as text, ten by default, and the number of the others.
 
     >>> listed([f"n{number}" for number in range(12)])
     'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more'

@@ -1,7 +1,7 @@
 """Eval schemas: a JSON Schema with `x-eval-*` keys says how every field is scored.
 
-The names are those of source 5's API reference. They are resolved when they are first used: importing this
-package imports nothing else.
+The names are those of source 5's API reference. They are resolved when first used, so importing this package
+imports nothing else.
 """
 
 from __future__ import annotations
@@ -58,5 +58,5 @@ _HOMES = {
     "schema.resolving": ("resolve_schema_references",),
 }
 if not TYPE_CHECKING:
-    # A type checker that sees it takes any misspelt name for an object.
+    # Hidden from type checkers: with a module `__getattr__` they would accept any misspelt name.
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -19,14 +19,14 @@ _BUILTIN: Final[Mapping[str, Any]] = {
     "null": "exact",
 }
 
-# The changes of `set_type_default`, which hold for this process, as in source 5's API.
+# The changes made by `set_type_default`, which apply to this process, as in source 5's API.
 _changed: Final[dict[str, Any]] = {}
 
 
 def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str, Any]]) -> None:
     """Change the default comparator of a JSON Schema type for this process.
 
-    It holds for schemas parsed and annotated from now on, unless a field's own rules, its `enum` or the
+    It applies to schemas parsed and annotated from now on, unless a field's own rules, its `enum` or the
     options of the call say otherwise.
 
     Args:
@@ -34,7 +34,7 @@ def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str,
         comparator: a name, or {name: {parameters}}.
 
     Raises:
-        ConfigurationError: no such type, or not the form of a comparator. Whether it is registered is
+        ConfigurationError: an unknown type, or an invalid form of a comparator. Whether it is registered is
             checked when a schema is parsed.
 
     >>> set_type_default("string", "levenshtein")
@@ -66,8 +66,8 @@ def changed_defaults() -> dict[str, Any]:
 def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
     """Return the changed defaults by the type of a value, for a place where `types` are allowed.
 
-    In JSON Schema "number" includes integers: where only "number" is declared, its default holds for both. At
-    an object or array the defaults are for undescribed values in it, which can have any type.
+    In JSON Schema "number" includes integers: if only "number" is declared, its default applies to both. At
+    an object or array the defaults apply to undescribed values inside it, which can have any type.
     """
     fitted = changed_defaults()
     if types.isdisjoint(("object", "array")):
@@ -84,7 +84,7 @@ _PARTS: Final = (*_NAMED, "items", "additionalProperties", "allOf", "anyOf", "on
 
 
 def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
-    """Write the default comparator of its type as `x-eval-compare` into every leaf of a schema, in place.
+    """Write into every leaf of a schema, in place, the default comparator of its type as `x-eval-compare`.
 
     A leaf that has a comparator or is skipped is left alone, and so is one of several types with different
     defaults, where the type of the value decides. An `enum` gets `binary`.
@@ -96,7 +96,7 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
         The same dict.
 
     Raises:
-        ConfigurationError: `schema` is no dict.
+        ConfigurationError: `schema` is not a dict.
 
     >>> annotate_xeval({"properties": {"price": {"type": "number"}, "name": {"type": "string"}}})
     {'properties': {'price': {'type': 'number', 'x-eval-compare': 'numeric'}, \
@@ -114,7 +114,7 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(node, dict) or id(node) in seen:
             continue
         seen.add(id(node))
-        # Such a place is one result, and nothing below is compared; but definitions may be used elsewhere.
+        # Such a place is one result: nothing below it is compared, but definitions may be used elsewhere.
         is_decided = "x-eval-compare" in node or OVERRIDE in node or bool(node.get("x-eval-skip"))
         if not is_decided and (comparator := _default_of(node)) is not None:
             node["x-eval-compare"] = comparator
@@ -134,6 +134,6 @@ def _default_of(node: dict[str, Any]) -> Any:
         return "binary"
     if not isinstance(names, list) or not names or not {"array", "object"}.isdisjoint(names):
         return None
-    # A nullable string is compared as a string: null against anything else is 0 by every comparator.
+    # A nullable string is compared as a string: every comparator gives null against anything else 0.
     defaults = [_changed.get(name, _BUILTIN.get(name)) for name in names if name != "null" or len(names) == 1]
     return defaults[0] if all(default == defaults[0] for default in defaults) else None

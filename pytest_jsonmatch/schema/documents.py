@@ -1,4 +1,4 @@
-"""The forms of a schema, the documents that it consists of, and the targets of a `$ref` in them."""
+"""The forms of a schema, the documents it consists of, and the targets of a `$ref` in them."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
 """Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
 _DEEPEST: Final = 200
-"""Values and schemas with more levels don't reach the validator: its recursion would end the process."""
+"""Deeper values and schemas are kept from the validator: its recursion would end the process."""
 
 
 class _Position(NamedTuple):
     """The place of an object in a document."""
 
     address: str
-    """The document's."""
+    """The address of the document."""
     trail: Trail
     base: str
-    """The address that references in the object are relative to."""
+    """The base address of references in the object."""
 
 
 @final
 class Documents:
-    """A schema and the files that it refers to; each is read when a reference first needs it."""
+    """A schema and the files it refers to; each is read when a reference first needs it."""
 
     def __init__(self, root: Schema, path: Path | None) -> None:
         self.root = root
@@ -70,10 +70,10 @@ class Documents:
 
     @classmethod
     def open(cls, source: SchemaSource) -> Documents:
-        """Return the documents of a schema in any form; it is copied or read, never changed.
+        """Return the documents of a schema in any form; the schema itself is not changed.
 
         Raises:
-            ConfigurationError: `source` is not a schema, or the file can't be read.
+            ConfigurationError: `source` is not a schema, or its file can't be read.
         """
         if not isinstance(source, (str, os.PathLike)):
             return cls(plain_copy(_schema_of(source)), None)
@@ -88,7 +88,7 @@ class Documents:
         return documents
 
     def target(self, schema: dict[str, Any]) -> Schema:
-        """Return the schema that another refers to by its `$ref`.
+        """Return the schema that another schema's `$ref` refers to.
 
         Raises:
             ConfigurationError: the reference leads nowhere, or to something that is not a schema.
@@ -120,7 +120,7 @@ class Documents:
         """Return the document at an address; only files are read, nothing is fetched from the network.
 
         Raises:
-            ConfigurationError: no such file, or not JSON.
+            ConfigurationError: the file is missing, or is not JSON.
         """
         address = urldefrag(address)[0]
         if address in self.by_address:
@@ -150,10 +150,10 @@ class Documents:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def validator(self, address: str) -> Any:
-        """Return the validator of the schema at an address, so that references are resolved as they stand.
+        """Return the validator of the schema at an address, relative to which references are resolved.
 
         Raises:
-            ConfigurationError: the schema is not valid, or has too many levels.
+            ConfigurationError: the schema is not valid, or is too deep.
         """
         import jsonschema_rs
 
@@ -170,7 +170,7 @@ class Documents:
 
     @cached_property
     def _registry(self) -> Any:
-        """The documents as the validator has them; it reads other files."""
+        """The documents for the validator, which reads other files when it needs them."""
         import jsonschema_rs
 
         return jsonschema_rs.Registry(
@@ -179,7 +179,7 @@ class Documents:
         )
 
     def _add(self, address: str, document: Schema) -> None:
-        """Add a document: the places of its objects, and the targets of its ids and anchors."""
+        """Add a document: note the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
         waiting: list[tuple[Any, Trail, str]] = [(document, None, address)]
         while waiting:
@@ -188,7 +188,7 @@ class Documents:
                 name = value.get("$id")
                 if isinstance(name, str):
                     name = _joined(base, name)
-                    # (Before draft 2019-09 an anchor was written as an `$id` of `#` and its name.)
+                    # Before draft 2019-09 an anchor was an `$id` of `#` and its name.
                     base = urldefrag(name)[0]
                     self._named.setdefault(name.rstrip("#"), value)
                 if isinstance(anchor := value.get("$anchor"), str):
@@ -199,7 +199,7 @@ class Documents:
 
 def _joined(base: str, reference: str) -> str:
     """Return a reference relative to an address, as an address."""
-    # (`urljoin` knows no URNs.)
+    # `urljoin` does not support URNs.
     return urldefrag(base)[0] + reference if reference[:1] in {"#", ""} else urljoin(base, reference)
 
 
@@ -218,7 +218,7 @@ def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
 
 
 def _containers(value: Any) -> Iterator[tuple[str | int, Any]]:
-    """Yield the objects and arrays in an object or array of a schema, with their keys."""
+    """Yield the objects and arrays directly inside an object or array of a schema, with their keys."""
     members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
     for key, item in members:
         if (type(item) is dict or type(item) is list) and key not in _INSTANCES:
@@ -229,7 +229,7 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
     """Return a schema file's bytes and the schema in it.
 
     Raises:
-        ConfigurationError: it cannot be read, or holds no JSON Schema; the message names the file.
+        ConfigurationError: it cannot be read, or is not a JSON Schema; the message names the file.
     """
     from pytest_jsonmatch.reading.strict import parse_json
 
@@ -267,7 +267,7 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
 
 @lru_cache(maxsize=256)
 def model_schema(model: Any) -> dict[str, Any]:
-    """Return a pydantic model's JSON Schema, which is made once for each class."""
+    """Return a pydantic model's JSON Schema, made once for each class."""
     made: dict[str, Any] = model.model_json_schema()
     return made
 
@@ -277,7 +277,7 @@ def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
 
     Raises:
         ConfigurationError: the schema contains itself as an object (a recursive one uses `$ref`), or has a
-            key that is no string.
+            key that is not a string.
     """
     copied: Schema = _copy(schema, lambda value: value, iter)
     return copied
@@ -295,7 +295,7 @@ def _named(value: Any) -> Any:
 
 
 def _copy(value: Any, leaf: Callable[[Any], Any], order: Callable[[Iterable[Any]], Iterable[Any]]) -> Any:
-    """Copy arrays, and objects with their members in order; `leaf` returns what stands for other values."""
+    """Copy arrays, and objects with their members in an order; `leaf` maps all other values."""
     root: list[Any] = []
     open_ids: set[int] = set()
     stack: list[tuple[Iterator[tuple[Any, Any]], Any, int]] = [(iter([(0, value)]), root, 0)]
@@ -336,10 +336,10 @@ def _put(target: Any, key: Any, value: Any) -> None:
 
 
 def _prepared(document: Schema) -> Any:
-    """Return a document as the validator takes it: plain JSON, of a dialect that it knows."""
+    """Return a document in the form the validator needs: plain JSON, in a dialect that it knows."""
     copy = json_copy(document)
     if not is_validatable(copy):
-        message = f"the validator takes schemas of up to {_DEEPEST} levels, without halves of characters"
+        message = f"the validator takes schemas of up to {_DEEPEST} levels, without lone surrogates"
         raise ConfigurationError(message)
     if isinstance(copy, dict) and not _is_known(copy.get("$schema")):
         copy.pop("$schema", None)
@@ -349,7 +349,7 @@ def _prepared(document: Schema) -> Any:
         if type(value) is dict:
             waiting.extend(value.values())
             if isinstance(reference := value.get("$ref"), str):
-                # The validator takes addresses in ASCII only.
+                # The validator accepts only ASCII addresses.
                 value["$ref"] = quote(reference, safe=_ADDRESS)
         elif type(value) is list:
             waiting.extend(value)
@@ -361,7 +361,7 @@ def _is_known(dialect: object) -> bool:
 
 
 def is_validatable(value: Any) -> bool:
-    r"""Tell whether a JSON value may reach the validator: 200 levels at most, and no lone surrogates.
+    r"""Tell whether the validator can handle a JSON value: at most 200 levels, and no lone surrogates.
 
     >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
     (True, False)

@@ -1,4 +1,4 @@
-"""`validate_gold`: check gold data against the schema that says how to score them."""
+"""`validate_gold`: check gold data against the schema by which they are scored."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class GoldWarning(JsonMatchWarning):
-    """Gold data look wrong but can be scored: a value of another type than declared, or a missing field."""
+    """Gold data look wrong but can be scored: a value is not of the declared type, or a field is missing."""
 
 
 @final
 class _Problem(NamedTuple):
     kind: str
-    """extra, type or missing."""
+    """`extra`, `type` or `missing`."""
     trail: Trail
     told: str
 
@@ -41,21 +41,21 @@ def validate_gold(
 ) -> None:
     """Check gold records against an eval schema.
 
-    A field that the schema does not list is an error: nothing says how to score it. A value of another type
-    than declared and a listed field that is missing are warnings, one `GoldWarning` for each field. Null is
-    allowed everywhere.
+    A field that the schema does not list is an error: nothing says how to score it. Values of another type
+    than declared, and missing listed fields, are warnings: one `GoldWarning` for each field. Null is allowed
+    everywhere.
 
     Args:
         gold: the records, each with a JSON form; an iterator is read once.
         schema: an eval schema, as `parse_eval_schema` takes or returns it.
-        id_field: the member that is a record's id (text or an integer), which need not be in the schema;
-            without it the id is the index.
-        warn_missing: warn of listed fields that a record does not have.
-        strict_types: a value of another type is an error too.
+        id_field: the member with a record's id (text or an integer), which need not be in the schema; by
+            default the id is the index.
+        warn_missing: warn about listed fields that a record does not have.
+        strict_types: treat a value of another type as an error.
 
     Raises:
-        GoldValidationError: (a ValueError) a record has a field that is not in the schema, or no id; or, if
-            asked for, a value of another type. It has `record_id` and `path`.
+        GoldValidationError: (a ValueError) a record has a field that is not in the schema, or no id; or, with
+            `strict_types`, a value of another type. It has `record_id` and `path`.
         ConfigurationError: the schema is not valid.
 
     >>> validate_gold([{"name": "Ada", "born": 1815}], {"properties": {"name": {"type": "string"}}})

@@ -30,17 +30,17 @@ class _Seen:
 def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     """Infer a resolved schema from instances, such as all gold records.
 
-    Integers and fractions together are "number". Values of several types give a list of types. A key that
-    every object has is "required". Of an empty array or object only the type is known.
+    Integers and fractions together give "number". Values of several types give a list of types. A key that
+    every object has is "required". Empty arrays and objects give only a type.
 
     Args:
-        instances: values with a JSON form, one or more; an iterator is read once, and not kept.
+        instances: one or more values with a JSON form; an iterator is read once, and not kept.
 
     Returns:
-        A JSON Schema of `type`, `properties`, `required` and `items`, keys in the order first seen.
+        A JSON Schema of `type`, `properties`, `required` and `items`, with keys in the order first seen.
 
     Raises:
-        ConfigurationError: (a ValueError) no instance at all, or one object instead of a list of them.
+        ConfigurationError: (a ValueError) no instance, or a single object instead of a list of them.
         UnsupportedValueError: (a TypeError) an instance has no JSON form.
 
     >>> infer_schema([{"id": 1, "tags": []}, {"id": 2.5, "tags": ["new", None]}])

@@ -1,4 +1,4 @@
-"""Keywords of a schema as they are written, `x-eval-*` too; a ConfigurationError says what they can't be."""
+"""Read the keywords of a schema, `x-eval-*` included; a ConfigurationError says what is wrong with one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ OVERRIDE: Final = "x-override-evaluator"
 RULE_KEYS: Final = frozenset({OVERRIDE, *(PREFIX + word for word in FIELD_WORDS)})
 """The keys of a schema that are rules."""
 _AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
-"""Rules that are kept as they are written; plans read them once more."""
+"""Rules that are kept as written; plans read them again."""
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result, whatever the schema says below it."""
 
 
 def types_of(schema: dict[str, Any]) -> frozenset[str]:
-    """Return the types that `type` allows; none if it is not there."""
+    """Return the types that `type` allows; an empty set without `type`."""
     written = schema.get("type")
     if written is None:
         return frozenset()
@@ -51,7 +51,7 @@ def enum_of(schema: dict[str, Any]) -> list[Any] | None:
 
 
 def schemas_of(schema: dict[str, Any], keyword: str) -> list[Schema]:
-    """Return the list of schemas at a keyword that is there."""
+    """Return the list of schemas at a keyword, which must be present."""
     parts = schema[keyword]
     if not isinstance(parts, list) or not parts:
         raise ConfigurationError(f"{keyword} is {parts!r}; it is a list of schemas")
@@ -62,7 +62,7 @@ def schemas_of(schema: dict[str, Any], keyword: str) -> list[Schema]:
 
 
 def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
-    """Return the schemas at a keyword by their names; none if it is not there."""
+    """Return the schemas at a keyword by their names; an empty dict without the keyword."""
     parts = schema.get(keyword)
     if parts is None:
         return {}
@@ -75,7 +75,7 @@ def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
 
 
 def conditional_schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that hold for some values only; the members that they list are allowed."""
+    """Return the schemas that apply only to some values; the members that they list are allowed."""
     parts = [schema.get("then"), schema.get("else")]
     for keyword in ("dependentSchemas", "dependencies"):
         if isinstance(depending := schema.get(keyword), dict):
@@ -84,14 +84,14 @@ def conditional_schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def no_schema(what: str, value: object) -> ConfigurationError:
-    """Return the error of a value that is no schema."""
+    """Return the error for a value that is not a schema."""
     return ConfigurationError(f"{what} is {value!r}; a schema is an object, or true or false")
 
 
 def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rules written at one schema by their names without `x-eval-`, checked for their form.
+    """Return the rules written in one schema, by name without `x-eval-`, checked for their form.
 
-    `x-override-evaluator` comes out as `compare`.
+    `x-override-evaluator` is returned as `compare`.
 
     Raises:
         ConfigurationError: an unknown `x-eval-` key, two comparators, or an invalid rule.
@@ -103,7 +103,7 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
         if key not in RULE_KEYS:
             raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, RULE_KEYS)}")
         if value is None:
-            continue  # as some writers of JSON write a missing key
+            continue  # some libraries write null for a missing key
         word = "compare" if key == OVERRIDE else key.removeprefix(PREFIX)
         if word in rules:
             raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")

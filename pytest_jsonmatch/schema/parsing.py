@@ -1,4 +1,4 @@
-"""`parse_eval_schema`: a JSON Schema with `x-eval-*` keys, checked, as the tree that plans are made from."""
+"""`parse_eval_schema`: check a JSON Schema with `x-eval-*` keys, and make it a tree for plans."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Parsed:
     contents: dict[Path, bytes]
 
     def holds(self) -> bool:
-        """Tell whether everything that it was made from is unchanged."""
+        """Tell whether everything it was made from is unchanged."""
         return self.state == _state() and all(
             _content(path) == content for path, content in self.contents.items()
         )
@@ -49,11 +49,11 @@ def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
 
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
-            or a pydantic model class; it is not changed. A tree is returned as it is.
+            or a pydantic model class; it is not changed. A tree is returned unchanged.
 
     Returns:
-        The root. The same schema gives the same tree again, until something is registered. Its `digest` is a
-        hash of the content, files that it refers to included, which results carry in their signature.
+        The root. The same schema gives the same tree, until something is registered. The root's `digest` is a
+        hash of the content, including files that it refers to; the signatures of results contain it.
 
     Raises:
         ConfigurationError: (a ValueError) the schema is not valid, a `$ref` leads nowhere, or a rule names an
@@ -89,9 +89,9 @@ def _state() -> tuple[int, dict[str, Any]]:
 
 
 def _key(source: object) -> Any:
-    """Return a key that identical schemas share; None if it would be costly.
+    """Return a key that identical schemas share; None if there is no cheap one.
 
-    It is made for every comparison, by C code, which the hash in signatures is too slow for.
+    It is made for every comparison, so by C code: the hash in signatures would be too slow.
     """
     if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
         source = model_schema(source)
@@ -111,7 +111,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
-    """Return every place of a schema once, with the first path that leads to it.
+    """Return every place of a schema once, with the first path found to it.
 
     Raises:
         ConfigurationError: something in the schema is not valid; the message begins with the path.

@@ -1,6 +1,6 @@
-"""Schemas simplified: `$ref` followed, `allOf` merged, `anyOf` and `oneOf` merged or decided by the value.
+"""Simplify schemas: follow `$ref`, merge `allOf`, and merge `anyOf` and `oneOf` or let the value decide.
 
-A `Place` is one position in a schema; `Reader.flat` returns what holds there, a `Flat`, whose members are
+A `Place` is one position in a schema; `Reader.flat` returns what applies there, a `Flat`, whose members are
 places again. Places are interned: a recursive schema is a finite graph of them, however deep the data.
 """
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import Documents, Schema
 
-# The limit of combinations of branches of several unions, each of which becomes a node.
+# At most this many combinations of branches of several unions; each becomes a node.
 _MAX_ALTERNATIVES: Final = 256
 _ENDLESS: Final = "the schema refers to itself with nothing in between"
 _ANY: Final[frozenset[str]] = frozenset()
-# The keys that say nothing themselves of the values at a place.
+# The keys that themselves say nothing about the values at a place.
 _SILENT: Final = frozenset(
     {"$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary", "discriminator"}
     | {"allOf", "anyOf", "oneOf"}
 )
-# These, and the keys that `Flat` says in its own words: all others are notes.
+# These, and the keys that `Flat` has attributes for; all others are notes.
 _READ: Final = (
     _SILENT
     | RULE_KEYS
@@ -55,7 +55,7 @@ _READ: Final = (
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A schema as written; with `own`, without its references and its `allOf`, `anyOf` and `oneOf`."""
+    """A schema as written; with `own`, without its `$ref`, `allOf`, `anyOf` and `oneOf`."""
 
     schema: Schema
     own: bool
@@ -64,7 +64,7 @@ class Source:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class AllOf:
-    """All of its parts hold; later ones take precedence."""
+    """All parts apply; later ones take precedence."""
 
     parts: tuple[Place, ...]
 
@@ -72,7 +72,7 @@ class AllOf:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyOf:
-    """The first of its branches that accepts the value holds."""
+    """The first branch that accepts the value applies."""
 
     branches: tuple[Place, ...]
 
@@ -83,20 +83,20 @@ Place: TypeAlias = "Source | AllOf | AnyOf"
 @final
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One of several schemas that may hold at a place."""
+    """One of several schemas that may apply at a place."""
 
     test: Place
     """The schema that the value is tested against."""
     node: Place
-    """What holds if the test passes."""
+    """The schema that applies if the test passes."""
     by_type: bool
-    """No other alternative has its types, so the value's type decides."""
+    """Whether the value's type decides, since no other alternative has its types."""
 
 
 @final
 @dataclass(slots=True)
 class Flat:
-    """What a schema says of one place, without references and combinations."""
+    """What a schema says about one place, without references and combinations."""
 
     types: frozenset[str] = _ANY
     properties: dict[str, Place] | None = None
@@ -113,12 +113,12 @@ class Flat:
 
     @property
     def of_objects(self) -> bool:
-        """Whether something is said of an object's members."""
+        """Whether the schema says anything about an object's members."""
         return self.properties is not None or self.rest is not None or self.additional is not None
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The types allowed; if none are written, those that the other keywords concern."""
+        """The allowed types; if none are written, those that the other keywords concern."""
         if self.types or not (self.of_objects or self.items):
             return self.types
         return frozenset(
@@ -126,7 +126,7 @@ class Flat:
         )
 
     def children(self) -> Iterator[tuple[Segment | None, Place]]:
-        """Yield the places below this one, each with the step there; None for alternatives."""
+        """Yield the places below this one, each with the step to it; None for alternatives."""
         yield from (self.properties or {}).items()
         if self.rest is not None:
             yield ANY_KEY, self.rest
@@ -142,7 +142,7 @@ class _ContradictionError(ConfigurationError):
 
 @final
 class Reader:
-    """Reads one schema, with the files that it refers to, place by place."""
+    """Reads one schema, with the files it refers to, place by place."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
@@ -152,7 +152,7 @@ class Reader:
         self.root = self.source(documents.root)
 
     def source(self, schema: Schema, *, own: bool = False) -> Place:
-        """Return the place of a schema; a mere reference has the place of its target."""
+        """Return the place of a schema; for a mere reference, the place of its target."""
         seen: set[int] = set()
         while not own and type(schema) is dict:
             if not schema.keys().isdisjoint(("allOf", "anyOf", "oneOf")):
@@ -174,7 +174,7 @@ class Reader:
         return self._interned.setdefault(key, Source(schema, own))
 
     def all_of(self, parts: Iterable[Place]) -> Place:
-        """Return the place where all parts hold, without duplicates; the last mention of each counts."""
+        """Return the place where all parts apply, without duplicates; the last mention of each counts."""
         flat: dict[Place, None] = {}
         for part in parts:
             for one in part.parts if isinstance(part, AllOf) else (part,):
@@ -184,15 +184,15 @@ class Reader:
         return single[0] if len(single) == 1 else self._interned.setdefault(single, AllOf(single))
 
     def any_of(self, branches: Iterable[Place]) -> Place:
-        """Return the place where the first branch that accepts the value holds."""
+        """Return the place where the first branch that accepts the value applies."""
         single = tuple(dict.fromkeys(branches))
         return single[0] if len(single) == 1 else self._interned.setdefault(("any", *single), AnyOf(single))
 
     def flat(self, place: Place) -> Flat:
-        """Return what holds at a place.
+        """Return what applies at a place.
 
         Raises:
-            ConfigurationError: the schema is not one; the message does not name the place.
+            ConfigurationError: the schema is invalid; the message does not name the place.
         """
         found = self._flats.get(place)
         if found is None:
@@ -211,7 +211,7 @@ class Reader:
             self._flats[place] = found
         return found
 
-    # One schema.
+    # A single schema.
 
     def _read(self, source: Source) -> Flat:
         schema = source.schema
@@ -223,7 +223,7 @@ class Reader:
         return self.flat(parts[0]) if len(parts) == 1 else self._merged(parts)
 
     def parts(self, source: Source) -> tuple[Place, ...]:
-        """Return the places whose conjunction is a schema: its references, branches, and own keywords."""
+        """Return the places that together make up a schema: its references, branches, and own keywords."""
         schema = source.schema
         if type(schema) is bool or source.own:
             return (source,)
@@ -292,11 +292,11 @@ class Reader:
             elements.append(items)
         elif items is not None and not isinstance(items, bool):
             raise no_schema("items", items)
-        # The elements of a tuple share one path, `[]`: the first schema that accepts one holds for it.
+        # The elements of a tuple share one path, `[]`: the first schema that accepts an element applies.
         if elements:
             flat.items = self.any_of(map(self.source, elements))
 
-    # Several schemas that all hold.
+    # Several schemas that all apply.
 
     def _merged(self, parts: Sequence[Place]) -> Flat:
         flats = [self.flat(part) for part in parts]
@@ -366,7 +366,7 @@ class Reader:
             found.append((self.all_of(test for test, _ in chosen if test is not None), node))
         return found
 
-    # Several schemas of which one holds.
+    # Several schemas of which one applies.
 
     def _united(self, branches: Sequence[Place]) -> Flat:
         entries: list[tuple[Place, Place]] = []
@@ -374,14 +374,14 @@ class Reader:
             if isinstance(branch, Source) and branch.schema is False:
                 continue
             alternatives = self.flat(branch).alternatives
-            # The rest of the branch has to hold as well.
+            # The rest of the branch must accept the value as well.
             entries.extend((self.all_of((branch, one.test)), one.node) for one in alternatives)
             if not alternatives:
                 entries.append((branch, branch))
         return self._chosen(entries)
 
     def _chosen(self, entries: list[tuple[Place, Place]]) -> Flat:
-        """Return what holds where one of several schemas does, each given as (test, what holds)."""
+        """Return what applies where one of several schemas does, each given as (test, schema)."""
         tests: dict[Place, list[Place]] = {}
         for test, node in entries:
             tests.setdefault(node, []).append(test)
@@ -403,7 +403,7 @@ class Reader:
 
 
 def _possible(flat: Flat) -> Flat:
-    """Drop what is said of members or elements if no object or array is allowed."""
+    """Drop what concerns members or elements if no object or array is allowed."""
     if flat.types and "object" not in flat.types:
         flat.properties = flat.rest = flat.additional = None
         flat.required = None
@@ -413,7 +413,7 @@ def _possible(flat: Flat) -> Flat:
 
 
 def overlap(left: frozenset[str], right: frozenset[str]) -> bool:
-    """Tell whether a value can be of both sets of types; an empty set allows all.
+    """Tell whether a value can fit both sets of types; an empty set allows all.
 
     >>> overlap(frozenset({"number"}), frozenset({"integer"}))
     True

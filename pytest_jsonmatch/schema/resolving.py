@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.schema.places import Flat, Place
 
-# Definitions that use each other twice double the size with every level; an error is better than no memory.
+# Definitions that use each other twice double the size with every level: stop before memory runs out.
 _MAX_PLACES: Final = 200_000
 
 
 def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
-    """Return a schema of `type`, `properties` and `items` that says the same.
+    """Return an equivalent schema of `type`, `properties` and `items`.
 
     `$ref` is replaced by its target, `allOf` is merged, and so are `anyOf` and `oneOf` whose branches have
-    different types. True alternatives stay as `anyOf`, and the places of a recursive schema as `$ref`.
-    Keywords that only restrict values (`pattern`, `minimum`) and the `x-eval-*` keys are kept; `not`, `if`
-    and others that combine schemas in other ways are left out.
+    different types. True alternatives stay as `anyOf`, and recursive places as `$ref`. Keywords that only
+    restrict values (`pattern`, `minimum`) and the `x-eval-*` keys are kept; `not`, `if` and others that
+    combine schemas in other ways are left out.
 
     Args:
         schema: a dict, the path of a JSON file, or a pydantic model class; not changed.
@@ -102,7 +102,7 @@ class _Writer:
 
 
 def _keywords(flat: Flat) -> dict[str, Any]:
-    """Return the keywords of a place that hold no schemas."""
+    """Return the keywords of a place that do not contain schemas."""
     written: dict[str, Any] = {}
     names = [name for name in (*SCHEMA_TYPES[1:], "null") if name in flat.kinds]
     if names and not flat.alternatives:

@@ -1,4 +1,4 @@
-"""Values held against JSON Schemas, or branches of one, by `jsonschema-rs`; no other files are read."""
+"""Check values against JSON Schemas, or branches of one, with `jsonschema-rs`; no other files are read."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.places import Alternative, Place
 
 _MOST_LISTED: Final = 20
-"""So many violations of one answer are listed."""
+"""At most this many violations of one answer are listed."""
 _LONGEST: Final = 200
 
 
 def branch_test(
     alternative: Alternative, kinds: frozenset[str], documents: Documents
 ) -> Callable[[Any], bool]:
-    """Return the test of one alternative, of the value's type if that is enough; `kinds` are its types.
+    """Return the test of one alternative: of the value's type alone if that is enough; `kinds` are its types.
 
     Raises:
         ConfigurationError: the validator refuses the schema.
@@ -45,24 +45,24 @@ def _accepts(place: Place, documents: Documents) -> Callable[[Any], bool]:
     schema = place.schema
     if isinstance(schema, bool):
         return lambda _: schema
-    # By its address, so that its references are resolved relative to it.
+    # By its address, to which its references are relative.
     is_valid: Callable[[Any], bool] = documents.validator(documents.location(schema)).is_valid
     return is_valid
 
 
 @final
 class Violations:
-    """Tells what in a value a whole schema does not allow; its validator is made for the first value."""
+    """Lists what a whole schema does not allow in a value; the validator is made for the first value."""
 
     def __init__(self, root: Schema, path: Path | None) -> None:
         self._root = root
         self._path = path
 
     def __call__(self, value: Any) -> tuple[str, ...] | None:
-        """Return what the schema does not allow in a value, each with its path; None if that can't be told.
+        """Return what the schema does not allow in a value, each with its path; None if it can't be checked.
 
         Raises:
-            ConfigurationError: the schema is no valid JSON Schema.
+            ConfigurationError: the schema is not a valid JSON Schema.
         """
         if self._validator is None or not is_validatable(value):
             return None
@@ -76,7 +76,7 @@ class Violations:
 
     @cached_property
     def _validator(self) -> Any:
-        """The validator; None for a schema that it can't take."""
+        """The validator; None for a schema that it can't handle."""
         if not is_validatable(json_copy(self._root)):
             return None
         documents = Documents(self._root, self._path)

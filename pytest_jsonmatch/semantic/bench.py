@@ -30,7 +30,7 @@ _NO_JUDGE: Final = (
 
 
 def as_judge(given: object) -> Judge:
-    """Return what was given as a judge: an object with `judge(items)`, or a function of one item.
+    """Return a judge: an object with `judge(items)` as it is, or made from a function of one item.
 
     Raises:
         ConfigurationError: it is neither.
@@ -44,8 +44,8 @@ def as_judge(given: object) -> Judge:
         if callable(given):
             return CallableJudge(given)
     raise ConfigurationError(
-        f"judge is {given!r}; it is an object with judge(items), a function of one item, or the name of a "
-        "registered judge"
+        f"judge is {given!r}; it must be an object with judge(items), a function of one item, or the name of "
+        "a registered judge"
     )
 
 
@@ -74,18 +74,18 @@ class Memory:
         """How many questions triage has left out."""
 
     def note(self, *, saved: int = 0, errors: int = 0) -> None:
-        """Count what triage has left out of a comparison, and questions that no judge was asked."""
+        """Count the questions that triage left out, and those that no judge was asked."""
         with self._lock:
             self.saved += saved
             self.usage += JudgeUsage(errors=errors)
 
     def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:
-        """Return what a judge says of each item, by its id; equal questions are one.
+        """Return a judge's answer about each item, by its id; equal questions are asked once.
 
         Args:
             given: a judge, or a function of one item.
-            items: with ids of their own.
-            mode: a judge that has a method `in_mode` is asked in that; None: as it is.
+            items: the items, with distinct ids.
+            mode: the mode for a judge that has a method `in_mode`; None: its own.
         """
         asked = self._asked(given, mode)
         mine: dict[Question, JudgeItem] = {}
@@ -99,8 +99,7 @@ class Memory:
                 answers[item.id] = asked.answers[key]
         if mine:
             self._put(asked, mine)
-        # This thread's own answers are set before it waits for those of others, so threads never wait in a
-        # ring.
+        # This thread's own answers are set before it waits for those of others, so there is no deadlock.
         return {name: answer.result() for name, answer in answers.items()}
 
     def _asked(self, given: object, mode: Mode | None) -> _Asked:
@@ -146,7 +145,7 @@ class Memory:
 
 
 _MOST_JUDGES: Final = 64
-"""How many judges are remembered; the oldest is forgotten first."""
+"""At most this many judges are remembered; the oldest is forgotten first."""
 
 
 @final
@@ -171,7 +170,7 @@ def _checked(answers: object, number: str) -> Answer:
         isinstance(answer, Verdict) and isinstance(cast("object", answer.equivalent), bool)
     ):
         return answer
-    return JudgeError("invalid", f"the judge answered {answer!r}, which is no Verdict")
+    return JudgeError("invalid", f"the judge answered {answer!r}, which is not a Verdict")
 
 
 def question_of(item: JudgeItem) -> Question:
@@ -192,7 +191,7 @@ class Bench:
     Args:
         given: a judge, a function of one item, or the name of a registered judge; None for the default.
         default: makes the judge for questions that name none, if `given` is None; it may return None.
-        memory: of the run.
+        memory: that of the run.
         mode: "off": no judge is asked. "cached": verdicts come from cache files only. "live": a judge with a
             cache is asked about the rest, whatever its own mode. None: each judge's own mode.
 
@@ -230,8 +229,8 @@ class Bench:
         """Return the answer about each item, by its id.
 
         Args:
-            name: of the judge that the fields ask for; None for the default one.
-            items: with ids of their own.
+            name: the judge that the fields name; None for the default one.
+            items: the items, with distinct ids.
 
         Raises:
             ConfigurationError: there is no judge, or none of that name.
@@ -252,7 +251,7 @@ class Bench:
         return {item.id: error for item in items}
 
     def judge(self, name: str | None = None) -> object:
-        """Return the judge for questions that ask for one by name, or for none."""
+        """Return the judge of a name, or the one for questions that name none."""
         registry = active_registry()
         wanted = self._given if name is None else name
         if isinstance(wanted, str):

@@ -27,12 +27,12 @@ class CachedJudge:
         path: the file of verdicts, JSON Lines; it must exist only if there is no judge.
         mode: "live": takes verdicts from the file, asks about the rest, and keeps the answers. "cached": a
             pair that is not in the file is a JudgeError of the kind `cache miss`.
-        model: whose verdicts these are; None: the judge's own `model`, or the name of its class.
+        model: the model that gave the verdicts; None: the judge's own `model`, or the name of its class.
         prompt: the version of the prompt; None: the judge's own `prompt`, or none.
 
     Raises:
-        ConfigurationError: there is no such mode. When it is asked: a line of the file is no verdict (with
-            its file:line), or the file can't be read, or, in the mode `live`, not be written.
+        ConfigurationError: there is no such mode. When it is asked: a line of the file is not a verdict (with
+            its file:line), or the file can't be read or, in the mode `live`, written.
 
     >>> import tempfile, pathlib
     >>> from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
@@ -60,7 +60,7 @@ class CachedJudge:
         prompt: str | None = None,
     ) -> None:
         if mode not in {"live", "cached"}:
-            raise ConfigurationError(f"mode is {mode!r}; it is 'live' or 'cached'")
+            raise ConfigurationError(f"mode is {mode!r}; it must be 'live' or 'cached'")
         if judge is not None:
             model = _text(judge, "model", type(judge).__name__) if model is None else model
             prompt = _text(judge, "prompt", "") if prompt is None else prompt
@@ -79,7 +79,7 @@ class CachedJudge:
 
     @property
     def usage(self) -> JudgeUsage:
-        """What has been done so far, by the judge that is asked too."""
+        """What has been done so far, including what the judge did that is asked."""
         with self._lock:
             return self._usage if self._judge is None else self._judge.usage + self._usage
 
@@ -100,7 +100,7 @@ class CachedJudge:
         if mode == self._mode or self._judge is None:
             return self
         found = CachedJudge(self._judge, self._file.path, mode=mode, model=self.model, prompt=self.prompt)
-        found._file = self._file  # it is where it was, also when the working directory has changed
+        found._file = self._file  # the same file, even if the working directory has changed
         return found
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
@@ -138,13 +138,13 @@ class CachedJudge:
         )
 
     def _ask(self, judge: Judge, unknown: Sequence[tuple[Key, JudgeItem]]) -> Answers:
-        """Ask about pairs, and keep what is said."""
+        """Ask about pairs, and keep the verdicts."""
         self._file.check_writable()
         answers = judge.judge([item for _, item in unknown])
         forgotten = JudgeError("missing", "the judge gave no answer")
         said = [(key, item.id, answers.get(item.id, forgotten)) for key, item in unknown]
         fresh = {key: answer for key, _, answer in said if not isinstance(answer, JudgeError)}
-        # Another process may have asked the same meanwhile: what is in the file stands.
+        # Another process may have asked the same meanwhile: then the file's verdict counts.
         kept = self._file.add(fresh, str(self.model), str(self.prompt))
         return {name: kept.get(key, answer) for key, name, answer in said}
 

@@ -1,4 +1,4 @@
-"""The comparator `semantic`: whether two values mean the same, as a judge says."""
+"""The comparator `semantic`: whether two values mean the same, according to a judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class _Semantic:
         check_names("comparator 'semantic'", params, _PARAMETERS)
         for name in _PARAMETERS:
             if name in params and not (isinstance(params[name], str) and str(params[name]).strip()):
-                raise ConfigurationError(f"comparator 'semantic': {name!r} is a text, not {params[name]!r}")
+                raise ConfigurationError(
+                    f"comparator 'semantic': {name!r} must be a text, not {params[name]!r}"
+                )
 
     def __call__(self, items: Sequence[BatchItem], judge: object = None) -> dict[str, Any]:
         bench = judge if isinstance(judge, Bench) else Bench(judge)

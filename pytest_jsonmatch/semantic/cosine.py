@@ -1,6 +1,6 @@
-"""The comparator `cosine`: how near two strings' embeddings are.
+"""The comparator `cosine`: how similar two strings' embeddings are.
 
-Values that are no strings are compared by JSON equality, a string against another type scores 0.
+Values other than strings are compared by JSON equality; a string against another type scores 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
 
 _NAME: Final = "comparator 'cosine'"
-# What a model says of a string depends, in the seventh digit, on the strings that it is given at once.
+# A model's vector of a string depends, in the seventh digit, on the other strings in the same call.
 _STEPS: Final = 10_000.0
 
 
@@ -60,7 +60,7 @@ def _bind(params: Params) -> Scoring:
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
         from pytest_jsonmatch.engine.compare.tables import equality_table
 
-        # (Without a vector there is a string's equal only: it may be one that has none either.)
+        # Equal strings match even if they have no vectors.
         scores: Matrix = _scores(vectors.products(expected, actual), floor)
         scores[equality_table(expected, actual) == 1.0] = 1.0
         return scores
@@ -74,4 +74,4 @@ def _bind(params: Params) -> Scoring:
 
 
 COSINE: Final = Comparator("cosine", _bind)
-"""max(0, cosine) of two strings' embeddings (source 4), to four digits; equal strings score 1."""
+"""max(0, cosine) of two strings' embeddings, as in structeval, to four digits; equal strings score 1."""

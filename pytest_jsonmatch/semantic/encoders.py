@@ -66,7 +66,7 @@ def _folder(model: str) -> Path | None:
     try:
         folder = Path(model).expanduser()
         return folder.absolute() if folder.is_dir() else None
-    except (OSError, RuntimeError, ValueError):  # no name of any file
+    except (OSError, RuntimeError, ValueError):  # no file can have this name
         return None
 
 
@@ -95,7 +95,7 @@ def _of_object(name: str, encoder: Encoder) -> Vectors:
 
 
 def _of_folder(model: str, name: str, folder: Path) -> Vectors:
-    """Return the vectors of a model in a folder; its name in a cache does not depend on the place."""
+    """Return the vectors of a model in a folder; its name in a cache does not depend on where that is."""
     _require_library(model)
 
     @lru_cache(maxsize=1)
@@ -141,7 +141,7 @@ def _require_library(model: str) -> None:
 
 
 def _load(model: str, source: str) -> Encoder:
-    """Load a model by sentence-transformers."""
+    """Load a model with sentence-transformers."""
     try:
         from sentence_transformers import SentenceTransformer
     except Exception as error:  # torch fails in many ways
@@ -174,7 +174,7 @@ def _in_hub_cache(model: str) -> Path | None:
     names = [model] if "/" in model else [f"{_HUB_OWNER}{model}", model]
     for name in names:
         for file in ("modules.json", "config.json"):
-            with suppress(ValueError):  # no name of any model
+            with suppress(ValueError):  # no model can have this name
                 found = try_to_load_from_cache(name, file)
                 if isinstance(found, str):
                     return Path(found).parent
@@ -210,8 +210,7 @@ class _SentenceModel:
         import torch
 
         if os.getpid() != self._process:
-            # The threads of the parent process do not exist in a forked child; waiting for them would never
-            # end.
+            # The threads of the parent process do not exist in a forked child, which would wait forever.
             torch.set_num_threads(1)
             self._process = os.getpid()
         threads = torch.get_num_threads()
@@ -239,7 +238,7 @@ def _processes() -> int:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Return a fingerprint of a folder's files; hidden files do not count."""
+    """Return a fingerprint of a folder's files, except hidden ones."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)

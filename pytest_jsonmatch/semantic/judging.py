@@ -1,4 +1,4 @@
-"""The interface of judges: they get pairs of values, and say of each whether the two mean the same."""
+"""The interface of judges, which get pairs of values and say whether the two mean the same."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Verdict:
 
 @final
 class JudgeError(JsonMatchError):
-    """An item ends without a verdict: `kind` says in a word or two why, the message is a sentence.
+    """An item has no verdict: `kind` says why in a word or two, the message in a sentence.
 
     The kinds are budget, cache miss, connection, http, invalid, missing, off, refused, timeout and truncated.
 
@@ -100,7 +100,7 @@ class JudgeUsage:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Anything that judges. It has to be safe to call from several threads.
+    """Anything that judges. It must be safe to call from several threads.
 
     A judge whose verdicts are cached may have two texts that they depend on: `model`, the name of the model,
     and `prompt`, the version of the prompt.
@@ -143,7 +143,7 @@ class CallableJudge:
 
     def __init__(self, fn: Callable[[JudgeItem], object]) -> None:
         if not callable(fn):
-            raise TypeError(f"a judge is made of a function of one item, not of {type(fn).__name__}")
+            raise TypeError(f"a judge is made from a function of one item, not from {type(fn).__name__}")
         self._fn = fn
         self._usage = JudgeUsage()
         self._lock = Lock()
@@ -169,7 +169,7 @@ class CallableJudge:
             return answer
         if isinstance(answer, bool):
             return Verdict(answer)
-        return JudgeError("invalid", f"the judge returned {answer!r}; it returns a bool or a Verdict")
+        return JudgeError("invalid", f"the judge returned {answer!r}; it must return a bool or a Verdict")
 
     @property
     def usage(self) -> JudgeUsage:

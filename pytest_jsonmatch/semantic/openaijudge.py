@@ -40,15 +40,15 @@ _LONGEST_MESSAGE: Final = 300
 _CONNECT_SECONDS: Final = 5.0
 """The time to connect is shorter than the time to answer."""
 _GIVE_UP_AFTER: Final = 3
-"""After so many failed requests in a row nothing more is sent."""
+"""After this many failed requests in a row, nothing more is sent."""
 _TOO_MANY: Final = 429
-"""An endpoint that says so is there, and may answer the next request."""
+"""An endpoint with this status is up, and may answer the next request."""
 _NO_KEY: Final = "no-key"
 """The client insists on a key."""
 _UNANSWERED: Final = frozenset({"connection", "http", "timeout"})
-"""How a request ends that the model did not get to answer."""
+"""The kinds of errors after which there is no answer of the model."""
 _HINTS: Final = {
-    400: "for options that a model does not take see the settings 'structured', 'temperature' and 'seed'",
+    400: "if the model does not accept an option, see the settings 'structured', 'temperature' and 'seed'",
     401: "check the key",
     402: "check the account's quota",
     403: "check the key",
@@ -63,23 +63,23 @@ _Found: TypeAlias = "dict[str, Verdict | JudgeError]"
 class OpenAIJudge:
     """Asks a language model, in batches, over the official `openai` client (the extra `judge`).
 
-    Nothing is imported and no connection is made before the first question. Every item ends as a Verdict or a
+    Nothing is imported and no connection is made before the first question. Every item gets a Verdict or a
     JudgeError.
 
     Args:
-        model: the model's name at the endpoint (at Azure that of the deployment).
+        model: the model's name at the endpoint (on Azure, the deployment's name).
         base_url: the endpoint, such as `http://localhost:11434/v1`; None: OpenAI's.
         api_key: the key; None: the one in the environment variable `api_key_env`.
-        api_key_env: None: `OPENAI_API_KEY`, but none for a `base_url`.
-        client: a ready client of the `openai` package instead of all these; its timeout and retries count.
-        batch_size: pairs in a request, at most.
-        concurrency: requests under way at once, at most, of all threads.
-        timeout: seconds without a byte from the endpoint after which a request has failed.
+        api_key_env: None: `OPENAI_API_KEY`, or no key if there is a `base_url`.
+        client: a ready client of the `openai` package instead of the above; its timeout and retries count.
+        batch_size: at most this many pairs are in a request.
+        concurrency: at most this many requests are under way at once, over all threads.
+        timeout: seconds without a byte from the endpoint after which a request fails.
         retries: how often the client sends a request again after 408, 409, 429, 5xx, a cut connection or a
             timeout.
         max_calls: budget in requests; those that the client sends again count once.
         max_tokens: budget in tokens, of prompts and answers.
-        structured: how the form of an answer is asked for: "json_schema", "json_object" or "none".
+        structured: how the form of an answer is requested: "json_schema", "json_object" or "none".
         temperature: None for models that accept none.
         instructions: additional instructions for the model.
         seed: sent if it is given.
@@ -122,12 +122,12 @@ class OpenAIJudge:
         self._given = client
         self._made: openai.OpenAI | None = None
         self._tokens = 0
-        """Of all requests; of those under way and those that the endpoint does not count as estimated."""
+        """Of all requests; estimated for those under way and those that the endpoint does not count."""
         self._slots = BoundedSemaphore(self.concurrency)
         self._lock = Lock()
         self._usage = JudgeUsage()
         self._failures: tuple[JudgeError, ...] = ()
-        """Of the requests that have failed since one was answered."""
+        """The errors of the requests that have failed since one was answered."""
 
     def __repr__(self) -> str:
         return f"OpenAIJudge({self.model!r})"
@@ -220,13 +220,13 @@ class OpenAIJudge:
         middle = len(left) // 2 if len(left) == len(batch) else 0
         for part in filter(None, (left[:middle], left[middle:])):
             answers = self._once(part, attempt=1)
-            # If the second request was not answered, the first error stands.
+            # If the second request was not answered, the first error remains.
             unanswered = {"budget", *_UNANSWERED}
             found.update({name: said for name, said in answers.items() if _kind(said) not in unanswered})
         return found
 
     def _once(self, batch: list[Question], attempt: int) -> _Found:
-        """Ask about a batch in one request; an error of the whole request is that of each item."""
+        """Ask about a batch in one request; an error of the whole request applies to each item."""
         asked = named(batch, attempt)
         try:
             said = read_answer(self._answer(asked, new=0 if attempt else len(batch)), asked)
@@ -235,7 +235,7 @@ class OpenAIJudge:
         return {each.item.id: said[name] for name, each in asked.items()}
 
     def _answer(self, asked: dict[str, Question], new: int) -> str:
-        """Send one request and return what the model writes; a JudgeError if there is nothing."""
+        """Send one request and return what the model writes; raise a JudgeError if there is nothing."""
         content = messages(asked, self.instructions)
         # One token for two bytes overestimates almost any text.
         size = sum(len(each["content"].encode("utf-8", "replace")) for each in content)
@@ -269,21 +269,21 @@ class OpenAIJudge:
         return self._content(completion)
 
     def _reserve(self, tokens: int, new: int) -> None:
-        """Take a request from the budget; a JudgeError if it might exceed a limit."""
+        """Take a request from the budget; raise a JudgeError if it might exceed a limit."""
         with self._lock:
             if self.max_calls is not None and self._usage.calls >= self.max_calls:
                 raise JudgeError("budget", f"max_calls={self.max_calls} is used up")
             if self.max_tokens is not None and self._tokens + tokens > self.max_tokens:
                 raise JudgeError(
                     "budget",
-                    f"max_tokens={self.max_tokens} would be passed: {self._tokens:,} are used or set aside, "
+                    f"max_tokens={self.max_tokens} could be exceeded: {self._tokens:,} are used or reserved, "
                     f"and the next request may take {tokens:,}",
                 )
             self._tokens += tokens
             self._usage += JudgeUsage(calls=1, items=new)
 
     def _options(self) -> dict[str, Any]:
-        """Return the options of a request, beside the model and the messages."""
+        """Return the options of a request, besides the model and the messages."""
         options = {"temperature": self.temperature, "seed": self.seed}
         found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         if self.structured == "json_object":
@@ -294,19 +294,19 @@ class OpenAIJudge:
         return found
 
     def _content(self, completion: Any) -> str:
-        """Return the text of a chat completion; a JudgeError if there is none."""
+        """Return the text of a chat completion; raise a JudgeError if there is none."""
         try:
             choice = completion.choices[0]
             content, refusal, finish = choice.message.content, choice.message.refusal, choice.finish_reason
-        except (AttributeError, LookupError, TypeError):  # the client does not look into what it is sent
+        except (AttributeError, LookupError, TypeError):  # the client does not check what it receives
             shown = self._clean(str(completion))
-            raise JudgeError("invalid", f"the endpoint's answer is no chat completion: {shown}") from None
+            raise JudgeError("invalid", f"the endpoint's answer is not a chat completion: {shown}") from None
         if refusal:
-            raise JudgeError("refused", f"the model does not answer: {self._clean(str(refusal))}")
+            raise JudgeError("refused", f"the model refuses to answer: {self._clean(str(refusal))}")
         if finish == "content_filter":
             raise JudgeError("refused", "the endpoint's content filter stopped the answer")
         if finish == "length":
-            raise JudgeError("truncated", "the answer ends at the limit of its length")
+            raise JudgeError("truncated", "the answer is cut off at its length limit")
         if not isinstance(content, str) or not content.strip():
             raise JudgeError("invalid", "the judge's answer is empty")
         return content
@@ -334,7 +334,7 @@ class OpenAIJudge:
         return self._client().base_url.netloc.decode()
 
     def _clean(self, text: str) -> str:
-        """Return a message on one line, not long, and without the key."""
+        """Return a message on one line, shortened, and without the key."""
         line = " ".join(text.replace(str(self._client().api_key) or _NO_KEY, "***").split())
         return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - 1]}…"
 
@@ -360,15 +360,14 @@ class OpenAIJudge:
             ) from None
         timeout = library.Timeout(self.timeout, connect=min(_CONNECT_SECONDS, self.timeout))
         try:
-            # The key is in no variable here, which pytest --showlocals would show if the client can't be
-            # made.
+            # No variable here has the key: pytest --showlocals would show it if the client can't be made.
             return library.OpenAI(
                 base_url=self.base_url, api_key=self._key(), timeout=timeout, max_retries=self.retries
             )
         except ConfigurationError:
             raise
         except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
-            raise ConfigurationError(f"no client for the judge {self.model!r}: {error}") from None
+            raise ConfigurationError(f"the judge {self.model!r} can't make its client: {error}") from None
 
     def _key(self) -> str:
         if (own := self._own_key()) is not None:
@@ -434,6 +433,6 @@ def make_judge(given: Mapping[str, object]) -> Judge:
     if model is None:
         if mode == "cached":
             return CachedJudge(None, cache)
-        raise ConfigurationError("no model judges: name one, such as 'gpt-4.1-mini'")
+        raise ConfigurationError("the judge needs a model: name one, such as 'gpt-4.1-mini'")
     judge = OpenAIJudge(model, **settings)
     return judge if cache is None else CachedJudge(judge, cache, mode=mode)

@@ -1,6 +1,6 @@
 """The prompt: instructions, and pairs of values as data that cannot pose as instructions; and its answer.
 
-Of the answer nothing is guessed: there is a verdict for an id, or a reason why it is missing.
+Nothing in the answer is guessed: there is a verdict for an id, or a reason why it is missing.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
 
 _LONGEST_REASON: Final = 300
 PROMPT_VERSION: Final = "1"
-"""Of `INSTRUCTIONS` and of how pairs are written; verdicts in a cache are kept apart by it."""
+"""The version of `INSTRUCTIONS` and of how pairs are written; caches keep its verdicts apart from others."""
 
 MAX_CHARACTERS: Final = 40_000
-"""How long the pairs of one request may be, as JSON; a pair that is longer by itself is not asked about."""
+"""The pairs of one request are at most this long, as JSON; a pair that is longer alone is not asked about."""
 
 INSTRUCTIONS: Final = """\
 You judge whether two values mean the same.
@@ -66,8 +66,8 @@ ANSWER_SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 
-# Invisible characters and those with an effect: controls, bidirectional marks, private use, halves of
-# surrogate pairs, and tags (which can hide text from people, not from models).
+# Invisible characters and those with an effect: controls, bidirectional marks, private use, lone
+# surrogates, and tags (which can hide text from people, not from models).
 _UNSEEN: Final = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ud800-\uf8ff\ufeff\uffa0\ufff0-\uffff"
@@ -89,7 +89,7 @@ def value_text(value: Any, limit: int) -> str:
     r"""Return a JSON value of any depth as JSON text; invisible characters are escaped.
 
     Raises:
-        JudgeError: (of the kind `invalid`) it is longer than `limit` characters, or no JSON (a NaN).
+        JudgeError: (of the kind `invalid`) it is longer than `limit` characters, or not JSON (NaN).
 
     >>> print(value_text({"city": "Saint-\u200bMalo"}, 100))
     {"city": "Saint-\u200bMalo"}
@@ -101,7 +101,7 @@ def value_text(value: Any, limit: int) -> str:
         try:
             parse_json(text)
         except JsonParseError:
-            raise JudgeError("invalid", "a value holds NaN or an infinity, which is no JSON") from None
+            raise JudgeError("invalid", "a value contains NaN or an infinity, which is not JSON") from None
     return text
 
 
@@ -109,7 +109,7 @@ def question(item: JudgeItem) -> Question:
     """Return an item with its text in a request.
 
     Raises:
-        JudgeError: (of the kind `invalid`) it is too long, or a value is no JSON.
+        JudgeError: (of the kind `invalid`) it is too long, or a value is not JSON.
     """
     words = {"field": item.path, "description": item.description, "criterion": item.criterion}
     said: dict[str, Any] = {name: text for name, text in words.items() if text is not None}
@@ -125,7 +125,7 @@ def question(item: JudgeItem) -> Question:
 def named(questions: Sequence[Question], attempt: int = 0) -> dict[str, Question]:
     """Return questions by ids for one request.
 
-    An id depends on all values of the request, so that no author of a value can know it; the same request
+    An id depends on all values of the request, so that the author of a value cannot know it; the same request
     always has the same ids.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
@@ -189,7 +189,7 @@ def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | Judge
     >>> read_answer('{"verdicts": [{"id": "7c", "reason": "", "equivalent": false}]}', ["7c"])
     {'7c': Verdict(equivalent=False, reason=None)}
     >>> print(read_answer('{"verdicts": [{"id": "7c", "equivalent": 0.5}]}', ["7c"])["7c"])
-    invalid: the judge's verdict is 0.5; it has to be true or false
+    invalid: the judge's verdict is 0.5; it must be true or false
     """
     given: dict[str, list[dict[str, JsonValue]]] = {}
     unknown: list[str] = []
@@ -213,7 +213,7 @@ def _entries(text: str) -> list[Any]:
         found = extract_json(text, want="object").value
     except JsonExtractionError as error:
         begins = f"; it begins {error.excerpt!r}" if error.excerpt else ""
-        raise JudgeError("invalid", f"the judge's answer is no JSON: {error.reason}{begins}") from None
+        raise JudgeError("invalid", f"the judge's answer is not JSON: {error.reason}{begins}") from None
     entries = found.get("verdicts") if isinstance(found, dict) else None
     if not isinstance(entries, list):
         raise JudgeError("invalid", f"the judge's answer has no list of verdicts: {render(found, 100)}")
@@ -225,7 +225,7 @@ def _verdict(entries: list[dict[str, JsonValue]]) -> Verdict | JudgeError:
     for value in values:
         if not isinstance(value, bool):
             shown = render(value, 40)
-            return JudgeError("invalid", f"the judge's verdict is {shown}; it has to be true or false")
+            return JudgeError("invalid", f"the judge's verdict is {shown}; it must be true or false")
     if len(set(values)) > 1:
         return JudgeError("invalid", "the judge's answer has two verdicts for this pair: true and false")
     reason = entries[0].get("reason")

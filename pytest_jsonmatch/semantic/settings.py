@@ -12,10 +12,10 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 
 Mode: TypeAlias = Literal["live", "cached", "off"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-"""live: ask, and keep verdicts; cached: only take kept verdicts; off: judge nothing."""
+"""live: ask, and keep verdicts; cached: use only kept verdicts; off: judge nothing."""
 
 Structured: TypeAlias = Literal["json_schema", "json_object", "none"]
-"""How the form of an answer is asked for."""
+"""How the form of an answer is requested."""
 
 
 def check_setting(name: str, value: object) -> None:
@@ -24,7 +24,7 @@ def check_setting(name: str, value: object) -> None:
     >>> check_setting("batch_size", 0)
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.ConfigurationError: batch_size is 0; it is an integer, 1 or more
+    pytest_jsonmatch.ConfigurationError: batch_size is 0; it must be an integer, 1 or more
     """
     rule = _RULES[name]
     if not rule.holds(value):
@@ -80,45 +80,45 @@ def _is_number(value: object) -> bool:
 
 def _integer(least: int) -> _Rule:
     return _Rule(
-        lambda value: type(value) is int and value >= least, f"it is an integer, {least} or more", int
+        lambda value: type(value) is int and value >= least, f"it must be an integer, {least} or more", int
     )
 
 
 def _one_of(words: tuple[str, ...]) -> _Rule:
     named = ", ".join(map(repr, words[:-1]))
-    return _Rule(lambda value: value in words, f"it is {named} or {words[-1]!r}")
+    return _Rule(lambda value: value in words, f"it must be {named} or {words[-1]!r}")
 
 
-_TEXT: Final = _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it is a text")
+_TEXT: Final = _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text")
 _RULES: Final[Mapping[str, _Rule]] = {
     "model": _TEXT,
     "base_url": _Rule(
         lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
-        "it begins with http:// or https://",
+        "it must begin with http:// or https://",
     ),
-    # (A value that breaks this rule may be a key: it is not shown.)
+    # A value that breaks this rule may be a key: it is not shown.
     "api_key_env": _Rule(
         lambda value: (
             isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", value) is not None
         ),
-        "it is the name of an environment variable that holds the key, such as GROQ_API_KEY; the key itself "
-        "is never a setting",
+        "it must be the name of an environment variable that has the key, such as GROQ_API_KEY; the key "
+        "itself is never a setting",
         shown=False,
     ),
     "mode": _one_of(MODES),
     "cache": _Rule(
-        lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it is the path of a file"
+        lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it must be a file's path"
     ),
     "batch_size": _integer(1),
     "concurrency": _integer(1),
-    "timeout": _Rule(lambda value: _is_number(value) and value > 0, "it is a number above 0", float),
+    "timeout": _Rule(lambda value: _is_number(value) and value > 0, "it must be a number above 0", float),
     "retries": _integer(0),
     "max_calls": _integer(0),
     "max_tokens": _integer(0),
     "structured": _one_of(get_args(Structured)),
     "temperature": _Rule(
         lambda value: value is None or (_is_number(value) and value >= 0),
-        "it is a number, 0 or more, or none",
+        "it must be a number, 0 or more, or none",
         lambda text: None if text.lower() == "none" else float(text),
     ),
     "seed": _integer(0),

@@ -29,7 +29,7 @@ _CREATE: Final = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vect
 _SELECT: Final = "SELECT vector FROM vectors WHERE key = ?"
 _INSERT: Final = "INSERT OR REPLACE INTO vectors VALUES (?, ?)"
 
-# The folder that a pytest session has set; a list, so that there is one place for it.
+# The folder that a pytest session has set; a list, so that functions can change it.
 _folder: Final[list[Path | None]] = [None]
 
 
@@ -69,7 +69,7 @@ class VectorCache:
     Args:
         folder: made when the first vector is written.
         model: the encoder's name, for people who look at the folder.
-        revision: of the model; vectors of different revisions are kept apart.
+        revision: the model's; vectors of different revisions are kept apart.
     """
 
     __slots__ = ("path",)
@@ -117,7 +117,7 @@ class VectorCache:
             yield
         except (OSError, sqlite3.OperationalError) as error:
             _warn(f"{self.path} can't be used ({error}); vectors are computed again")
-        except (sqlite3.DatabaseError, TypeError, ValueError) as error:  # or a row that is no vector
+        except (sqlite3.DatabaseError, TypeError, ValueError) as error:  # or a row is not a vector
             for name in (self.path, Path(f"{self.path}-journal")):
                 with suppress(OSError):
                     name.unlink()

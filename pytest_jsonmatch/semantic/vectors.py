@@ -1,8 +1,8 @@
 """Vectors of strings: each string encoded once, kept in memory up to a bound, compared without rounding.
 
 A vector is kept at length 1 in fixed point: every component is a whole number of steps of 2**-26. Products
-of such vectors are whole numbers below 2**53, so that doubles add them up exactly, in whatever order: a score
-is the same to the last bit, whether it comes of two vectors or of a matrix product of thousands.
+of such vectors are whole numbers below 2**53, so that doubles add them up exactly, in any order: a score is
+the same to the last bit, whether it comes from two vectors or from a matrix product of thousands.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EncoderError(JsonMatchError):
 class EncoderWarning(JsonMatchWarning):
     """An encoder has made no vectors for some strings; the message says why.
 
-    Errors of results name fields; in unordered arrays such strings just stay without a partner.
+    Errors in results name fields; in unordered arrays such strings just stay unpaired.
     """
 
 
@@ -50,9 +50,9 @@ class Vectors:
     """The vectors that one encoder makes.
 
     Args:
-        name: what errors call the encoder.
-        load: returns the encoder; called when the first string is to be encoded. What it raises as a
-            ConfigurationError is raised for every string.
+        name: the name of the encoder in errors.
+        load: returns the encoder; called when the first string is to be encoded. If it raises a
+            ConfigurationError, this is raised for every string.
         revision: returns the encoder's revision, which the cache on disk needs; None if the encoder has none.
             Called only if there is a cache folder.
 
@@ -102,7 +102,7 @@ class Vectors:
                 self._failed = {text: why for text, why in self._failed.items() if text in wanted}
 
     def product(self, left: str, right: str) -> float:
-        """Return the scalar product of two strings' vectors, in units of which `ONE` is 1.
+        """Return the scalar product of two strings' vectors, scaled so that `ONE` stands for 1.
 
         Raises:
             EncoderError: one of them has no vector.
@@ -208,7 +208,7 @@ class Vectors:
             rows = _as_rows(returned, len(texts))
             if not isinstance(rows, str):
                 return self._fixed(texts, rows)
-            why = f"returned {rows}; it returns one row of numbers for each of the {len(texts):,} strings"
+            why = f"returned {rows}; it must return one row of numbers for each of the {len(texts):,} strings"
         self._failed.update(dict.fromkeys(texts, f"the encoder {self.name!r} {why}"))
         return {}
 
@@ -239,7 +239,7 @@ class Vectors:
 _ROWS: Final = 512
 """Rows that are processed at a time, so that intermediate values stay in the CPU's cache."""
 _OVERHEAD: Final = 300
-"""Bytes that a string, its array and their dict entry take beside the numbers, roughly."""
+"""Bytes that a string, its array and their dict entry take besides the numbers, roughly."""
 _MOST_FAILED: Final = 10_000
 
 
@@ -258,7 +258,7 @@ def _divide(rows: NDArray[np.float64], by: NDArray[np.float64]) -> None:
 
 
 def _as_rows(returned: Any, count: int) -> NDArray[Any] | str:
-    """Return what an encoder returned as `count` rows of numbers; a text that says what it is otherwise."""
+    """Return what an encoder returned as `count` rows of numbers, or a text that describes it otherwise."""
     import numpy as np
 
     try:
@@ -266,14 +266,14 @@ def _as_rows(returned: Any, count: int) -> NDArray[Any] | str:
     except ValueError:
         return "rows of different lengths"
     if rows.dtype.kind not in "biuf":
-        return f"a {type(returned).__name__} that is no array of numbers"
+        return f"a {type(returned).__name__} that is not an array of numbers"
     if rows.ndim != 2 or rows.shape[0] != count or rows.shape[1] < 1:
         return f"an array of shape {rows.shape}"
     return rows
 
 
 def _encodable(text: str) -> str:
-    r"""Return a text that tokenizers accept: half a surrogate pair, which JSON can hold, is replaced.
+    r"""Return a text that tokenizers accept: lone surrogates, which JSON allows, are replaced.
 
     >>> _encodable("a\ud800b") == "a\ufffdb"
     True

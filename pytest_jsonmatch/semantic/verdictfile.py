@@ -1,7 +1,7 @@
-"""The file of verdicts: JSON Lines, one verdict a line, sorted, to be committed, read in a diff and merged.
+"""The file of verdicts: JSON Lines, one verdict per line, sorted, to be committed, diffed and merged.
 
-It is always replaced as a whole, so that whoever reads it sees whole lines. Writers take turns, by a lock,
-and read what others have written before they write.
+It is always replaced as a whole, so that readers see whole lines. Writers take turns, by a lock, and read
+what others have written before they write.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _TEXTS: Final = ("path", "model", "prompt", "reason", "description", "criterion"
 _MEMBERS: Final = {*_REQUIRED, *_TEXTS}
 
 _Who: TypeAlias = "tuple[str, str]"
-"""A model, and the version of what it was told."""
+"""A model, and the version of its prompt."""
 
 
 @final
 class Key(NamedTuple):
-    """What one question is, its values as JSON text with sorted keys."""
+    """What identifies a question; its values are JSON text with sorted keys."""
 
     path: str
     expected: str
@@ -54,14 +54,14 @@ class Key(NamedTuple):
 
 
 _Entry: TypeAlias = "tuple[Key, _Who, Verdict]"
-"""What a line says."""
+"""The content of a line."""
 
 
 def key_of(item: JudgeItem) -> Key:
-    """Return what a verdict on an item is kept by, beside the model and its prompt.
+    """Return the key of a verdict on an item, to which the model and its prompt are added.
 
     Raises:
-        JudgeError: (of the kind `invalid`) a value is too long, or no JSON.
+        JudgeError: (of the kind `invalid`) a value is too long, or not JSON.
 
     >>> key_of(JudgeItem("1", "address", {"zip": 1, "city": "Rome"}, None)).expected
     '{"city": "Rome", "zip": 1}'
@@ -122,7 +122,7 @@ class VerdictFile:
         """Read the file, if it has changed.
 
         Raises:
-            ConfigurationError: it can't be read; `required`, and it does not exist; or a line is no verdict.
+            ConfigurationError: it can't be read, or is missing but `required`; or a line is not a verdict.
         """
         with self._lock:
             self._refresh()
@@ -153,7 +153,7 @@ class VerdictFile:
                 key, who, verdict = entries[line] = self._entries.get(line) or _parsed(line)
             except ValueError as error:
                 raise ConfigurationError(
-                    f"{self.path}:{number}: {error}; delete the line, and the pair is asked about again"
+                    f"{self.path}:{number}: {error}; delete the line to have the pair asked about again"
                 ) from None
             first = numbers.setdefault((key, who), number)
             if found.setdefault(key, {}).setdefault(who, verdict).equivalent != verdict.equivalent:
@@ -209,7 +209,7 @@ def _writers_lock(path: Path) -> BaseFileLock:
     """Return the lock for writing a file of verdicts; the lock file is not beside the committed file."""
     from filelock import FileLock
 
-    user = getattr(os, "getuid", int)()  # (On Windows the folder is the user's own.)
+    user = getattr(os, "getuid", int)()  # on Windows the folder is the user's own
     digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return FileLock(Path(tempfile.gettempdir(), f"pytest-jsonmatch-{user}-{digest}.lock"))
 
@@ -238,24 +238,24 @@ def _text(text: str | None) -> str:
 def _parsed(line: bytes) -> _Entry:
     """Read a line; a ValueError says what is wrong with it."""
     if line.startswith((b"<<<<<<<", b"=======", b">>>>>>>")):
-        raise ValueError("a merge has left its marks here")
+        raise ValueError("a merge has left a conflict marker here")
     try:
         found: Any = parse_json(line)
     except JsonParseError as error:
         raise ValueError(str(error)) from None
     if not isinstance(found, dict):
-        raise ValueError("no JSON object")  # noqa: TRY004 - one kind of error for every bad line
+        raise ValueError("not a JSON object")  # noqa: TRY004 - one kind of error for every bad line
     for name in found:
         if name not in _MEMBERS:
             raise ValueError(f"there is no {name!r} in a verdict{did_you_mean(name, _MEMBERS)}")
     for name in _REQUIRED:
         if name not in found:
-            raise ValueError(f"a verdict without {name!r}")
+            raise ValueError(f"the verdict has no {name!r}")
     if not isinstance(found["equivalent"], bool):
-        raise ValueError(f"'equivalent' is {found['equivalent']!r}; it is true or false")  # noqa: TRY004
+        raise ValueError(f"'equivalent' is {found['equivalent']!r}; it must be true or false")  # noqa: TRY004
     for name in _TEXTS:
         if name in found and not isinstance(found[name], str):
-            raise ValueError(f"{name!r} is no text")
+            raise ValueError(f"{name!r} is not a text")
     words = (found.get("description"), found.get("criterion"))
     item = JudgeItem("", found["path"], found["expected"], found["actual"], *words)
     return key_of(item), (found["model"], found["prompt"]), Verdict(found["equivalent"], found.get("reason"))

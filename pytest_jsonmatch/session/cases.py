@@ -1,4 +1,4 @@
-"""Golden cases in a run of pytest: how they run, and the file that keeps their answers."""
+"""Golden cases in a run of pytest: how they run, and the file with their recorded answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _MAX_SOURCE: Final = 4000
-"""So many characters of an input, and of an answer, are shown in a report."""
+"""A report shows at most this many characters of an input, and of an answer."""
 
 
 def open_writer(config: pytest.Config, record: str) -> OutputWriter:
@@ -37,7 +37,7 @@ def open_writer(config: pytest.Config, record: str) -> OutputWriter:
 
 
 def case_rules(session: Session) -> CaseRules:
-    """Return how golden cases are run, made once a session; `pytest.UsageError` for a bad file of answers."""
+    """Return how golden cases run, made once per session; `pytest.UsageError` for a bad file of answers."""
     if session.case_rules is None:
         session.case_rules = _made(session)
     return session.case_rules
@@ -82,10 +82,10 @@ def _made(session: Session) -> CaseRules:
 
 
 def source_of(case: GoldenCase, actual: object) -> str:
-    """Return as JSON text a case's input, and its answer if that is text, both of bounded length."""
+    """Return JSON text with a case's input, and its answer if that is text, both of limited length."""
     try:
         asked = case.input if case.has_input else ""
-    except JsonMatchError:  # a file that is not there, and that nobody else has asked for
+    except JsonMatchError:  # a missing file, which was not needed so far
         asked = ""
     if isinstance(asked, bytes):
         asked = f"({len(asked):,} bytes)"
@@ -96,7 +96,7 @@ def source_of(case: GoldenCase, actual: object) -> str:
 
 
 def _updater(session: Session) -> Updater:
-    """Return what decides which cases are rewritten."""
+    """Return the object that decides which cases are rewritten."""
     from pytest_jsonmatch.assertions import comparing_of
     from pytest_jsonmatch.golden.update import Updater
 

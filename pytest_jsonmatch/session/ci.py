@@ -1,4 +1,4 @@
-"""The files that a run writes: results, reports, and what GitHub Actions and GitLab read."""
+"""The files that a run writes: results, reports, and those for GitHub Actions and GitLab."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STEP_BYTES: Final = (1 << 20) - 1_000
 
 
 def link() -> str:
-    """Return the address of the commit's files at GitHub, if the run is there."""
+    """Return the address of the commit's files on GitHub; "" outside GitHub Actions."""
     names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")
     parts = [os.environ.get(name, "") for name in names]
     return f"{parts[0]}/{parts[1]}/blob/{parts[2]}/" if all(parts) else ""
@@ -33,7 +33,7 @@ def link() -> str:
 
 
 def faults(session: Session, results: ResultSet) -> Sequence[Fault]:
-    """Return the cases that failed, each with the place in the repository where it did."""
+    """Return the failed cases, each with the place of its failure in the repository."""
     from pytest_jsonmatch.report.view import faults_of
 
     crashes, rootdir = session.outcomes.crashes, session.config.rootpath
@@ -57,7 +57,7 @@ def _repository(folder: Path) -> Path:
 
 
 def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
-    """Return file and line of a crash, from the root of the repository; outside of it those of the test."""
+    """Return file and line of a crash, relative to the repository; if it is outside, those of the test."""
     path = Path(os.path.realpath(rootdir / crash.path))
     if crash.path and path.is_relative_to(root):
         return path.relative_to(root).as_posix(), crash.line
@@ -69,7 +69,7 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 
 
 def write_files(session: Session, run: RunView) -> tuple[list[tuple[str, str]], bool]:
-    """Write the files that were asked for, even if one fails; return notes, and if all were written."""
+    """Write the requested files, even if one fails; return notes, and whether all were written."""
     from pytest_jsonmatch.golden.filenames import display_name
     from pytest_jsonmatch.results.atomic import write_file
 
@@ -90,7 +90,7 @@ def write_files(session: Session, run: RunView) -> tuple[list[tuple[str, str]], 
 
 
 def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
-    """Yield the files that were asked for: where, what it is, and its content."""
+    """Yield each requested file: its path, what it is, and its content."""
     settings, rootdir = session.settings, session.config.rootpath
     here = session.config.invocation_params.dir
     targets = []
@@ -133,9 +133,9 @@ def _page(session: Session, run: RunView) -> bytes:
 
 
 def _write_step_summary(run: RunView) -> str:
-    """Append the report to the summary of a step of GitHub Actions, if there is one; return what went wrong.
+    """Append the report to the step summary of GitHub Actions, if there is one; return what went wrong.
 
-    It was not asked for on the command line, so a failure here does not fail the run.
+    No option requests it, so a failure here does not fail the run.
     """
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name or not run.results.cases:
@@ -156,7 +156,7 @@ def _write_step_summary(run: RunView) -> str:
 
 
 def show_annotations(terminalreporter: pytest.TerminalReporter, run: RunView, *, unicode: bool) -> None:
-    """Write the annotations of GitHub Actions, where these are read."""
+    """Write annotations if the run is in GitHub Actions."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     from pytest_jsonmatch.report.ci import workflow_commands

@@ -1,4 +1,4 @@
-"""A run that has ended, held against its gates and its baseline: for the terminal, and for files."""
+"""A finished run, checked against its gates and its baseline: for the terminal, and for files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.session import Session
 
 _HIDING: Final = frozenset({"--lf", "node ids"})
-"""What keeps cases from being collected, so that their number is unknown."""
+"""Options that keep cases from being collected, so that their number is unknown."""
 
 
 def read_baseline(session: Session, name: str) -> Baseline:
@@ -48,7 +48,7 @@ def read_baseline(session: Session, name: str) -> Baseline:
 
 
 def view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
-    """Return the run with everything that follows from all of its tests."""
+    """Return the run with everything that is computed from all of its tests."""
     settings, outcomes = session.settings, session.outcomes
     cases = outcomes.cases()
     collected = outcomes.collected - outcomes.cases_left_out
@@ -69,7 +69,7 @@ def view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
         headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
         faults=ci.faults(session, results),
         others_failed=outcomes.failed_otherwise,
-        # A test that failed before it compared is a case, which counts as 0.
+        # A test that failed before comparing is a case that counts as 0.
         left_out=[each for each in outcomes.left_out.items() if each[0] != FAILED_BEFORE],
         link=ci.link(),
         by=settings.by,
@@ -83,7 +83,7 @@ def _compared(session: Session, results: ResultSet) -> tuple[BaselineDiff | None
     before, settings = session.baseline.results, session.settings
     diff = compare_runs(before, results)
     if not diff.is_comparable or session.stopper is not None:
-        # A sequential test replaces the usual one: using both would make errors more frequent.
+        # A sequential test replaces the ordinary one: using both would make errors more frequent.
         return diff, None
     gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
     return diff, change_of_runs(before, results, gate, by=settings.by)

@@ -1,4 +1,4 @@
-"""The judges of a run of pytest: the fixture `jsonmatch_judge`, the ini option, and the usage."""
+"""The judges of a run of pytest: the fixture `jsonmatch_judge`, the ini option, and usage counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Judging:
     def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
         self.memory = Memory()
         self.is_triage_aside = False
-        """Whether a comparison was made without the triage that it asked for."""
+        """Whether a comparison was made without the triage it requested."""
         self._settings = settings
         self._root = root
         self._find = find
@@ -49,7 +49,7 @@ class Judging:
         return Bench(given, default=self._of_test, memory=self.memory, mode=self._settings.judge_mode)
 
     def _of_test(self) -> object:
-        """Return the value of the running test's fixture, if it is overridden; else the judge of the ini."""
+        """Return the value of the running test's fixture, if overridden; else the configured judge."""
         recorder = self._find()
         if recorder is None or recorder.request is None:
             return self.configured()
@@ -60,7 +60,7 @@ class Judging:
         """Return the judge of `jsonmatch_judge` in the configuration file; None if it names none.
 
         Raises:
-            ConfigurationError: a setting has a value that it cannot have.
+            ConfigurationError: a setting has an invalid value.
         """
         said: dict[str, Any] = dict(self._settings.judge)
         if self._configured is not None or not said.keys() - {"mode"}:
@@ -70,7 +70,7 @@ class Judging:
         said["mode"] = self._settings.judge_mode or "live"
         if said.get("cache"):
             place, here = self._root / said["cache"], Path.cwd()
-            # As short as possible, since messages name it.
+            # The shortest path, since messages name it.
             said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
             self._configured = make_judge(said)
@@ -85,9 +85,9 @@ class Judging:
             close()
 
     def usage_since(self) -> list[float]:
-        """Return what judges did since the last call, as plain numbers; empty for nothing.
+        """Return what judges did since the last call, as plain numbers; empty if nothing.
 
-        They are the fields of a `JudgeUsage`, the number of questions that triage has left out, and 1 if it
+        They are the fields of a `JudgeUsage`, the number of questions that triage left out, and 1 if triage
         was set aside.
         """
         now = [*astuple(self.memory.usage), self.memory.saved]

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
 
 _CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
-"""What pytest itself takes for a sign of continuous integration, if it is set and not empty."""
+"""The variables by which pytest itself detects continuous integration, if set and not empty."""
 _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
 _SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 _JUDGE_MODES: Final = ("live", "cached", "off")
 
 
-# -- how values of the configuration file are read: each raises a ValueError for a wrong one ---------------
+# -- reading values of the configuration file: each reader raises a ValueError for a wrong value -----------
 
 
 def _threshold(raw: Any) -> float:
-    """Return a number from 0 to 1, given as text or, in native TOML, as a number; booleans are none."""
+    """Return a number from 0 to 1, given as text or, in native TOML, as a number; booleans are refused."""
     number = math.nan if isinstance(raw, bool) else float(raw)
     if 0 <= number <= 1:
         return number
@@ -66,18 +66,18 @@ def _paths(raw: Any) -> tuple[str, ...]:
 
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
-    """Return the settings of a judge, one `NAME = VALUE` a line; their meaning is checked when needed."""
+    """Return the settings of a judge, one `NAME = VALUE` a line; most values are checked when needed."""
     found: dict[str, str] = {}
     for line in _strings(raw):
         name, equals, value = (part.strip() for part in line.partition("="))
         if not equals or not name:
             raise ValueError(f"got {line!r}")
         if name in found:
-            raise ValueError(f"{name} is there twice")
+            raise ValueError(f"{name} is given twice")
         found[name] = value
     mode = found.get("mode", "live")
     if mode not in _JUDGE_MODES:
-        raise ValueError(f"mode is {mode!r}, which is none of {', '.join(_JUDGE_MODES)}")
+        raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(_JUDGE_MODES)}")
     return tuple(found.items())
 
 
@@ -87,7 +87,7 @@ def _summary(raw: object) -> str:
     raise ValueError(f"got {raw!r}")
 
 
-# -- how values of the command line are read ---------------------------------------------------------------
+# -- reading values of the command line --------------------------------------------------------------------
 
 
 def _repeats(raw: str) -> int:
@@ -97,7 +97,7 @@ def _repeats(raw: str) -> int:
 
 
 def _update(raw: str) -> tuple[str, ...]:
-    """Return which cases are updated, and how: "new,force" is ("new", "force")."""
+    """Return which cases to update, and how: "new,force" is ("new", "force")."""
     words = raw.split(",")
     mode, ways = (words[0], words[1:]) if words[0] in _UPDATE_MODES else ("failed", words)
     if _UPDATE_WAYS.issuperset(ways):
@@ -109,7 +109,7 @@ def _update(raw: str) -> tuple[str, ...]:
 
 
 def _baseline_name(raw: str) -> str:
-    """Return the name of a baseline without `.json`: its file has that anyway."""
+    """Return the name of a baseline without `.json`, which its file always has."""
     name = raw.removesuffix(".json")
     if not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}:
         raise argparse.ArgumentTypeError(f"{raw!r} can't name a baseline; for any file use --jsonmatch-json")
@@ -121,7 +121,7 @@ def _baseline_name(raw: str) -> str:
 
 @final
 class Ini(NamedTuple):
-    """What an ini option accepts: pytest's type for it, how it is read, the words for errors; its default."""
+    """What an ini option accepts: pytest's type, our reader, the words for errors; and its default."""
 
     type: Literal["string", "float", "args", "linelist", "bool", "paths"]
     convert: Callable[[object], object]
@@ -130,14 +130,14 @@ class Ini(NamedTuple):
 
     def add_to(self, parser: pytest.Parser, name: str) -> None:
         """Register the option with pytest."""
-        # The oldest supported pytest knows no floats. A newer one has to be told: in native TOML it refuses a
-        # bare 0.9 for a string, and wants 0.9 there, not "0.9".
+        # The oldest supported pytest has no float options. Newer ones need the type: in native TOML they
+        # refuse a bare 0.9 for a string option, and "0.9" for a float option.
         is_old = pytest.version_tuple < (8, 4)
         kind = "string" if self.type == "float" and is_old else self.type
         parser.addini(f"jsonmatch_{name}", _INI_HELP[name], type=kind, default=self.default)
 
     def read(self, config: pytest.Config, name: str) -> Any:
-        """Return the option's value; `pytest.UsageError` names the option and what it accepts."""
+        """Return the option's value; a `pytest.UsageError` names the option and what it accepts."""
         try:
             return self.convert(config.getini(f"jsonmatch_{name}"))
         except (TypeError, ValueError, pytest.UsageError) as error:  # pytest's own refusals differ by version
@@ -166,19 +166,18 @@ _INI: Final[Mapping[str, Ini]] = {
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
 _INI_HELP: Final[Mapping[str, str]] = {
     "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
-    "threshold": f"score that a comparison has to reach, from 0 to 1 (default: {defaults.THRESHOLD})",
-    "files": "globs of YAML files that hold golden cases, beside *.golden.yaml, *.golden.yml, *.golden.json",
-    "memory_limit": "memory in which unordered arrays are paired exactly (default: 2 GiB)",
-    "yaml_limit": "how large a golden YAML file may be, its aliases written out (default: 16 MiB)",
+    "threshold": f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
+    "files": "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
+    "memory_limit": "memory limit for pairing unordered arrays exactly (default: 2 GiB)",
+    "yaml_limit": "largest size of a golden YAML file, with aliases expanded (default: 16 MiB)",
     "allowed_paths": "folders outside of rootdir in which golden cases may name files, relative to the ini "
     "file",
     "summary": "default of --jsonmatch-summary",
-    "suggest": "whether a failing golden case says what would let it pass (default: true)",
-    "gates": "gates that a run has to pass, one a line, such as f1 >= 0.9",
+    "suggest": "whether a failing golden case suggests changes that would let it pass (default: true)",
+    "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
     "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-    "embedding_cache": "folder in which the vectors of the comparator cosine are kept (default: they are "
-    "not)",
-    "cluster": "tag that says what a case belongs to, such as document, where the case names no cluster",
+    "embedding_cache": "folder that keeps the vectors of the comparator cosine (default: none is kept)",
+    "cluster": "tag whose value is the cluster of a case that names none, such as document",
     "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
     "(docs/judge.md has the names)",
     "judge_triage": "whether a judge is asked only what can change whether a comparison passes "
@@ -237,22 +236,22 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "baseline": _given_once(
         "NAME|FILE", "compare the run with a baseline: its name, or the path of any file of results"
     ),
-    "baseline-required": _flag("let it be an error that the baseline does not exist"),
+    "baseline-required": _flag("stop with an error if the baseline does not exist"),
     "max-drop": _given_once(
         "DROP",
         "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
-        "what chance makes",
+        "what chance explains",
         type=read_drop,
     ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
         "default": "regression",
-        "help": "what --jsonmatch-max-drop asks for: regression (the default) fails if such a drop is "
+        "help": "how --jsonmatch-max-drop decides: regression (the default) fails if such a drop is "
         "proven, non-inferiority fails unless it is ruled out",
     },
     "confidence": _given_once(
         "SHARE",
-        "how sure verdicts and confidence intervals are, above 0.5 and below 1 (default: 0.95)",
+        "confidence level of verdicts and intervals, above 0.5 and below 1 (default: 0.95)",
         type=read_confidence,
         default=0.95,
     ),
@@ -262,22 +261,20 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "help": "how the comparator semantic gets verdicts: live (from the judge, the default), cached (from "
         "the cache file only) or off (not at all: each question is an error)",
     },
-    "record": _given_once("FILE", "keep the answer of every golden case in a file of JSON lines"),
-    "replay": _given_once("FILE", "judge the answers that --jsonmatch-record kept, and make none"),
+    "record": _given_once("FILE", "save the answer of every golden case to a JSON Lines file"),
+    "replay": _given_once("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
     "update": _given_once(
         "WHICH",
-        "write actual values into golden files as the expected ones: new (cases that have none), failed "
+        "write actual values into golden files as expected ones: new (cases that have none), failed "
         "(cases below their threshold, the default) or all; with ,dry-run print the diff and write nothing, "
         "with ,force write even in CI",
         nargs="?",
         const=("failed",),
         type=_update,
     ),
-    "review": _flag(
-        "ask on the terminal, field by field, which differences of failed cases are to be expected"
-    ),
+    "review": _flag("ask on the terminal, field by field, which differences of failed cases to accept"),
 }
-"""The options of the command line, without `--jsonmatch-`: what argparse is told of each."""
+"""The options of the command line, without `--jsonmatch-`, with their arguments for argparse."""
 
 
 @final
@@ -289,11 +286,11 @@ class Settings(NamedTuple):
     files: tuple[str, ...]
     summary: str
     memory_limit: int
-    """In bytes; 0 for the default, as of the next."""
+    """In bytes; 0 for the default. The same applies to `yaml_limit`."""
     yaml_limit: int
     suggest: bool
     folders: tuple[str, ...] | None
-    """Real paths: the folders in which golden cases may name files, rootdir and those allowed beside it."""
+    """Real paths of the folders in which golden cases may name files: rootdir and the allowed ones."""
     record: str | None
     replay: str | None
     update: Literal["new", "failed", "all"] | None
@@ -304,7 +301,7 @@ class Settings(NamedTuple):
     by: list[str]
     """The names of tags by which figures are shown."""
     gates: tuple[tuple[Gate, bool], ...]
-    """The gates, and of each if the command line asks for it."""
+    """The gates, each with whether it comes from the command line."""
     baselines: str
     """The folder of baselines, relative to the rootdir."""
     embedding_cache: str
@@ -325,7 +322,7 @@ class Settings(NamedTuple):
     judge: tuple[tuple[str, str], ...]
     """The settings of the judge, as they are written."""
     judge_mode: Literal["live", "cached", "off"] | None
-    """None if it is not given: then a judge keeps the mode that it was made with."""
+    """None if not given: a judge then keeps the mode that it was made with."""
     judge_triage: bool
 
     @property
@@ -335,12 +332,12 @@ class Settings(NamedTuple):
 
     @property
     def needing_cases(self) -> tuple[str, ...]:
-        """The options in use that mean nothing without golden cases."""
+        """The options in use that have no effect without golden cases."""
         return self._used("update", "review", "record", "replay", "repeat")
 
     @property
     def needing_comparisons(self) -> tuple[str, ...]:
-        """The options in use that mean nothing where nothing is compared."""
+        """The options in use that have no effect if nothing is compared."""
         gates = ("--jsonmatch-gate",) if any(is_asked for _, is_asked in self.gates) else ()
         return (*gates, *self._used("baseline", "save", "json", "html", "markdown", "by"))
 
@@ -349,13 +346,13 @@ class Settings(NamedTuple):
 
     @property
     def asks_of_run(self) -> bool:
-        """Whether something is asked of the run as a whole."""
+        """Whether any option concerns the run as a whole: gates, a baseline, reports."""
         reports = self.json or self.html or self.save or self.markdown or self.gitlab
         return bool(self.gates or reports or self.baseline)
 
     @property
     def reports(self) -> bool:
-        """Whether anybody wants a report of the run: on the command line, or GitHub Actions."""
+        """Whether a report of the run is needed: for the command line, or for GitHub Actions."""
         if self.markdown is not None or self.gitlab is not None:
             return True
         return bool(os.environ.get("GITHUB_STEP_SUMMARY")) or os.environ.get("GITHUB_ACTIONS") == "true"
@@ -394,7 +391,7 @@ class Settings(NamedTuple):
 
 
 def _gates(texts: Sequence[str], where: str) -> Iterator[tuple[Gate, bool]]:
-    """Yield the gates written at a place, and whether it is the command line; a usage error for a bad one."""
+    """Yield gates with whether they come from the command line; a usage error for a bad one."""
     for text in texts:
         from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 
@@ -405,7 +402,7 @@ def _gates(texts: Sequence[str], where: str) -> Iterator[tuple[Gate, bool]]:
 
 
 def _writing(update: tuple[str, ...] | None, *, review: bool) -> dict[str, Any]:
-    """Return what the command line says about writing golden files; a usage error where it must not be."""
+    """Return the settings for writing golden files; a usage error if they may not be written."""
     if update and review:
         raise pytest.UsageError("--jsonmatch-review and --jsonmatch-update can't go together; choose one")
     mode, *ways = update or (None,)

@@ -1,4 +1,4 @@
-"""In the controller: what the reports of all tests carry, from all processes."""
+"""In the controller: collect what the reports of all tests carry, from all processes."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ FAILED_BEFORE: Final = "failed before comparing"
 
 @final
 class Crash(NamedTuple):
-    """Where a test failed, and what it said; paths as pytest has them."""
+    """Where a test failed, and its message; paths as pytest gives them."""
 
     path: str
     line: int
     message: str
     test: tuple[str, int]
-    """Where the test itself stands, relative to the rootdir."""
+    """File and line of the test itself, relative to the rootdir."""
 
 
 class _Test:
-    """What the reports of one item have said so far; a dataclass would take longer to import."""
+    """What the reports of one item have said so far. Not a dataclass, which would take longer to import."""
 
     def __init__(self, nodeid: str) -> None:
         self.nodeid = nodeid
         self.comparisons: dict[str, str] = {}
         self.broken = False
-        """Whether it tried to compare, and that came to no figures."""
+        """Whether it tried to compare without getting figures."""
         self.details: dict[tuple[str, str], str] = {}
         self.place = ""
-        """Where it is written."""
+        """Its file and line."""
         self.sources: list[str] = []
         """JSON text: its input, and its answer if that is text."""
         self.updates: list[str] = []
@@ -53,7 +53,7 @@ class _Test:
         self.cluster = self.input_file = ""
         self.tags: Tags = {}
         self.tolerated: pytest.TestReport | None = None
-        """The report that says so: the run of a case is not good enough, and need not be."""
+        """The report of a run that is under its threshold, but need not reach it."""
         self.ended = False
         """Whether the test itself has run, or could not."""
         self.crash: Crash | None = None
@@ -76,7 +76,7 @@ class _Test:
         return [Comparison.from_text(payload) for payload in self.comparisons.values()]
 
     def take_crash(self, report: pytest.TestReport) -> None:
-        """Take where a report says that the test failed; a place in the code goes before a mere text."""
+        """Note where a report says that the test failed; a place in the code is preferred to a mere text."""
         where = getattr(report.longrepr, "reprcrash", None)
         path, line, _ = report.location
         test = path, (line or 0) + 1
@@ -84,7 +84,7 @@ class _Test:
             self.crash = Crash(str(where.path), where.lineno, str(where.message), test)
         elif self.crash is None:
             text = report.longreprtext
-            # Where a fixture is missing, all of them are listed below the line that says so.
+            # If a fixture is missing, the available ones follow the line with the error.
             said = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
             self.crash = Crash("", 0, "\n".join(said) or text, test)
 
@@ -118,24 +118,24 @@ class Outcomes:
         self.keep_outputs: Callable[[list[str]], None] | None = None
         """Takes the lines for the file of `--jsonmatch-record`."""
         self.judged: list[list[float]] = []
-        """What judges did in all processes, part by part; every run of a test counts."""
+        """What judges did in all processes, part by part; reruns count too."""
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
         self.rules = RulesOfRun()
-        """The rules that hold for several tests, and whether they have fitted anything."""
+        """The rules that apply to several tests, and whether they have matched anything."""
         self.planned: Mapping[str, int] = {}
         """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""
         self.collected: set[str] = set()
         """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what one report carries; registered as a plugin of its own, it hears its own run only."""
+        """Take what one report carries. As a registered plugin, this sees reports of its own run only."""
         if report.when == "setup":
-            self._tests.pop(report.nodeid, None)  # an earlier try of pytest-rerunfailures or the like
+            self._tests.pop(report.nodeid, None)  # of an earlier try, by pytest-rerunfailures for example
         carried: dict[str, Any] | None = getattr(report, REPORT_ATTRIBUTE, None)
         if carried is not None:
-            # This is of the run, and does not make a test one that compares.
+            # These concern the run, and do not make a test one that compares.
             if "judged" in carried:
                 self.judged.append(carried.pop("judged"))
             self.planned = carried.pop("planned", self.planned)
@@ -143,7 +143,7 @@ class Outcomes:
             carried = carried or None
         test = self._tests.get(report.nodeid)
         if test is None:
-            # A worker that crashed attached nothing; pytest-xdist reports that as a phase of its own ("???").
+            # A crashed worker attaches nothing; pytest-xdist reports it as a separate phase ("???").
             if carried is None and report.when in {"setup", "call", "teardown"}:
                 if report.failed:
                     self._failed_otherwise.add(report.nodeid)
@@ -173,16 +173,16 @@ class Outcomes:
                 return
         test.ended |= report.when != "setup" or report.failed
         test.failed |= report.failed
-        if not hasattr(report, "context"):  # one skipped subtest does not take the others out
+        if not hasattr(report, "context"):  # a skipped subtest does not exclude the others
             test.xfail |= hasattr(report, "wasxfail")
             test.skipped |= report.skipped
 
     def _counted(self) -> Iterator[_Test]:
-        # By node id, so that the table does not depend on the order in which workers report.
+        # Sorted by node id, so that the table does not depend on the order in which workers report.
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
 
     def details(self) -> dict[tuple[str, str], str]:
-        """Return what a report shows of each comparison, by node id and id; empty without a report."""
+        """Return what a report shows of each comparison, by node id and id; empty if none is written."""
         return {key: text for test in self._counted() for key, text in test.details.items()}
 
     def sources(self) -> dict[str, Source]:
@@ -195,9 +195,9 @@ class Outcomes:
         }
 
     def left_out_case(self, nodeid: str) -> str | None:
-        """Return the case of a test that has ended, if it does not count; else None.
+        """Return the case of a test that has ended, if the case does not count; else None.
 
-        The test was skipped, was expected to fail, or has compared nothing.
+        It does not count if the test was skipped, was expected to fail, or compared nothing.
         """
         test = self._tests.get(nodeid)
         if test is None:
@@ -205,7 +205,7 @@ class Outcomes:
         return test.run.case if test.is_left_out else None
 
     def case_of(self, nodeid: str) -> Case | None:
-        """Return the case that a test belongs to, once all its runs have begun; None if none that counts."""
+        """Return the case of a test, once all its runs have begun; None if it does not count."""
         test = self._tests.get(nodeid)
         if test is None:
             return None
@@ -216,12 +216,12 @@ class Outcomes:
         return found[0] if found else None
 
     def cases(self) -> tuple[Case, ...]:
-        """Return the cases that count, by id: tests that compared, or were there to and failed before."""
+        """Return the cases that count, sorted by id: tests that compared, or failed before comparing."""
         return _cases(self._counted())
 
     @property
     def tolerated(self) -> list[tuple[Turn, pytest.TestReport]]:
-        """The runs under their threshold that need not reach it: which run it is, and what says why."""
+        """The runs under their threshold that need not reach it, each with the report that says why."""
         return [
             (test.turn, test.tolerated)
             for test in self._counted()
@@ -230,23 +230,23 @@ class Outcomes:
 
     @property
     def crashes(self) -> dict[tuple[str, int], Crash]:
-        """Where runs of cases failed, by the id of the case and the number of the run."""
+        """Where runs of cases failed, by case id and number of the run."""
         failed = ((test.run, test.crash) for test in self._counted())
         return {(run.case, run.number): crash for run, crash in failed if crash is not None}
 
     @property
     def failed_otherwise(self) -> int:
-        """How many tests failed that compare nothing."""
+        """How many failed tests compare nothing."""
         return len(self._failed_otherwise - self._tests.keys())
 
     @property
     def updates(self) -> list[str]:
-        """What tests want to be written into golden files."""
+        """The changes to golden files that tests request."""
         return [update for test in self._counted() for update in test.updates]
 
     @property
     def input_files(self) -> dict[str, str]:
-        """The files with the inputs of cases that are in no cluster, by the id of the case."""
+        """The input files of cases without a cluster, by case id."""
         return {test.run.case: test.input_file for test in self._counted() if test.input_file}
 
     @property
@@ -269,7 +269,7 @@ class Outcomes:
         return {reason: count for reason, count in counts.items() if count}
 
     def has_golden(self, files: Sequence[str]) -> bool:
-        """Tell whether a golden case was there; `files` are globs of golden files."""
+        """Tell whether any golden case reported; `files` are globs of golden files."""
         paths = {nodeid.partition("::")[0] for nodeid in self._tests}
         return any(is_golden(Path(path), files, explicit=True) for path in paths)
 

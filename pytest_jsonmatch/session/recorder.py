@@ -1,4 +1,4 @@
-"""In a test: which one runs here, what it compares, and what its reports take along."""
+"""In the process of a test: which test runs here, what it compares, and what its reports carry."""
 
 from __future__ import annotations
 
@@ -22,21 +22,20 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.rules import SharedRules
 
 REPORT_ATTRIBUTE: Final = "jsonmatch"
-"""Where a test report carries what the test hands over: a dict of built-in types, by `Recorder.hand_over`.
+"""The attribute of test reports with the test's data: a dict of built-in types, by `Recorder.hand_over`.
 
 `comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
-`judged`: what judges did since the last report, numbers that add up;
+`judged`: what judges did since the last report, as numbers that can be added up;
 `details`: (node id, id, JSON text) of what a report shows of a comparison;
 `sources`: JSON text of the input and the raw answer;
-`updates`: JSON texts of what is to be written into golden files; `turn`: the fields of a `Turn`;
+`updates`: JSON texts of changes to golden files; `turn`: the fields of a `Turn`;
 `cluster`: what the case belongs to, and the file with its input;
 `tags`: JSON text of the tags of the case;
-`rules`: rows of `SharedRules.look`; `broken`: True where a comparison came to no figures;
-`tolerated`: True; `planned`, `collected`: what is chosen to run, and what there was to choose from, once a
-process.
+`rules`: rows of `SharedRules.look`; `broken`: True if a comparison yielded no figures;
+`tolerated`: True; `planned`, `collected`: the cases chosen to run, and those collected, once per process.
 
-A comparison is one ASCII string, and not a tree of dicts: it passes between processes whatever a key holds
-(half of a surrogate pair would end the run), and 10,000 of them are nothing to the garbage collector.
+A comparison is one ASCII string rather than a tree of dicts: it passes between processes whatever a key
+holds (half of a surrogate pair would end the run), and 10,000 of them cost the garbage collector nothing.
 """
 
 _Carried: TypeAlias = "dict[str, object]"
@@ -45,7 +44,7 @@ _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_
 
 
 def is_there_to_compare(item: pytest.Item) -> bool:
-    """Tell whether a test says that it compares: a golden case, or one with our mark or a fixture of ours."""
+    """Tell whether a test is meant to compare: a golden case, or one with our mark or one of our fixtures."""
     return (
         getattr(item.parent, "compares", False)
         or not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
@@ -55,33 +54,33 @@ def is_there_to_compare(item: pytest.Item) -> bool:
 
 @final
 class Recorder:
-    """What is compared while one item runs, by whichever thread.
+    """Collects what is compared while one item runs, in any thread.
 
     Args:
         item: the test.
         settings: of the session.
-        shared_rules: the rules of this process that hold for several tests.
+        shared_rules: the rules of this process that apply to several tests.
     """
 
     def __init__(self, item: pytest.Item, settings: Settings, shared_rules: SharedRules) -> None:
         self.item = item
         self.nodeid = _plain_nodeid(item)
         self.request: pytest.FixtureRequest | None = None
-        """By which a fixture can be asked for in mid-test, where one may be."""
+        """Gives fixtures in mid-test; None unless `jsonmatch_judge` is overridden."""
         self.turn: Turn | None = None
         """Which run of a repeated case the item is."""
         self.cluster = ""
-        """What the case that the item is belongs to."""
+        """The cluster of the item's case."""
         self.input_file = ""
-        """The file with its input, where no cluster is named: cases that share one had better be in one."""
+        """The file with its input: cases that share one should be in one cluster."""
         self.tags: Tags = {}
-        """What the case is like."""
+        """The tags of the case."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
         self.announced: Mapping[str, object] = {}
-        """What the next report carries of the tests to come."""
+        """What the next report carries about the tests to come."""
         self.setup_seconds = 0.0
-        """What setting the item's fixtures up took."""
+        """How long the item's fixtures took to set up."""
         self._settings = settings
         self._shared_rules = shared_rules
         self._lock = Lock()
@@ -91,7 +90,7 @@ class Recorder:
         self.begun = 0
         """How often the item tried to compare."""
         self._own_rules: dict[tuple[str, str], str | None] = {}
-        """Rules of the item's own calls that have fitted nothing so far, each with the nearest path."""
+        """Rules of the item's own calls that have matched nothing so far, each with the nearest path."""
         self._fitted: set[tuple[str, str]] = set()
         self._is_ending = False
         """Whether the item is being torn down: it takes no more finalizers."""
@@ -99,7 +98,7 @@ class Recorder:
         """Whether an answer was not good enough."""
         self._names: set[str] = set()
         self._spent: list[Spent] = []
-        """What the answers took that were compared."""
+        """Model, time, tokens and cost of the compared answers."""
         self._count = 0
         self._sums = [0.0] * len(_FIGURES)
         self._compared = 0
@@ -112,21 +111,21 @@ class Recorder:
             self._forget()
 
     def begin(self) -> None:
-        """Take note that the item tries to compare; if `record` does not follow, something is wrong."""
+        """Note that the item tries to compare; if `record` does not follow, something is wrong."""
         with self._lock:
             self.begun += 1
 
     def send(self, kind: str, entry: object) -> None:
-        """Let the next report take something along, such as a line for a file of outputs."""
+        """Let the next report carry something, such as a line for a file of outputs."""
         with self._lock:
             self._pending.setdefault(kind, []).append(entry)
 
     def record(self, compared: Compared) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
 
-        The id is the name, or `NODEID#n` for the n-th comparison of the test. A name that comes again gets
-        `#2`, `#3` and so on, since a loop over a name must not stop a test that has nothing else against it.
-        What an answer took is kept with its first comparison.
+        The id is the name, or `NODEID#n` for the n-th comparison of the test. A repeated name gets `#2`, `#3`
+        and so on, since a name used in a loop is no reason to fail a test.
+        The time, tokens and cost of an answer are kept with its first comparison.
         """
         result, name, spent = compared.result, compared.name, compared.spent
         with self._lock:
@@ -157,9 +156,9 @@ class Recorder:
     def look_at_rules(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
     ) -> None:
-        """Find out which patterns fit no place of what was compared.
+        """Find out which patterns match no place in the compared values.
 
-        Those of the test's own calls are warned of when it ends, all others when the run does.
+        Warnings about patterns of the test's own calls come when it ends, all others when the run ends.
         """
         if source is None:
             self._look_at_own(result, kind, [each for each in patterns if (kind, each) not in self._fitted])
@@ -180,7 +179,7 @@ class Recorder:
                 self._own_rules[rule] = self._own_rules.get(rule) or result.nearest_path(pattern)
 
     def _warn_of_rules(self) -> None:
-        """Warn of rules in the test's own calls; under `-W error` tearing the test down fails."""
+        """Warn about rules in the test's own calls; under `-W error` the test's teardown fails."""
         __tracebackhide__ = True
         from pytest_jsonmatch.engine.plan.fitting import unmatched_text
         from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
@@ -218,10 +217,10 @@ class Recorder:
         return candidate
 
     def hand_over(self, report: pytest.TestReport) -> None:
-        """Give a report what there is since the last one: everything travels once, but for the turn.
+        """Attach to a report what is new since the last one: everything but the turn is sent only once.
 
-        The figures of the test are among its properties, where JUnit files and others find them. They are
-        four, however much a test compares: the means of its comparisons, as gates have them.
+        The figures of the test become properties, for JUnit files and others. There are always four: the
+        means over the comparisons of the test, as in gates.
         """
         if self._scored:
             means = (total / self._scored for total in self._sums)
@@ -234,7 +233,7 @@ class Recorder:
             carried["turn"] = list(self.turn)
         if (cluster := self._named_cluster()) or self.input_file:
             carried["cluster"] = [cluster, "" if cluster else self.input_file]
-        # A run that was there to compare and has not is worth a note.
+        # A run that was meant to compare but failed before is noted.
         if not report.passed and not carried and (self.begun or is_there_to_compare(self.item)):
             carried["comparisons"] = []
         if report.failed and self.begun > self._compared:
@@ -247,7 +246,7 @@ class Recorder:
             setattr(report, REPORT_ATTRIBUTE, carried)
 
     def _named_cluster(self) -> str:
-        """Return what the case belongs to: what it says itself, else the tag that names clusters."""
+        """Return the cluster of the case: the one it names, else the value of the tag that names clusters."""
         if self.cluster or self._settings.cluster not in self.tags:
             return self.cluster
         from pytest_jsonmatch.corpus.tags import value_text
@@ -255,14 +254,14 @@ class Recorder:
         return _text(value_text(self.tags[self._settings.cluster]))
 
     def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
-        """Let a run of a case of which not all have to pass be an expected failure: gates look at the case.
+        """Make the failed run of a case with `min_pass_rate` an expected failure: the case is judged instead.
 
-        Only a run that is under its threshold is, and nothing that is wrong with the test or around it.
+        Only a run under its threshold is tolerated, never an error in the test or around it.
         """
         turn = self.turn
         if turn is None or turn.min_pass_rate is None or not self._under or not _is_about_answer(error):
             return
-        # What pytest itself makes of a failure that was expected.
+        # As pytest itself marks an expected failure.
         report.outcome = "skipped"
         report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
         carry(report, "tolerated", value=True)
@@ -272,9 +271,9 @@ class Recorder:
 class Recorders:
     """The recorders of the tests that run now.
 
-    Each test is found by a context variable, so tests that run side by side in threads are told apart. In a
-    thread of a pool, or an event loop that has outlived its test, the variable is not set: there it is the
-    only running test, if there is one only.
+    A context variable holds the test, so tests that run at once in several threads are distinguished. In a
+    thread of a pool, or an event loop that has outlived its test, the variable is not set: then the only
+    running test is used, if there is just one.
     """
 
     _HERE: Final[ContextVar[Recorder | None]] = ContextVar("jsonmatch_test", default=None)
@@ -283,14 +282,14 @@ class Recorders:
         self._running: dict[pytest.Item, Recorder] = {}
 
     def start(self, recorder: Recorder) -> Recorder | None:
-        """Let a test be the one that runs here; return the one that was, perhaps of a run around this."""
+        """Make a test the one that runs here; return the previous one, perhaps of an outer run."""
         before = self._HERE.get()
         self._running[recorder.item] = recorder
         self._HERE.set(recorder)
         return before
 
     def stop(self, recorder: Recorder, before: Recorder | None) -> None:
-        """Let a test be running no more; `before` is what `start` has returned."""
+        """End a test; `before` is what `start` returned."""
         self._running.pop(recorder.item, None)
         self._HERE.set(before)
 
@@ -302,7 +301,7 @@ class Recorders:
         """Return the recorder of the test that runs here.
 
         Raises:
-            ConfigurationError: several tests run, and it can't be told to which of them this thread belongs.
+            ConfigurationError: several tests run, and this thread can't be assigned to one of them.
         """
         here = self._HERE.get()
         if here is not None and self._running.get(here.item) is here:
@@ -314,7 +313,7 @@ class Recorders:
             names = ", ".join(sorted(each.nodeid for each in running))
             raise ConfigurationError(
                 f"several tests run at once ({names}), and this thread has the context of none of them, so a "
-                "comparison made here belongs to nobody; start the thread with the test's context: "
+                "comparison made here can't be assigned to a test; start the thread with the test's context: "
                 "contextvars.copy_context().run(...)"
             )
         return running[0] if running else None
@@ -322,7 +321,7 @@ class Recorders:
 
 @final
 class RequestKeeper:
-    """Keeps the request of each test, to ask for a fixture in mid-test. To be registered as a plugin."""
+    """Keeps the request of each test, to get a fixture in mid-test. Register it as a plugin."""
 
     def __init__(self, recorders: Recorders) -> None:
         self._recorders = recorders
@@ -335,16 +334,16 @@ class RequestKeeper:
 
 
 def carry(report: pytest.TestReport, kind: str, value: object) -> None:
-    """Let a report carry one thing more."""
+    """Let a report carry one more entry."""
     carried: _Carried = getattr(report, REPORT_ATTRIBUTE, {})
     carried[kind] = value
     setattr(report, REPORT_ATTRIBUTE, carried)
 
 
 def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
-    """Return the tags in the `jsonmatch` marks of a test; the closest mark has the last word.
+    """Return the tags in the `jsonmatch` marks of a test; the closest mark wins.
 
-    Raises ConfigurationError for what is no tag.
+    Raises ConfigurationError for an invalid tag.
     """
     found: dict[str, Any] = {}
     for mark in reversed(list(item.iter_markers("jsonmatch"))):
@@ -362,7 +361,7 @@ def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
     indices: dict[str, int] = getattr(callspec, "indices", {})
     whole = str(getattr(callspec, "id", ""))
     labels = [whole] if len(params) == 1 else whole.split("-")
-    if len(labels) != len(params):  # a label with a hyphen: which is whose is not to be told
+    if len(labels) != len(params):  # a label contains a hyphen, so the id can't be split
         labels = [_label(name, value, indices.get(name, 0)) for name, value in params.items()]
     return {name: (_text(label), indices.get(name, 0)) for name, label in zip(params, labels, strict=True)}
 

@@ -1,4 +1,4 @@
-"""Rules that fit no place of anything they were given for: most likely a pattern is misspelt."""
+"""Rules that match no place in any of their comparisons: most likely a pattern is misspelt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.running import RuleSource
 
     Node: TypeAlias = pytest.Item | pytest.Collector
-    """What can bear a mark."""
+    """What can have a mark."""
 
 
 @final
@@ -23,7 +23,7 @@ class _Rule(NamedTuple):
     """A pattern, and where it was given."""
 
     file: str
-    """Its file, or the node id of what bears its mark."""
+    """The path of the file."""
     line: int
     kind: str
     """`fields`, `accept` or `threshold`."""
@@ -36,7 +36,7 @@ class MarkedRules(NamedTuple):
 
     file: str
     line: int
-    """Where the test, the class or the module begins that bears the mark."""
+    """Where the marked test, class or module begins."""
 
     @classmethod
     def of(cls, node: Node) -> MarkedRules:
@@ -46,19 +46,19 @@ class MarkedRules(NamedTuple):
             return cls(str(path), (line or 0) + 1)
         return cls(str(node.path), 1)
 
-    def place(self, kind: str, pattern: str) -> tuple[str, int]:  # noqa: ARG002 - all begin there
-        """Return the file, and the line where what bears the mark begins."""
+    def place(self, kind: str, pattern: str) -> tuple[str, int]:  # noqa: ARG002 - the same for all rules
+        """Return the file and the line where the marked test, class or module begins."""
         return self.file, self.line
 
     def holders(self, kind: str, pattern: str) -> None:
-        """Return None: which tests a mark holds for, nobody knows before all of them have run."""
+        """Return None: the tests that a mark applies to are unknown until all have run."""
 
 
 @final
 class SharedRules:
-    """In each process: the rules that hold for several tests, and what reports say of them.
+    """In each process: the rules that apply to several tests, and what reports say about them.
 
-    Once a rule has fitted in this process nobody looks at it again.
+    A rule that has matched once in this process is not checked again.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class SharedRules:
     def look(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
     ) -> Iterator[list[Any]]:
-        """Yield what the controller has to know: rules that fit for the first time, or did not fit."""
+        """Yield rows for the controller: rules that match for the first time, or did not match."""
         rules = [_Rule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
         rules = [rule for rule in rules if rule not in self._fitted]
         unmatched = result.unmatched(rule.pattern for rule in rules)
@@ -78,7 +78,7 @@ class SharedRules:
                 yield [*rule, True]
             elif rule in self._open:
                 yield [*rule, False]
-            else:  # what takes longer is found out once
+            else:  # holders and the nearest path take longer, so they are found only once
                 self._open.add(rule)
                 holders, near = source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)
                 yield [*rule, False, holders, near]
@@ -87,7 +87,7 @@ class SharedRules:
 @final
 @dataclass(slots=True)
 class _Open:
-    """A rule that has not fitted so far."""
+    """A rule that has matched nothing so far."""
 
     tests: set[str] = field(default_factory=set)
     holders: int | None = None
@@ -96,14 +96,14 @@ class _Open:
 
 @final
 class RulesOfRun:
-    """In the controller: the rules that hold for several tests, from all processes."""
+    """In the controller: the rules that apply to several tests, from all processes."""
 
     def __init__(self) -> None:
         self._fitted: set[_Rule] = set()
         self._open: dict[_Rule, _Open] = {}
 
     def take(self, nodeid: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Take what one test says, rows of `SharedRules.look`."""
+        """Take the rows of `SharedRules.look` from one test."""
         for row in rows:
             rule, (fits, *more) = _Rule(*row[:4]), row[4:]
             if fits:
@@ -116,11 +116,11 @@ class RulesOfRun:
                 known.near = known.near or near
 
     def unmatched(self, *, is_whole: bool) -> Iterator[tuple[_Rule, str]]:
-        """Yield the rules that fit nowhere, of those that all their tests had, each with what to say of it.
+        """Yield the rules that matched nowhere although all their tests ran, each with its warning.
 
         Args:
-            is_whole: whether all tests there are came to their end: it decides for rules of which nobody
-                knows how many tests they hold for.
+            is_whole: whether all existing tests ran to their end: it decides about rules for which the
+                number of tests is unknown.
         """
         from pytest_jsonmatch.engine.plan.fitting import unmatched_text
 
@@ -136,7 +136,7 @@ class RulesOfRun:
 def warn_of_rules(config: pytest.Config, found: Iterable[tuple[_Rule, str]]) -> list[str]:
     """Warn of rules, each at its place; return the texts of those that a filter makes errors.
 
-    pytest shows warnings of this late phase only if it is told of them itself.
+    pytest shows warnings of this late phase only if its own hook is called with them.
     """
     from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.stopping import Stopper
 
 _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
-# Figures that triage does not change: which cases pass, and what has gone wrong.
+# Figures that triage does not change: which cases pass, and what went wrong.
 _OF_VERDICTS: Final = frozenset(
     {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
 )
@@ -36,7 +36,7 @@ _OF_VERDICTS: Final = frozenset(
 
 @final
 class Baseline(NamedTuple):
-    """The baseline of a run: its name as asked for, its file, and its results; None without a file."""
+    """The baseline of a run: its name as given, its path, and its results, or None if there is no file."""
 
     name: str
     path: Path
@@ -45,22 +45,22 @@ class Baseline(NamedTuple):
 
 @final
 class FinishedRun(NamedTuple):
-    """A run that has ended, with everything that is reported of it."""
+    """A run that has ended, with everything that is reported about it."""
 
     view: RunView
-    """The cases with their figures, what they were judged by, and what reports say of them."""
+    """The cases with their figures, the gates and the baseline, and what reports say about them."""
     notes: list[tuple[str, str]]
     """Lines about the files that were written, each with its colour or an empty text."""
 
 
 @final
 class Session:
-    """One run of pytest in this process; to rooms that know no pytest it is a `running.Run`.
+    """One run of pytest in this process; modules that do not import pytest see it as a `running.Run`.
 
     Args:
         config: pytest's.
         settings: ours.
-        encoding: of what pytest writes to.
+        encoding: of the stream that pytest writes to.
     """
 
     def __init__(self, config: pytest.Config, settings: Settings, *, encoding: str) -> None:
@@ -74,22 +74,22 @@ class Session:
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
         self.announced: dict[str, object] = {}
-        """What the first report carries of the tests to come: `collected` and `planned` of the outcomes."""
+        """What the first report carries about the tests to come: `collected` and `planned`."""
         self.baseline: Baseline | None = None
-        """What the run is compared with; None without one."""
+        """The baseline that the run is compared with; None without one."""
         self.stopper: Stopper | None = None
-        """Ends the run once its gates are decided, if that is asked for."""
+        """Ends the run once its gates are decided, if requested."""
         self.finished: FinishedRun | None = None
         """The run once it has ended, if it is reported."""
         self.writer: OutputWriter | None = None
-        """Keeps the answers of golden cases in a file, if that is asked for."""
+        """Saves the answers of golden cases to a file, if requested."""
         self.rule_errors: list[str] = []
-        """Rules that fit no place, where a filter makes that an error."""
+        """Rules that match no place, if a warning filter makes that an error."""
         self.updates: list[FileUpdate] | None = None
         """Which golden files were rewritten, and how."""
         decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
         self.decided: Path | None = None if decided is None else Path(decided)
-        """In a worker of pytest-xdist: the file in which the controller says that the run ends."""
+        """In a worker of pytest-xdist: the file by which the controller ends the run."""
         self._judging: Judging | None = None
         self._overridden: set[str] = set()
         self._looked_at: object = None
@@ -100,9 +100,9 @@ class Session:
     # -- what was registered -------------------------------------------------------------------------------
 
     def open_registry(self) -> None:
-        """Call `pytest_jsonmatch_register` once a plugin implements it; pytest calls those that come later.
+        """Call `pytest_jsonmatch_register` once a plugin implements it; pytest calls later implementations.
 
-        Call it whenever a plugin may have come: a run without any need not import the engine.
+        Call this whenever a plugin may have been added: a run without any need not import the engine.
         Raises the `ConfigurationError` of a wrong registration.
         """
         hook = self.config.hook.pytest_jsonmatch_register
@@ -130,7 +130,7 @@ class Session:
             raise pytest.UsageError(f"{what}: {error}") from error
 
     def close(self) -> None:
-        """Forget what was registered for this session, and close its judge."""
+        """Remove what was registered for this session, and close its judge."""
         self._closing.close()
 
     # -- tests ---------------------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ class Session:
     def look_for_overrides(self, holder: object) -> None:
         """Note which of our fixtures a plugin, a module or a class overrides.
 
-        pytest's public way to a fixture in mid-test is a request, which takes an autouse fixture. Tests have
-        one only if `jsonmatch_judge` is overridden.
+        pytest's public way to get a fixture in mid-test is a request, which needs an autouse fixture. Tests
+        get one only if `jsonmatch_judge` is overridden.
         """
         found = _FIXTURES.intersection(dir(holder)) - self._overridden
         if found:
@@ -170,11 +170,11 @@ class Session:
 
     @property
     def test(self) -> Recorder | None:
-        """The test that runs here. Raises ConfigurationError if that can't be told from others."""
+        """The test that runs here. Raises ConfigurationError if it can't be distinguished from others."""
         return self.recorders.find()
 
     def defaults(self) -> dict[str, Any]:
-        """Return the current defaults: of the test's `jsonmatch` marks, closest first, then of the ini."""
+        """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options."""
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
         if settings.memory_limit:
@@ -208,7 +208,7 @@ class Session:
 
     @property
     def judging(self) -> Judging:
-        """Who judges, and what judges did."""
+        """The judges of this run, and their usage."""
         if self._judging is None:
             from pytest_jsonmatch.session.judge import Judging
 
@@ -221,9 +221,9 @@ class Session:
         return self.judging.bench(judge)
 
     def allows_triage(self) -> bool:
-        """Tell whether a judge need not be asked everything; take note if figures need every verdict.
+        """Tell whether questions to a judge may be left out; note if figures need every verdict.
 
-        They do where gates, a baseline or a file of results use the figures of all cases.
+        They do if gates, a baseline or a file of results use the figures of all cases.
         """
         settings = self.settings
         are_kept = settings.baseline or settings.json or settings.save
@@ -232,7 +232,7 @@ class Session:
         return not self.judging.is_triage_aside
 
     def usage_since(self) -> list[float]:
-        """Return what judges did since the last call, as plain numbers; empty for nothing."""
+        """Return what judges did since the last call, as plain numbers; empty if nothing."""
         return [] if self._judging is None else self._judging.usage_since()
 
     # -- the terminal --------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ class Session:
 
     @cached_property
     def look(self) -> tuple[bool, bool, int]:
-        """How text for this run's terminal may look: colours, more than ASCII, columns."""
+        """How text for this run's terminal looks: in colour or not, beyond ASCII or not, columns."""
         told = getattr(self.config, "workerinput", {}).get("jsonmatch_look")
         if told is not None:
             color, unicode, width = told

@@ -1,4 +1,4 @@
-"""`--jsonmatch-stop-when-decided`: the run ends once the rest of it can't change its gates."""
+"""`--jsonmatch-stop-when-decided`: end the run once the remaining cases can't change its gates."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
 @final
 class Stopper:
-    """Looks at the gates each time that a case has come to its end. To be registered as a plugin.
+    """Checks the gates whenever a case ends. Register it as a plugin.
 
-    Thresholds on means over all cases are settled when no outcome of the rest could change them; a drop
-    against a baseline when a test says so that may be looked at after each case. Any other gate needs the
-    whole run, but one that fails for certain settles them all.
+    Limits on means over all cases are settled when no outcome of the rest could change them; a drop against
+    a baseline is settled by a sequential test, which allows a look after each case. Any other gate needs the
+    whole run, but a single gate that is certain to fail settles them all.
 
     Args:
-        outcomes: what tests have reported.
+        outcomes: the reports of tests so far.
         settings: of the run.
-        gates: what it is held against.
-        baseline: what it is compared with; None without one.
+        gates: of the run.
+        baseline: to compare the run with; None without one.
     """
 
     def __init__(
         self, outcomes: Outcomes, settings: Settings, gates: Sequence[Gate], baseline: ResultSet | None
     ) -> None:
         self.decision: Decision | None = None
-        """Of the gate on the drop, as far as it has got; None without one."""
+        """The latest decision of the gate on the drop; None without such a gate."""
         self.saved = 0
         """How many tests were left out."""
         self.reason: str | None = None
@@ -59,7 +59,7 @@ class Stopper:
         self._max_drop = settings.max_drop if self._before else None
         self._drop: SequentialGate | None = None
         self._sizes: Counter[str] = Counter()
-        """How many cases each cluster has, as the baseline names them."""
+        """How many cases each cluster has, by the clusters of the baseline."""
         self._deltas: dict[str, list[float]] = {}
         self._done: dict[str, Case] = {}
         self._ended: set[str] = set()
@@ -69,14 +69,14 @@ class Stopper:
         self._sums = dict.fromkeys((*FIGURES, "pass_rate"), Fraction(0))
         self._pytest: pytest.Session | None = None
         self._told: Path | None = None
-        """The file by which workers of pytest-xdist are told; None without any."""
+        """The file that tells workers of pytest-xdist to stop; None without workers."""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Remember the session to stop."""
         self._pytest = session
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Look at the gates, if a case has come to its end."""
+        """Check the gates if a case has ended."""
         outcomes = self._outcomes
         if report.when != "teardown" or self.reason is not None:
             return
@@ -112,7 +112,7 @@ class Stopper:
         return None
 
     def _threshold(self, gate: Gate, planned: int) -> Decision | None:
-        """Return what is certain of a gate; None if nothing ever is before the end."""
+        """Return what is already certain about a gate; None if it can't be settled before the end."""
         is_part = gate.tag is not None or gate.cases is not None or gate.field is not None
         if is_part or gate.is_micro or gate.operator != ">=":
             return None
@@ -141,7 +141,7 @@ class Stopper:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker of pytest-xdist where it will hear that the run ends: each stops by itself."""
+        """Tell a worker of pytest-xdist which file announces the end of the run: each stops by itself."""
         if self._told is None:
             self._told = Path(mkdtemp(prefix="jsonmatch-"), "decided")
         node.workerinput["jsonmatch_decided"] = str(self._told)

@@ -25,9 +25,9 @@ _NO_TRIAGE: Final = (
 
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
-    """Write the summary of a run in which something was compared, and what it was held against."""
+    """Write the summary of a run: tables, judges, baseline and gates."""
     config, run = session.config, session.finished
-    # -qq asks for less than one line. --no-summary is ours to heed: newer releases of pytest leave it to us.
+    # -qq means less than one line. Newer releases of pytest leave it to plugins to heed --no-summary.
     silent = (
         session.settings.summary == "none"
         or config.get_verbosity() < -1
@@ -40,7 +40,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     cases = () if silent else session.outcomes.cases()
     comparisons = list(comparisons_of(cases))
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
-    # A run that passes says so in a line or two, unless more is asked for.
+    # A run that passes gets a line or two, unless more is requested.
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
@@ -75,7 +75,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
 
 
 def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) -> bool:
-    """Say which option had nothing to work on, and where golden cases were looked for; return whether any."""
+    """Name options that had nothing to work on, and the patterns of golden files; return whether any did."""
     settings = session.settings
     patterns = ", ".join((*(f"*{end}" for end in OWN), *settings.files))
     if settings.needing_cases and not session.outcomes.has_golden(settings.files):
@@ -92,7 +92,7 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
 def _tables(
     session: Session, cases: tuple[Case, ...], *, is_brief: bool | None
 ) -> Iterator[Sequence[StyledLine]]:
-    """Yield the tables of fields, and those by tags that are asked for."""
+    """Yield the table of fields, and the requested tables by tag."""
     look, pivot = _look(session), session.settings.pivot
     yield summary_lines(cases, look, pivot=pivot, pivot_option="--jsonmatch-pivot", is_brief=is_brief)
     for name in session.settings.by:
@@ -107,7 +107,7 @@ def _look(session: Session) -> Look:
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:
-    """Yield what judges did in all processes, and that triage was off if it was."""
+    """Yield lines about what judges did in all processes, and whether triage was set aside."""
     parts = session.outcomes.judged
     if not parts:
         return
@@ -121,7 +121,7 @@ def _judged(session: Session) -> Iterator[StyledLine]:
 
 
 def show_verdict(config: pytest.Config, session: Session) -> None:
-    """Write, as the very last line of a run, which gates failed: pytest's own last line counts only tests."""
+    """Write which gates failed as the very last line of a run: pytest's own last line counts only tests."""
     terminalreporter: pytest.TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
     if session.finished is None or terminalreporter is None:
         return

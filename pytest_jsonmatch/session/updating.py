@@ -1,4 +1,4 @@
-"""Rewrite golden files: what `--jsonmatch-update` and `--jsonmatch-review` do around a run of pytest."""
+"""Rewrite golden files, for `--jsonmatch-update` and `--jsonmatch-review`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def write(session: Session) -> list[update.FileUpdate]:
 
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
-    """Say what was written."""
+    """Show what was written."""
     settings = session.settings
     terminalreporter.section("jsonmatch review" if settings.review else "jsonmatch update")
     if session.updates is None:
-        terminalreporter.write("the run did not come to its end: nothing was written\n")
+        terminalreporter.write("the run did not finish: nothing was written\n")
         return
     look = Look(*session.look, "all" if session.config.get_verbosity() > 0 else "auto", "-v: all")
     write_lines(terminalreporter, update_lines(session.updates, look, dry_run=settings.dry_run))

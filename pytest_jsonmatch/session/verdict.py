@@ -1,4 +1,4 @@
-"""The end of a run: gates and baseline are checked, and the exit status is set, here and nowhere else."""
+"""The end of a run: check gates and baseline, and set the exit status, which nothing else does."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def prepare(session: Session) -> None:
 
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
-    """Take note of the cases among all tests that were collected, before some are chosen."""
+    """Note the cases among all collected tests, before some are deselected."""
     found = sorted({*_cases_of(item for item in items if is_there_to_compare(item))})
     session.outcomes.collected.update(found)
     session.announced["collected"] = found
 
 
 def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
-    """Take note of the cases that are chosen to run; any test may turn out to compare."""
+    """Note the cases chosen to run; any test may turn out to compare."""
     session.announced["planned"] = dict(Counter(_cases_of(items)))
 
 
@@ -69,7 +69,7 @@ def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
     for item in items:
         turn = None
         if is_there_to_compare(item):
-            from pytest_jsonmatch.golden.collector import turn_of  # imported late, since there may be none
+            from pytest_jsonmatch.golden.collector import turn_of  # late, since there may be no golden case
 
             turn = turn_of(item)
         yield item.nodeid if turn is None else turn.case
@@ -77,7 +77,7 @@ def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
 
 # -- at the end --------------------------------------------------------------------------------------------
 
-# Any other number may come from `pytest.exit(returncode=...)`, which ends a run like an interrupt.
+# Any other status may come from `pytest.exit(returncode=...)`, which ends a run like an interrupt.
 _WITHOUT_RESULTS: Final = frozenset(
     {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED}
 )
@@ -93,7 +93,7 @@ _NARROWING: Final = (
 def finish(pytest_session: pytest.Session, session: Session) -> None:
     """Check a run against its gates and its baseline, write files, and set the exit status.
 
-    A run that ended because its gates were settled counts as complete.
+    A run that stopped because its gates were decided counts as complete.
     """
     option, settings = session.config.option, session.settings
     status = pytest_session.exitstatus

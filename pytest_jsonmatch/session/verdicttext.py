@@ -1,4 +1,4 @@
-"""What the terminal shows of a run's verdict: intervals, the baseline, gates, repeated cases that failed."""
+"""A run's verdict on the terminal: intervals, the baseline, gates, repeated cases that failed."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _MOST_SHOWN: Final = 5
 def verdict_blocks(
     session: Session, run: FinishedRun, look: Look, *, is_brief: bool, has_figures: bool
 ) -> Iterator[Sequence[StyledLine]]:
-    """Yield what a run was held against: headline figures, the baseline, files, gates and cases that failed.
+    """Yield blocks of lines: headline figures, the baseline, files, gates and cases that failed.
 
     Args:
         session: of the run.
-        run: with what was found.
+        run: the finished run.
         look: of the summary.
-        is_brief: whether intervals are shown only where the run is refused.
+        is_brief: whether intervals are shown only if the run is refused.
         has_figures: whether anything was compared.
     """
     if has_figures and session.settings.asks_of_run:
@@ -83,7 +83,7 @@ def _notes_and_checks(session: Session, run: FinishedRun, look: Look) -> Iterato
 
 
 def show_failures(terminalreporter: pytest.TerminalReporter, session: Session, run: FinishedRun) -> None:
-    """Show, of each repeated case that has failed, why its worst run is not good enough."""
+    """Show for each failed repeated case why its worst run is not good enough."""
     if session.config.getoption("tbstyle", "auto") == "no":
         return
     scores = {

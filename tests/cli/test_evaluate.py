@@ -327,12 +327,12 @@ def bad(folder, write):
         ("gold.jsonl object.json", "object.json holds one JSON value, not an array of records"),
         (
             "gold.jsonl two.jsonl",
-            "there are more answers than expected records; without the name of an id they are matched",
+            "there are more answers than expected records; without an id field they are matched",
         ),
         ("twins.jsonl two.jsonl --id-field id", "twins.jsonl:2: the id 1 is already that of line 1"),
         (
             "noid.jsonl gold.jsonl --id-field id",
-            "gold at noid.jsonl:1 has no id; it has to be a string or an integer",
+            "gold at noid.jsonl:1 has no id; it must be a string or an integer",
         ),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 0: 'id' is not in the schema"),
         ("some empty", "no file in empty has the name of a file in some"),

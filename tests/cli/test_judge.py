@@ -311,7 +311,7 @@ def test_a_judge_that_forgets(labelled):
     ran = labelled([pair("a", same=True), pair("b", same=True), pair("c", same=True)], judge="forgetful")
     assert (ran.code, report(ran)["figures"]["pairs"]) == (1, 1)
     assert "labels.jsonl:3  missing: the judge gave no answer for this item\n" in ran.out
-    assert "labels.jsonl:2  invalid: the judge answered 'yes', which is no Verdict\n" in ran.out
+    assert "labels.jsonl:2  invalid: the judge answered 'yes', which is not a Verdict\n" in ran.out
     assert labelled([pair("a", same=True), pair("b", same=False)], judge="silent").out.count("  missing") == 2
 
 

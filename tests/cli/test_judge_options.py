@@ -129,7 +129,7 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
         ("--judge-set api_key_env=KEY", "--judge-set needs --judge-model"),
         (
             "--judge-model m --judge-set max_calls=many",
-            "max_calls is 'many'; it is an integer, 0 or more",
+            "max_calls is 'many'; it must be an integer, 0 or more",
         ),
     ],
 )

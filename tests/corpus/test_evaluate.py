@@ -203,13 +203,13 @@ def test_an_answer_that_the_metric_refuses_has_nothing_right():
             [{"id": 1}, {"id": 1}],
             None,
             {"id_field": "id"},
-            r"^gold record 1 has the id 1, as an earlier record has$",
+            r"^gold record 1 has the same id as an earlier record: 1$",
         ),
         (
             [{"id": None}],
             None,
             {"id_field": "id"},
-            r"^gold record 0 has no id; it has to be a string or an integer$",
+            r"^gold record 0 has no id; it must be a string or an integer$",
         ),
         ([[1]], None, {"metric": "field_match"}, r"^record 0: field_match compares two objects"),
     ],
@@ -254,7 +254,7 @@ def test_ids_bring_records_together():
     )
     assert [str(each) for each in result.errors] == [
         "record 'y': there is no answer for it",
-        "record 'actual[3]': it has no id that is a string or an integer: nobody can tell whose answer it is",
+        "record 'actual[3]': it has no id that is a string or an integer, so it can't be matched to a record",
     ]
     assert result.total_errors == 2
 
@@ -512,7 +512,7 @@ def test_records_without_a_cluster_stand_alone():
 
 
 def test_a_cluster_that_no_record_names_is_a_warning():
-    with pytest.warns(JsonMatchWarning, match="no gold record has a member 'dokument', so each of them"):
+    with pytest.warns(JsonMatchWarning, match="no gold record has a member 'dokument', so each record"):
         compare_corpus([{"n": 1}], CLUSTERED[:1], cluster="dokument")
 
 

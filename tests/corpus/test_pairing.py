@@ -74,7 +74,7 @@ def test_text_and_its_warnings():
     result = compare_corpus(['So: {"id": "r", "v": 2, "v": 1}'], ['{"id": "r", "v": 1}'], id_field="id")
     assert (result.mean_f1, result.records[0].warnings) == (
         1.0,
-        ("line 1: the key 'v' stands twice in one object; the last one counts",),
+        ("line 1: the key 'v' occurs twice in one object; the last one counts",),
     )
 
 
@@ -126,10 +126,10 @@ def test_an_id_of_an_alternative_is_listed():
     [
         ([{"id": 1, "v": {1}}], "record 1: expected has a set at v, which has no JSON form; give a list"),
         ([{1, 2}], "record 0: expected has a set at $, which has no JSON form; give a list"),
-        ([{"id": 1.5}], "gold record 0 has no id; it has to be a string or an integer"),
-        ([{"id": True}], "gold record 0 has no id; it has to be a string or an integer"),
-        ([[1]], "gold record 0 has no id; it has to be a string or an integer"),
-        (iter([{"id": 1}, {"id": 1}]), "gold record 1 has the id 1, as an earlier record has"),
+        ([{"id": 1.5}], "gold record 0 has no id; it must be a string or an integer"),
+        ([{"id": True}], "gold record 0 has no id; it must be a string or an integer"),
+        ([[1]], "gold record 0 has no id; it must be a string or an integer"),
+        (iter([{"id": 1}, {"id": 1}]), "gold record 1 has the same id as an earlier record: 1"),
     ],
 )
 def test_gold_records_that_cannot_be_told_apart(gold, message):

@@ -90,7 +90,7 @@ def test_a_post_processor_that_fails_is_named_and_changes_nothing():
         1.0,
         [
             "record 0: the post-processor fails raised KeyError: 'oh'",
-            "record 0: the post-processor forgets returned something else than field results",
+            "record 0: the post-processor forgets returned something other than field results",
         ],
     )
 
@@ -154,4 +154,4 @@ def test_a_post_processor_has_to_return_something():
         pass
 
     (error,) = compare_corpus([{"a": 1}], [{"a": 2}], post_process=silent).errors
-    assert str(error) == "record 0: the post-processor silent returned nothing; it has to return the results"
+    assert str(error) == "record 0: the post-processor silent returned nothing; it must return the results"

@@ -75,6 +75,12 @@ def test_a_record_without_the_tag_has_none():
     assert {tag: part.total_records for tag, part in run.by_tag.items()} == {"source=x": 1}
 
 
+def test_a_number_that_readers_of_json_may_round_is_kept_as_text():
+    gold = [{"no": 2**53 + 1, "size": 2**53}]
+    (record,) = compare_corpus(gold, gold, tags={"no": "no", "size": "size"}).records
+    assert record.tags == {"no": "9007199254740993", "size": 9007199254740992}
+
+
 def test_letters_of_a_text_are_no_elements():
     gold = [{"from": ["x", "y"]}, {"from": "xy"}]
     run = compare_corpus(gold, gold, tags={"source": "from[0]"})
@@ -87,10 +93,10 @@ def test_letters_of_a_text_are_no_elements():
         ("source", "tags is 'source'; it is a function of a gold record, or maps names to paths: "),
         ({"source": "["}, "'[' is not a path"),
         ({"source": 5}, "a path is a string such as "),
-        ({"source": "meta"}, "record 0: the tag 'source' is an object; it has to be a string, "),
+        ({"source": "meta"}, "record 0: the tag 'source' is an object; it must be a string, "),
         (lambda _: None, "record 0: tags are None; they map names to values"),
         (lambda _: {"a=b": 1}, "record 0: 'a=b' can't name a tag"),
-        (lambda _: {"a": float("nan")}, "record 0: the tag 'a' is nan; it has to be a string, "),
+        (lambda _: {"a": float("nan")}, "record 0: the tag 'a' is nan; it must be a string, "),
     ],
 )
 def test_what_is_no_tag(tags, reason):

@@ -419,9 +419,7 @@ def test_a_coroutine_function_is_told_so(registry):
     async def answers(items):
         return [1.0 for _ in items]
 
-    assert (
-        failures(registry, answers) == ["is a coroutine function; it must wait for its answers itself"] * 3
-    )
+    assert failures(registry, answers) == ["is a coroutine function; it must wait for its answers itself"] * 3
 
 
 def test_with_scope_chunk_a_list_is_no_answer(registry):

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
@@ -150,6 +150,7 @@ WEIGHED = {
         {"x-eval-weight": 0.5},
     ]
 }
+HEAVY_TEXTS = {"type": "array", "items": {"anyOf": [{"type": "string", "x-eval-weight": 2}, {}]}}
 SCHEMAS = [
     ALTERNATIVES,
     {"type": "array", "items": WEIGHED, **PAIRED},
@@ -227,6 +228,15 @@ def check_cells(grid: Grid, case: Elements) -> None:
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
+# Only the walk scores what may be accepted under several alternatives.
+@example(
+    {
+        "schema": {"type": "array", "items": {"anyOf": [HEAVY_TEXTS, {}]}, **PAIRED},
+        "accept": {"[]": ["tea"]},
+    },
+    [["a", "b"]],
+    [["a", "b"]],
+)
 def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options, expected, actual):
     case = Elements(prepare("leaf_f1", given_options), expected, actual)
     check_bounds(case.grid(body), case)
@@ -235,6 +245,17 @@ def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
+# What is optional in an object counts as long as there is any counterpart, even an array.
+@example(
+    {"arrays": "unordered", "accept": {"[].c.a": {"optional": True}}},
+    [{"a": 1, "c": {"a": 1}}],
+    [{"a": 1, "c": [1]}, {"a": 1, "c": {"a": 1}}, {"a": 1}],
+)
+@example(
+    {"arrays": "unordered", "accept": {"[].c[].a": {"optional": True}}},
+    [{"a": 1, "c": [{"a": 1}, {"a": 2}]}, {"a": 1, "c": [{"a": 1}]}],
+    [{"a": 1, "c": [{"a": 1}]}, {"a": 1, "c": [{"a": 1}, {"a": 2}]}],
+)
 def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
     case = Elements(prepare("leaf_f1", given_options), expected, actual)
     check_cells(case.grid(body), case)
@@ -638,8 +659,8 @@ def test_a_users_comparator_sees_few_pairs_and_none_twice(kind, size):
     assert {pair for pair in rows if all(isinstance(note, str) for note in pair)} <= set(calls)
 
 
-@pytest.mark.parametrize("kind", ["tags", "objects"])
-def test_very_many_nested_elements_pair_as_they_do_alone(kind):
+@pytest.mark.parametrize(("kind", "more"), [("tags", {}), ("tags", {"leaf_threshold": 1.0}), ("objects", {})])
+def test_very_many_nested_elements_pair_as_they_do_alone(kind, more):
     rng = random.Random(5)
 
     def element(at):
@@ -650,9 +671,9 @@ def test_very_many_nested_elements_pair_as_they_do_alone(kind):
     expected = [{"id": at, "tags": [element(at) for _ in range(10)]} for at in range(210)]
     actual = [{"id": at["id"], "tags": [*at["tags"][3:], *(element(0) for _ in range(3))]} for at in expected]
     rng.shuffle(actual)
-    result = compare_json(actual, expected, metric="pairwise_f1")
+    result = compare_json(actual, expected, metric="pairwise_f1", **more)
     alone = [
-        compare_json(other, one, metric="pairwise_f1")
+        compare_json(other, one, metric="pairwise_f1", **more)
         for one in expected
         for other in actual
         if one["id"] == other["id"]

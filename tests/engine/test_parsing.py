@@ -111,32 +111,32 @@ def test_the_sure_reader_agrees_with_the_fast_one():
         ("", "the text is empty", 1, 1),
         ("[1,\n 2,\n]", "nothing stands between a comma and ']'; remove the comma", 3, 1),
         ('{"a": 1,}', "nothing stands between a comma and '}'; remove the comma", 1, 9),
-        ('{"a":}', "a value should stand here, not '}'", 1, 6),
-        ('{\n  "a": 1,\n  "a": 2\n}', "the key 'a' stands twice in one object; keep one", 3, 3),
+        ('{"a":}', "expected a value here, not '}'", 1, 6),
+        ('{\n  "a": 1,\n  "a": 2\n}', "the key 'a' occurs twice in one object; keep one", 3, 3),
         ("[NaN]", "NaN is not JSON; write null, or a number", 1, 2),
         ("-Infinity", "-Infinity is not JSON; write null, or a number", 1, 1),
         ("[True]", "True is not JSON, which writes true, false and null in lower case", 1, 2),
         ("{'a': 1}", "strings and keys are written in double quotes, not single ones", 1, 2),
-        ("{a: 1}", "a key in double quotes should stand here, not 'a'", 1, 2),
-        ('{"a" 1}', "a key has to be followed by ':'", 1, 6),
+        ("{a: 1}", "expected a key in double quotes here, not 'a'", 1, 2),
+        ('{"a" 1}', "a key must be followed by ':'", 1, 6),
         ("{,}", "nothing stands before this comma", 1, 2),
         ("[1] // one", "JSON has no comments; remove it", 1, 5),
         ("// one\n[1]", "JSON has no comments; remove it", 1, 1),
         ("[1] [2]", "there is more text after the end of the JSON value; remove it", 1, 5),
-        ("[1 2]", "a comma or ']' should stand here, not '2'", 1, 4),
+        ("[1 2]", "expected a comma or ']' here, not '2'", 1, 4),
         ("[\n[1}", "'}' cannot close an array opened at line 2", 2, 3),
         ('{\n"a": [1, 2', "the text ends inside an array opened at line 2", 2, 11),
         ('{"a"', "the text ends inside an object opened at line 1", 1, 5),
         ('{"a": 1,', "the text ends inside an object opened at line 1", 1, 9),
         ('{"a": "x', "a string that opens here never closes; add the closing quote", 1, 7),
         ('["a\nb"]', "a string holds a raw '\\n'; write it as an escape", 1, 4),
-        ('["\\d"]', "a backslash in a string has to begin one of the escapes of JSON; double it", 1, 3),
+        ('["\\d"]', "a backslash in a string must begin a JSON escape; double it", 1, 3),
         ("[012]", "a number cannot begin with 0; remove the zero, or make it a string", 1, 2),
         ("[+1]", "a number cannot begin with '+'", 1, 2),
         ("[.5]", "a number cannot begin with '.'; write 0 before it", 1, 2),
         ("[1.]", "a number needs digits after its decimal point", 1, 2),
         ("[1e]", "a number cannot go on with 'e'", 1, 2),
-        ("[\x1b[31m]", "a value should stand here, not '\\x1b'", 1, 2),
+        ("[\x1b[31m]", "expected a value here, not '\\x1b'", 1, 2),
         (b"[\n\xff]", "byte 0xff is not valid UTF-8; decode the bytes, or save the text as UTF-8", 2, 1),
         ("[1]".encode("utf-16"), "the bytes are UTF-16; decode them, or save the text as UTF-8", 1, 1),
     ],
@@ -292,7 +292,7 @@ def test_of_duplicate_keys_the_last_wins_with_a_warning():
     found = extract_json('So:\n{"a": 1,\n "b": 2,\n "a": 3}')
 
     assert found.value == {"a": 3, "b": 2}
-    assert found.warnings == ("line 4: the key 'a' stands twice in one object; the last one counts",)
+    assert found.warnings == ("line 4: the key 'a' occurs twice in one object; the last one counts",)
 
 
 def test_nan_is_a_float_with_a_warning():
@@ -430,7 +430,7 @@ def test_every_step_reads_a_hundred_thousand_levels(before, after, method):
         (
             "{a: 1}",
             {},
-            "the object at line 1 is not JSON: a key in double quotes should stand here, not 'a' (line 1, column 2)",
+            "the object at line 1 is not JSON: expected a key in double quotes here, not 'a' (line 1, column 2)",
         ),
         (
             b"\xff",
@@ -498,7 +498,7 @@ def test_repair_gives_what_is_wanted_or_nothing():
     pytest.importorskip("json_repair")
 
     assert reason_of("```json\n[1, 2\n```", want="object", repair=True).endswith(
-        "; json-repair could not mend it"
+        "; json-repair could not repair it"
     )
 
 
@@ -511,7 +511,7 @@ def test_what_repair_cannot_mend_is_an_error():
 
     assert (
         reason_of("Sorry, no.", repair=True)
-        == "there is no object or array in the text; json-repair could not mend it"
+        == "there is no object or array in the text; json-repair could not repair it"
     )
 
 
@@ -523,7 +523,7 @@ def test_repair_survives_what_breaks_the_library(monkeypatch):
 
     monkeypatch.setattr(json_repair, "repair_json", broken)
 
-    assert reason_of('{"a": 1,}', repair=True).endswith("; json-repair could not mend it")
+    assert reason_of('{"a": 1,}', repair=True).endswith("; json-repair could not repair it")
 
 
 def test_repair_without_its_library_says_what_to_install(monkeypatch):

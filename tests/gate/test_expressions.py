@@ -46,42 +46,43 @@ def test_a_gate_that_is_to_be_proven(text):
 @pytest.mark.parametrize(
     ("text", "position", "reason"),
     [
-        ("", 0, "a figure such as f1, score or pass_rate belongs here, and the gate ends here"),
+        ("", 0, "expected a figure such as f1, score or pass_rate, but the gate ends here"),
         ("f2 >= 1", 0, "unknown figure 'f2'; known: "),
         ("recal >= 1", 0, "unknown figure 'recal'; did you mean 'recall'?"),
-        ("f1", 2, "one of >=, <=, ==, !=, >, < belongs here, and the gate ends here"),
-        ("f1 >=", 5, "a number belongs here, and the gate ends here"),
-        ("f1 => 0.5", 3, "a gate has no '='; write >= or =="),
-        ("f1 >= high", 6, "a number belongs here, not 'high'"),
-        ("f1 >= 90", 6, "f1 goes from 0 to 1; for 90 % write 0.9"),
-        ("f1 >= -0.1", 6, "f1 goes from 0 to 1"),
-        ("f1 >= 0.9 and recall > 1", 10, "nothing more, or `proven`, belongs here, not 'and'"),
-        ("f1 >= 0.9 proved", 10, "nothing more, or `proven`, belongs here, not 'proved'"),
-        ("f1 >= 0.9 proven twice", 17, "nothing more belongs here, not 'twice'"),
+        ("f1", 2, "expected one of >=, <=, ==, !=, >, <, but the gate ends here"),
+        ("f1 >=", 5, "expected a number, but the gate ends here"),
+        ("f1 => 0.5", 3, "unexpected '='; write >= or =="),
+        ("f1 >= high", 6, "expected a number, not 'high'"),
+        ("f1 >= 90", 6, "f1 is between 0 and 1; for 90 % write 0.9"),
+        ("f1 >= 100", 6, "f1 is between 0 and 1; for 100 % write 1"),
+        ("f1 >= -0.1", 6, "f1 is between 0 and 1"),
+        ("f1 >= 0.9 and recall > 1", 10, "expected the end of the gate, or `proven`, not 'and'"),
+        ("f1 >= 0.9 proved", 10, "expected the end of the gate, or `proven`, not 'proved'"),
+        ("f1 >= 0.9 proven twice", 17, "expected the end of the gate, not 'twice'"),
         ("f1 == 0.9 proven", 10, "an interval can't prove ==; use >=, >, <= or <"),
         ("errors <= 3 proven", 12, "errors is counted, not estimated: there is nothing to prove"),
         ("completeness >= 0.5 proven", 20, "completeness is counted, not estimated"),
-        ("f1 >= 90%", 8, "a gate has no '%'"),
-        ("fields.total.f1 > 0", 6, 'a path pattern belongs here: fields["…"]'),
-        ("cases >= 3", 6, 'a glob of cases belongs here: cases["…"]'),
-        ("cases[a].f1 > 0", 6, "a glob of cases in quotes belongs here, not 'a'"),
-        ('fields["a"] > 0', 12, "a dot and a figure belongs here, not '>'"),
+        ("f1 >= 90%", 8, "unexpected '%'"),
+        ("fields.total.f1 > 0", 6, 'expected a path pattern: fields["…"]'),
+        ("cases >= 3", 6, 'expected a glob of cases: cases["…"]'),
+        ("cases[a].f1 > 0", 6, "expected a glob of cases in quotes, not 'a'"),
+        ('fields["a"] > 0', 12, "expected a dot and a figure, not '>'"),
         ('fields["a.[x"].f1 > 0', 7, ""),
         ('fields["a[0]"].f1 > 0', 7, "'a[0]' names one element"),
         ('fields["a"].pass_rate > 0', 12, "unknown figure of fields 'pass_rate'"),
         ('cases["a"].completeness > 0', 11, "unknown figure of some cases 'completeness'"),
         ("cost.mean <= 1 proven", 15, "cost.mean has no interval: leave `proven` out"),
-        ("cost > 0", 5, "a dot, as in cost.mean or cost.total, belongs here, not '>'"),
+        ("cost > 0", 5, "expected a dot, as in cost.mean or cost.total, not '>'"),
         ("latency.p59 < 8", 0, "unknown figure 'latency.p59'; did you mean 'latency.p95'?"),
         ("latency.95 < 8", 7, ""),
         ('fields["a"].cost.mean > 0', 12, "unknown figure of fields 'cost'"),
-        ("tags.a > 0", 4, 'a tag such as source=phone belongs here: tags["…"]'),
+        ("tags.a > 0", 4, 'expected a tag such as source=phone: tags["…"]'),
         ('tags["a"].f1 > 0', 5, "a tag is a name and a value: a=phone"),
         ('tags["a=b"].completeness > 0', 12, "unknown figure of some cases 'completeness'"),
         ('tags["a=b"].tags["c=d"].f1 > 0', 12, "unknown figure of some cases 'tags'"),
-        ("micro > 0", 6, "a dot, as in micro.f1, belongs here, not '>'"),
-        ('cases["a.f1 > 0', 6, "this string has no end"),
-        ("__import__('os') > 0", 10, "a gate has no '('"),
+        ("micro > 0", 6, "expected a dot, as in micro.f1, not '>'"),
+        ('cases["a.f1 > 0', 6, "this string is not closed"),
+        ("__import__('os') > 0", 10, "unexpected '('"),
     ],
 )
 def test_what_is_wrong_and_where(text, position, reason):
@@ -91,6 +92,13 @@ def test_what_is_wrong_and_where(text, position, reason):
     assert (error.position, error.reason[: len(reason)]) == (position, reason)
     assert str(error).splitlines()[1:] == [f"  {text}", f"  {' ' * position}^"]
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("limit", ["-1", "101"])
+def test_what_is_no_percentage_is_not_taken_for_one(limit):
+    with pytest.raises(GateError) as caught:
+        parse_gate(f"f1 >= {limit}")
+    assert caught.value.reason == "f1 is between 0 and 1"
 
 
 @given(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))

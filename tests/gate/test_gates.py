@@ -102,7 +102,7 @@ def test_fields_are_what_the_table_shows():
     [
         ("pass_rate >= 0.25", True, "1 of 4 cases"),
         ("pass_rate > 0.25", False, "1 of 4 cases"),
-        ('fields["zzz"].f1 >= 0', False, "no field that was compared matches; there are a, b.c, b.d, e"),
+        ('fields["zzz"].f1 >= 0', False, "no field that was compared matches; known: a, b.c, b.d, e"),
         ('fields["b.cc"].f1 >= 0', False, "no field that was compared matches; did you mean 'b.c'?"),
         ('fields["e"].recall >= 0', False, "nothing to divide by"),
         ('cases["amce-*"].f1 >= 0', False, "no case fits; did you mean 'acme-2'?"),
@@ -123,9 +123,10 @@ def test_no_field_at_all():
 def test_a_tag_that_no_case_has():
     check = checked('tags["source=phone"].f1 >= 0')
     assert (check.passed, check.note) == (False, "no case has any tag")
-    tagged = ResultSet((replace(RESULTS.cases[0], tags={f"n{number}": 1 for number in range(12)}),))
-    note = checked('tags["source=phone"].f1 >= 0', tagged).note
-    assert note.endswith("n7=1 and 2 more"), note
+    for number, end in ((10, "n8=1, n9=1"), (12, "n7=1 and 2 more")):
+        tagged = ResultSet((replace(RESULTS.cases[0], tags={f"n{at}": 1 for at in range(number)}),))
+        note = checked('tags["source=phone"].f1 >= 0', tagged).note
+        assert note.endswith(end), note
 
 
 def test_no_case_ran_twice():
@@ -194,6 +195,11 @@ def test_what_is_proven_goes_by_clusters():
     within = replace(alone, cases=documents)
     assert checked("pass_rate >= 0.75 proven", alone).passed
     assert not checked("pass_rate >= 0.75 proven", within).passed
+
+
+def test_a_mean_leaves_out_records_without_figures():
+    corpus = Corpus("m", "s", 4, 4, 2, {"score": 1.0}, unscored=1)
+    assert checked("score >= 0.9", ResultSet((), corpus=corpus)).note == "mean of 3 records"
 
 
 def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():

@@ -385,7 +385,7 @@ def test_a_file_that_is_not_valid_is_an_error():
 
 
 def test_a_place_that_is_not_there_is_refused():
-    for trail in [("cases", 5, "expected"), ("none", "expected"), ("cases", 0, "a", "b")]:
+    for trail in [("cases", 1), ("cases", 5, "expected"), ("none", "expected"), ("cases", 0, "a", "b")]:
         assert refusal("cases: [{a: 1}]\n", 1, trail).endswith(" is not in the file")
 
 

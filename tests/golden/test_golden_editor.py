@@ -538,24 +538,23 @@ def test_a_value_with_a_place_is_free_where_there_are_parameters(value):
 # As the docs have it.
 BEYOND_SCHEMA = {
     "unique ids": (
-        "No two cases have the same `id`, and none has the one that another gets by its place, its "
+        "No two cases have the same `id`, and none has an id that another gets from its place, its "
         "parameters or its runs."
     ),
     "letters of all scripts": (
-        "Beyond ASCII, `id`, `producer` and the names of marks hold letters and digits only. The schema "
-        "takes any character there: regular expressions have no word for a letter that all editors know."
+        "Beyond ASCII, `id`, `producer` and the names of marks hold only letters and digits. The schema "
+        "allows any character there: no regular expression for a letter works in all editors."
     ),
     "what parameters make": (
-        "A value with a place `${name}` is looked at once it is filled, and so are the ids that "
-        "`parametrize` makes. Each place names a parameter, and all rows have the same names."
+        "A value with `${name}` is checked after it is filled in, and so are the ids that `parametrize` "
+        "makes. Each `${name}` names a parameter, and all rows have the same names."
     ),
-    "version specifiers": "The `python` of a `skipif` can be read as a version specifier.",
-    "a size of no bytes": "A `memory_limit` in words comes to one byte or more: not `0 KiB`.",
-    "duplicate keys": "A key stands once in its mapping; an editor sees one of the two.",
+    "version specifiers": "The `python` of a `skipif` is a valid version specifier.",
+    "a size of no bytes": "A `memory_limit` with a unit is at least one byte: not `0 KiB`.",
+    "duplicate keys": "A mapping has each key once; an editor sees only one of two.",
     "tables": "The file of `cases_from` can be read, and has rows.",
     "plain YAML": (
-        "No tags, no merge keys, no keys that are not strings, one document a file; nothing nests deeper "
-        "than 1,000 levels, and all of it comes to 16 MiB at most, aliases and `parametrize` written out."
+        "no tags, no merge keys, only strings as keys, one document per file, and the limits of depth and size."
     ),
 }
 

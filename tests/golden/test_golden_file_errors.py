@@ -60,7 +60,7 @@ def in_case(key):
         (
             "cases:\n- {id: case-2, expected: 1}\n- {expected: 1}\n",
             (
-                "x.yaml:3:3: the id 'case-2', which a case without one gets by its place, "
+                "x.yaml:3:3: the id 'case-2', which a case without one gets from its place, "
                 "is already taken by the case at line 2; choose another"
             ),
         ),
@@ -235,7 +235,7 @@ def in_case(key):
         ),
         (
             in_case("parametrize: {n: [1, 2]}\n  actual: ['${m}']"),
-            "x.yaml:5:12: '${m}' names no parameter; known: n. The text itself is written $${m}",
+            "x.yaml:5:12: '${m}' names no parameter; known: n; to write the text itself, use $${m}",
         ),
         (
             in_case("parametrize: {n: [1, 2]}\n  threshold: ${n}"),

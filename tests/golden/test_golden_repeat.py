@@ -238,6 +238,12 @@ def test_last_failed_runs_the_whole_case_again(suite, workers):
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
 
 
+def test_without_pytests_cache_a_failed_case_just_fails(suite):
+    run = suite.runpytest("-p", "no:cacheprovider")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
+
+
 def test_maxfail_does_not_stop_at_a_run(suite):
     suite.runpytest("-x").assert_outcomes(passed=4, xfailed=4)
 

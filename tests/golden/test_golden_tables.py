@@ -236,7 +236,7 @@ def test_cells_have_line_breaks_and_quotes(cases):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ('{"no": 1, "gold"}', "2:17: the row is not JSON: a key has to be followed by ':'"),
+        ('{"no": 1, "gold"}', "2:17: the row is not JSON: a key must be followed by ':'"),
         ('{"no": 1', "2:1: the row is not JSON: the text ends inside an object opened at line 2"),
         ("[1]", "2:1: the row is [1], not an object"),
         ('{"n": 1, "gold": 1}', "2:1: the row has no 'no'; did you mean 'n'?"),
@@ -250,7 +250,7 @@ def test_cells_have_line_breaks_and_quotes(cases):
         ),
         (
             '{"no": 1, "gold": 1, "gold": 2}',
-            "2:22: the row is not JSON: the key 'gold' stands twice in one object; keep one",
+            "2:22: the row is not JSON: the key 'gold' occurs twice in one object; keep one",
         ),
     ],
 )

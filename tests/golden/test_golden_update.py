@@ -378,7 +378,7 @@ def test_an_interrupted_run_writes_nothing(pytester, write, read):
     pytester.makeconftest("def pytest_runtest_teardown(item):\n    raise KeyboardInterrupt\n")
     write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
     result = pytester.runpytest_subprocess("--jsonmatch-update=failed")
-    result.stdout.fnmatch_lines(["the run did not come to its end: nothing was written"])
+    result.stdout.fnmatch_lines(["the run did not finish: nothing was written"])
     assert read() == "id: a\nactual: 1\nexpected: 2\n"
 
 

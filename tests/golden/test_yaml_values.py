@@ -239,12 +239,14 @@ def test_errors_say_where_and_what(text: str | bytes, message: str, parser: str)
 
 def test_what_is_never_closed_is_reported_where_it_opens() -> None:
     assert error_of("a: 1\nb: [1,\n  2\n").startswith(
-        "x.yaml:2:4: not YAML: parsing a flow sequence that begins here"
+        "x.yaml:2:4: not YAML: the text ends while parsing a flow sequence that begins here"
     )
     assert error_of("a: {b: [1,\n  2],\n") == (
-        "x.yaml:1:4: not YAML: parsing a flow node that begins here, the text ends"
+        "x.yaml:1:4: not YAML: the text ends while parsing a flow node that begins here"
     )
-    assert error_of("a: {b: [1,\n  2,\n").startswith("x.yaml:1:8: not YAML: parsing a flow node")
+    assert error_of("a: {b: [1,\n  2,\n").startswith(
+        "x.yaml:1:8: not YAML: the text ends while parsing a flow node"
+    )
 
 
 def test_other_syntax_errors_have_their_place() -> None:

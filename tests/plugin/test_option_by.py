@@ -125,7 +125,7 @@ def test_places_of_parameters_are_filled(pytester):
 @pytest.mark.parametrize(
     ("tags", "reason"),
     [
-        ("{source: [phone]}", "`tags`: the tag 'source' is an array; it has to be a string, *"),
+        ("{source: [phone]}", "`tags`: the tag 'source' is an array; it must be a string, *"),
         ("{a=b: 1}", "`tags`: 'a=b' can't name a tag: a name is text without an equals sign"),
         ("phone", "`tags` is a string, not an object"),
     ],

@@ -110,7 +110,7 @@ def test_gates_of_runs_in_which_nothing_runs(suite, option):
     ("gate", "message"),
     [
         ("f2 >= 0.9", ["*--jsonmatch-gate: unknown figure 'f2'; known: *", "  f2 >= 0.9", "  ^"]),
-        ("f1 >> 0.9", ["*--jsonmatch-gate: a number belongs here, not '>'", "  f1 >> 0.9", "      ^"]),
+        ("f1 >> 0.9", ["*--jsonmatch-gate: expected a number, not '>'", "  f1 >> 0.9", "      ^"]),
         ("f1 >= many", ["*--jsonmatch-gate: *", "  f1 >= many", "        ^"]),
         ('fields["a.f1 >= 1', ["*--jsonmatch-gate: *", '  fields["a.f1 >= 1', "         ^"]),
         ("", ["*--jsonmatch-gate: *"]),

@@ -211,7 +211,7 @@ leaf_f1 score 0.00 (limit 0.25), 1 comparator error
   0.00  b  "y" → "x"  comparator failed
 error: comparator 'weight' at b: raised ValueError: no unit in 'x'
        \x1b[31m; write 5 kg, 12 lb or the like, one blank between
-note: line 1: the key 'a' stands twice in one object; the last one
+note: line 1: the key 'a' occurs twice in one object; the last one
       counts
 """)
 

@@ -131,7 +131,7 @@ def test_of_several_fixtures_one_is_chosen():
 def test_a_fixture_that_is_not_there():
     comparisons = [compared(RIGHT), compared(RIGHT, model="large")]
     assert " ".join(shown(comparisons, "modle")) == (
-        "--pivot=modle: no fixture of that name has several parameters here; there are model"
+        "--pivot=modle: no fixture of that name has several parameters here; fixtures that do: model"
     )
     assert " ".join(shown([compared(RIGHT)], "model")) == (
         "--pivot=model: no fixture of that name has several parameters here"

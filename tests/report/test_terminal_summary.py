@@ -295,7 +295,7 @@ def test_notes_stand_below():
 failed
 2 comparator errors, the first: a: comparator 'x' raised
 ValueError: \x1b[31m (broken)
-1 warning: line 1: the key 'a' stands twice in one object;
+1 warning: line 1: the key 'a' occurs twice in one object;
 the last one counts (twice)
 """)
 

@@ -42,15 +42,14 @@ def test_the_order_of_an_answer_does_not_matter():
 def test_a_verdict_is_true_or_false(value):
     shown = json.dumps(value)
     assert read({"id": "a", "equivalent": value}, {"id": "b", "equivalent": True}) == {
-        "a": f"invalid: the judge's verdict is {shown}; it has to be true or false",
+        "a": f"invalid: the judge's verdict is {shown}; it must be true or false",
         "b": Verdict(True),
     }
 
 
 def test_an_entry_without_a_verdict():
     assert (
-        read({"id": "a"}, ids=["a"])["a"]
-        == "invalid: the judge's verdict is null; it has to be true or false"
+        read({"id": "a"}, ids=["a"])["a"] == "invalid: the judge's verdict is null; it must be true or false"
     )
 
 
@@ -93,18 +92,18 @@ def test_a_long_reason_is_cut():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the judge's answer is no JSON: the text is empty"),
+        ("", "the judge's answer is not JSON: the text is empty"),
         (
             "All the same.",
-            "the judge's answer is no JSON: there is no object in the text; it begins 'All the same.'",
+            "the judge's answer is not JSON: there is no object in the text; it begins 'All the same.'",
         ),
-        (GOOD[:-10], "the judge's answer is no JSON: output ends inside an object opened at line 1"),
+        (GOOD[:-10], "the judge's answer is not JSON: output ends inside an object opened at line 1"),
         ('{"a": true}', 'the judge\'s answer has no list of verdicts: {"a": true}'),
         (
             '{"verdicts": {"a": true}}',
             'the judge\'s answer has no list of verdicts: {"verdicts": {"a": true}}',
         ),
-        ("[true]", "the judge's answer is no JSON: "),
+        ("[true]", "the judge's answer is not JSON: "),
     ],
 )
 def test_an_answer_without_verdicts(text, message):

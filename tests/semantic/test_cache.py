@@ -139,18 +139,18 @@ def test_cached_without_a_file_misses_everything(file):
 def test_an_unknown_mode(file):
     with pytest.raises(ConfigurationError) as caught:
         CachedJudge(Counting(), file, mode="offline")
-    assert str(caught.value) == "mode is 'offline'; it is 'live' or 'cached'"
+    assert str(caught.value) == "mode is 'offline'; it must be 'live' or 'cached'"
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         (LINE[:-20], "not valid JSON (line 1, column "),
-        ("[1]", "no JSON object; "),
-        ("<<<<<<< HEAD", "a merge has left its marks here; "),
-        (LINE.replace("true", "1"), "'equivalent' is 1; it is true or false; "),
-        (LINE.replace('"m"', "7"), "'model' is no text; "),
-        (LINE.replace('"path": "city", ', ""), "a verdict without 'path'; "),
+        ("[1]", "not a JSON object; "),
+        ("<<<<<<< HEAD", "a merge has left a conflict marker here; "),
+        (LINE.replace("true", "1"), "'equivalent' is 1; it must be true or false; "),
+        (LINE.replace('"m"', "7"), "'model' is not a text; "),
+        (LINE.replace('"path": "city", ', ""), "the verdict has no 'path'; "),
         (
             LINE.replace("}", ', "criterium": "x"}'),
             "there is no 'criterium' in a verdict; did you mean 'criterion'?; ",
@@ -428,7 +428,7 @@ def test_values_that_are_no_json_are_not_kept_and_not_asked_about(file):
     asked = Counting()
     judge = CachedJudge(asked, file)
     answers = judge.judge([item(float("nan")), item("A", "2")])
-    assert shown(answers) == ["invalid: a value holds NaN or an infinity, which is no JSON", True]
+    assert shown(answers) == ["invalid: a value contains NaN or an infinity, which is not JSON", True]
     assert (asked.asked, judge.usage) == (["A"], JudgeUsage(calls=1, items=1, errors=1))
 
 

@@ -492,7 +492,7 @@ class Returns:
         return self.answer(texts) if callable(self.answer) else self.answer
 
 
-WANTED = "it returns one row of numbers for each of the 4 strings"
+WANTED = "it must return one row of numbers for each of the 4 strings"
 
 
 @pytest.mark.parametrize(
@@ -500,8 +500,8 @@ WANTED = "it returns one row of numbers for each of the 4 strings"
     [
         (ValueError("no more"), "raised ValueError: no more"),
         (KeyError(), "raised KeyError"),
-        (None, f"returned a NoneType that is no array of numbers; {WANTED}"),
-        ("text", f"returned a str that is no array of numbers; {WANTED}"),
+        (None, f"returned a NoneType that is not an array of numbers; {WANTED}"),
+        ("text", f"returned a str that is not an array of numbers; {WANTED}"),
         ([[1.0, 2.0]], f"returned an array of shape (1, 2); {WANTED}"),
         ([1.0, 2.0, 3.0, 4.0], f"returned an array of shape (4,); {WANTED}"),
         ([[], [], [], []], f"returned an array of shape (4, 0); {WANTED}"),

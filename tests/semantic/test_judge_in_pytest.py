@@ -483,7 +483,7 @@ def test_the_mode_can_stand_in_the_configuration_file(pytester):
     [
         ("model", "*jsonmatch_judge must be lines of NAME = VALUE*got 'model'"),
         ("mode = alive", "*jsonmatch_judge must be*mode is 'alive'*"),
-        ("model = a\n    model = b", "*jsonmatch_judge must be*model is there twice"),
+        ("model = a\n    model = b", "*jsonmatch_judge must be*model is given twice"),
     ],
 )
 def test_a_setting_that_can_t_be_read_is_a_usage_error(pytester, lines, message):

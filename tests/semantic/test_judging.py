@@ -35,7 +35,7 @@ def test_a_function_may_answer_with_a_bool_a_verdict_or_an_error():
 @pytest.mark.parametrize("answer", [0.5, 1, 0, "maybe", "true", None, [True]])
 def test_what_is_no_verdict_is_that_item_s_error(answer):
     error = CallableJudge(lambda one: answer if one.id == "b" else True).judge([item("a"), item("b")])["b"]
-    assert str(error) == f"invalid: the judge returned {answer!r}; it returns a bool or a Verdict"
+    assert str(error) == f"invalid: the judge returned {answer!r}; it must return a bool or a Verdict"
 
 
 def test_what_a_function_raises_is_that_item_s_error():
@@ -57,7 +57,7 @@ def test_a_configuration_error_ends_the_run():
 
 
 def test_a_judge_is_made_of_a_function():
-    with pytest.raises(TypeError, match="not of str"):
+    with pytest.raises(TypeError, match="not from str"):
         CallableJudge("exact")
 
 

@@ -18,32 +18,32 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"model": ""}, "model is ''; it is a text"),
-        ({"model": 4}, "model is 4; it is a text"),
-        ({"base_url": 7}, "base_url is 7; it begins with http:// or https://"),
+        ({"model": ""}, "model is ''; it must be a text"),
+        ({"model": 4}, "model is 4; it must be a text"),
+        ({"base_url": 7}, "base_url is 7; it must begin with http:// or https://"),
         (
             {"api_key_env": "sk-proj-0123"},
             (
-                "api_key_env: it is the name of an environment variable that holds the key, such as "
+                "api_key_env: it must be the name of an environment variable that has the key, such as "
                 "GROQ_API_KEY; the key itself is never a setting"
             ),
         ),
         (
             {"base_url": "localhost:11434/v1"},
-            "base_url is 'localhost:11434/v1'; it begins with http:// or https://",
+            "base_url is 'localhost:11434/v1'; it must begin with http:// or https://",
         ),
         (
             {"structured": "auto"},
-            "structured is 'auto'; it is 'json_schema', 'json_object' or 'none'",
+            "structured is 'auto'; it must be 'json_schema', 'json_object' or 'none'",
         ),
-        ({"temperature": -1}, "temperature is -1; it is a number, 0 or more, or none"),
-        ({"batch_size": 0}, "batch_size is 0; it is an integer, 1 or more"),
-        ({"batch_size": True}, "batch_size is True; it is an integer, 1 or more"),
-        ({"concurrency": 2.5}, "concurrency is 2.5; it is an integer, 1 or more"),
-        ({"retries": -1}, "retries is -1; it is an integer, 0 or more"),
-        ({"timeout": 0}, "timeout is 0; it is a number above 0"),
-        ({"timeout": float("inf")}, "timeout is inf; it is a number above 0"),
-        ({"max_calls": "many"}, "max_calls is 'many'; it is an integer, 0 or more"),
+        ({"temperature": -1}, "temperature is -1; it must be a number, 0 or more, or none"),
+        ({"batch_size": 0}, "batch_size is 0; it must be an integer, 1 or more"),
+        ({"batch_size": True}, "batch_size is True; it must be an integer, 1 or more"),
+        ({"concurrency": 2.5}, "concurrency is 2.5; it must be an integer, 1 or more"),
+        ({"retries": -1}, "retries is -1; it must be an integer, 0 or more"),
+        ({"timeout": 0}, "timeout is 0; it must be a number above 0"),
+        ({"timeout": float("inf")}, "timeout is inf; it must be a number above 0"),
+        ({"max_calls": "many"}, "max_calls is 'many'; it must be an integer, 0 or more"),
     ],
 )
 def test_arguments_that_are_wrong(given, message):
@@ -69,13 +69,13 @@ def test_settings_of_texts():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("max_calls", "1.5", "max_calls is '1.5'; it is an integer, 0 or more"),
-        ("timeout", "soon", "timeout is 'soon'; it is a number above 0"),
-        ("mode", "offline", "mode is 'offline'; it is 'live', 'cached' or 'off'"),
-        ("cache", 3, "cache is 3; it is the path of a file"),
-        ("batch_size", 0, "batch_size is 0; it is an integer, 1 or more"),
-        ("timeout", "nan", "timeout is nan; it is a number above 0"),
-        ("retries", "-1", "retries is -1; it is an integer, 0 or more"),
+        ("max_calls", "1.5", "max_calls is '1.5'; it must be an integer, 0 or more"),
+        ("timeout", "soon", "timeout is 'soon'; it must be a number above 0"),
+        ("mode", "offline", "mode is 'offline'; it must be 'live', 'cached' or 'off'"),
+        ("cache", 3, "cache is 3; it must be a file's path"),
+        ("batch_size", 0, "batch_size is 0; it must be an integer, 1 or more"),
+        ("timeout", "nan", "timeout is nan; it must be a number above 0"),
+        ("retries", "-1", "retries is -1; it must be an integer, 0 or more"),
         ("modell", "x", "a judge has no setting 'modell'; did you mean 'model'?"),
     ],
 )
@@ -115,7 +115,7 @@ def test_off_judges_nothing_and_reads_nothing(given, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "no model judges: name one, such as 'gpt-4.1-mini'"),
+        ({}, "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
         ({"mode": "cached", "model": "m"}, "the mode 'cached' needs a cache: name the file of verdicts"),
     ],
 )

@@ -201,7 +201,7 @@ def test_an_invalid_verdict_is_that_item_s(endpoint, judge, acts, value):
     endpoint.judge = lambda pair: value if pair["expected"] == "name 1" else True
     assert shown(judge().judge(items(3))) == [
         YES,
-        f"invalid: the judge's verdict is {json.dumps(value)}; it has to be true or false",
+        f"invalid: the judge's verdict is {json.dumps(value)}; it must be true or false",
         YES,
     ]
     assert [len(request.pairs) for request in endpoint.requests] == [3, 1]
@@ -254,7 +254,7 @@ def test_the_second_answer_counts(endpoint, judge, acts):
 def test_a_truncated_answer_is_not_half_read(endpoint, judge, acts):
     endpoint.always = acts.answer(finish="length")
     one = judge()
-    assert shown(one.judge(items(2))) == ["truncated: the answer ends at the limit of its length"] * 2
+    assert shown(one.judge(items(2))) == ["truncated: the answer is cut off at its length limit"] * 2
     assert [len(request.pairs) for request in endpoint.requests] == [2, 1, 1]
 
 
@@ -267,7 +267,7 @@ def test_one_pair_that_is_refused_does_not_take_all_others_along(endpoint, judge
 
     endpoint.always = refuses
     answers = judge(batch_size=4).judge(items(4))
-    assert shown(answers) == [NO, YES, *["refused: the model does not answer: I can't help with that."] * 2]
+    assert shown(answers) == [NO, YES, *["refused: the model refuses to answer: I can't help with that."] * 2]
 
 
 @pytest.mark.parametrize(
@@ -310,8 +310,8 @@ def test_an_option_that_is_refused_is_an_error_that_names_the_settings(endpoint,
     assert (answer.kind, answer.message, len(endpoint.requests)) == (
         "http",
         (
-            f"{endpoint.url[7:-3]} answers 400: {name!r} of this kind is not supported; for options that a model "
-            "does not take see the settings 'structured', 'temperature' and 'seed'"
+            f"{endpoint.url[7:-3]} answers 400: {name!r} of this kind is not supported; if the model does not "
+            "accept an option, see the settings 'structured', 'temperature' and 'seed'"
         ),
         1,
     )
@@ -441,9 +441,9 @@ def test_the_key_is_in_no_repr(judge):
 def test_a_key_in_the_place_of_its_variable_is_not_shown(judge):
     with pytest.raises(ConfigurationError) as caught:
         judge(api_key_env="gsk_0123456789012345678901234567890123456789")
-    assert ("gsk" in str(caught.value), str(caught.value)[:37]) == (
+    assert ("gsk" in str(caught.value), str(caught.value)[:42]) == (
         False,
-        "api_key_env: it is the name of an env",
+        "api_key_env: it must be the name of an env",
     )
 
 
@@ -493,7 +493,7 @@ def test_max_tokens(endpoint, judge):
     assert (used <= 5000, len(endpoint.requests) > 2, errors) == (
         True,
         True,
-        {"budget: max_tokens=5000 would be pass"},
+        {"budget: max_tokens=5000 could be exce"},
     )
 
 
@@ -601,7 +601,7 @@ def test_no_key(judge, monkeypatch):
 
 
 def test_an_address_that_no_client_takes(judge):
-    with pytest.raises(ConfigurationError, match="no client for the judge 'loopback': "):
+    with pytest.raises(ConfigurationError, match="the judge 'loopback' can't make its client: "):
         judge(base_url="http://[::1").judge(items(1))
 
 

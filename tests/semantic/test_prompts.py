@@ -89,7 +89,7 @@ def test_equal_questions_have_ids_of_their_own():
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, {"a": [-math.inf]}])
 def test_what_is_no_json_is_not_asked_about(value):
-    with pytest.raises(JudgeError, match=r"^invalid: a value holds NaN or an infinity"):
+    with pytest.raises(JudgeError, match=r"^invalid: a value contains NaN or an infinity"):
         question(JudgeItem("1", "a", 1, value))
 
 

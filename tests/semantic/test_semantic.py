@@ -132,8 +132,8 @@ def test_path_criterion_and_the_words_of_the_schema_go_along():
             {"semantic": {"criterium": "x"}},
             "comparator 'semantic' has no parameter 'criterium'; did you mean",
         ),
-        ({"semantic": {"criterion": 5}}, "comparator 'semantic': 'criterion' is a text, not 5"),
-        ({"semantic": {"judge": " "}}, "comparator 'semantic': 'judge' is a text, not ' '"),
+        ({"semantic": {"criterion": 5}}, "comparator 'semantic': 'criterion' must be a text, not 5"),
+        ({"semantic": {"judge": " "}}, "comparator 'semantic': 'judge' must be a text, not ' '"),
     ],
 )
 def test_parameters_are_checked_when_the_plan_is_made(rule, message):
@@ -164,11 +164,11 @@ def test_an_item_without_a_verdict_is_a_batch_error_with_its_reason():
         (lambda items: None, "missing: the judge gave no answer for this item"),
         (
             lambda items: dict.fromkeys([i.id for i in items], 0.5),
-            "invalid: the judge answered 0.5, which is no Verdict",
+            "invalid: the judge answered 0.5, which is not a Verdict",
         ),
         (
             lambda items: dict.fromkeys([i.id for i in items], Verdict("yes")),
-            "invalid: the judge answered Verdict(equivalent='yes', reason=None), which is no Verdict",
+            "invalid: the judge answered Verdict(equivalent='yes', reason=None), which is not a Verdict",
         ),
         (lambda items: 1 / 0, "invalid: the judge raised ZeroDivisionError: division by zero"),
     ],
@@ -232,8 +232,8 @@ def test_the_nearest_judge_is_asked():
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        (5, "judge is 5; it is an object with judge"),
-        (CallableJudge, "is <class 'pytest_jsonmatch.semantic.judging.CallableJudge'>; it is an object"),
+        (5, "judge is 5; it must be an object with judge"),
+        (CallableJudge, "is <class 'pytest_jsonmatch.semantic.judging.CallableJudge'>; it must be an object"),
         ("strct", "unknown judge 'strct'; did you mean 'strict'?"),
     ],
 )

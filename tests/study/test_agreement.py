@@ -126,6 +126,25 @@ def test_agreement_and_cohens_kappa_of_three_are_the_means_of_every_two():
     assert three.cohen.value == pytest.approx(sum(each.cohen.value for each in pairs) / 3)
 
 
+def test_the_alpha_of_all_numbers_is_the_mean_of_the_fields_by_places():
+    ann = [{"n": 1, "m": 100}, {"n": 2, "m": 700}, {"n": 5}, {"n": 9, "m": 400}]
+    bob = [{"n": 1, "m": 100}, {"n": 4, "m": 500}, {"n": 6}, {"n": 7, "m": 800}]
+    found = measure_agreement({"ann": ann, "bob": bob})
+    of_n, of_m = (found.fields[path].alpha_interval.value for path in "nm")
+    assert found.total.alpha_interval.value == pytest.approx((4 * of_n + 3 * of_m) / 7)
+
+
+def test_the_interval_of_many_documents_reaches_two_standard_errors_to_both_sides():
+    ann, bob = [{"k": 0}] * 4_000, [{"k": int(at % 5 == 0)} for at in range(4_000)]
+    agreement = measure_agreement({"ann": ann, "bob": random.Random(1).sample(bob, 4_000)}).total.agreement
+    reach = 1.96 * (0.8 * 0.2 / 4_000) ** 0.5
+    assert agreement.value == pytest.approx(0.8)
+    assert (agreement.low, agreement.high) == (
+        pytest.approx(0.8 - reach, abs=0.003),
+        pytest.approx(0.8 + reach, abs=0.003),
+    )
+
+
 def test_a_judge_is_asked_about_many_documents_at_once():
     asked = []
 

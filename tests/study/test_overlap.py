@@ -130,6 +130,16 @@ def test_where_no_decoy_can_be_made_nothing_is_concluded():
     gold = [{"name": f"{name} limited", "kind": "k"} for name in NAMES]
     found = measure_overlap({"test": gold}, [("p", "annton limited and bobsen limited")])
     assert found.contaminated == 0
+    # Nor do they make what another field proves any less likely.
+    numbered = [{**record, "no": str(12345 + 7919 * at)} for at, record in enumerate(gold)]
+    text = [("p", f"{numbered[2]['no']}, {numbered[2]['name']}")]
+    (both,) = measure_overlap({"test": numbered}, text).worst
+    (alone,) = measure_overlap({"test": [{"no": record["no"]} for record in numbered]}, text).worst
+    assert (both.found, both.p) == (2, pytest.approx(alone.p))
+    # Almost 1,000 decoys, none of them in the text, for each of 24 records.
+    assert alone.p == pytest.approx(24 / 1_001, rel=0.01)
+    # One value is not the whole of a record.
+    assert (alone.values, alone.found, alone.is_whole) == (1, 1, False)
 
 
 @pytest.mark.parametrize("as_text", [as_text, text_of])

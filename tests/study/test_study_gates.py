@@ -45,8 +45,8 @@ def test_the_worst_of_several_fields_is_shown():
         ("aurok > 1", "unknown figure 'aurok'; did you mean 'auroc'?"),
         ("f1 > 0.5", "unknown figure 'f1'; known: auroc, ece"),
         ('cases["x"].auroc > 0.5', "unknown figure 'cases'; known: auroc, ece"),
-        ("auroc", "one of >=, <=, ==, !=, >, < belongs here, and the gate ends here"),
-        ("auroc > 0.5 proven", "nothing more belongs here, not 'proven'"),
+        ("auroc", "expected one of >=, <=, ==, !=, >, <, but the gate ends here"),
+        ("auroc > 0.5 proven", "expected the end of the gate, not 'proven'"),
         ('fields["a..b"].auroc > 0', "'a..b' is not a path pattern"),
     ],
 )

@@ -146,13 +146,13 @@ class Canon:
         if len(places) < 2:
             return places
         kinds = {type(values[at]) for at in places}
-        if kinds == {str}:
+        if kinds == {str} and _compared_as_is(element):
             return sorted(places, key=values.__getitem__)
         objects = [values[at] for at in places]
         inside = chain.from_iterable(map(dict.values, objects)) if kinds == {dict} else ()
-        if kinds == {dict} and CONTAINERS.isdisjoint(map(type, inside)):
+        if kinds == {dict} and not self._nulls_absent and CONTAINERS.isdisjoint(map(type, inside)):
             keys = Counter(chain.from_iterable(objects))
-            if element.branches is None and not any(element.children[key].skip for key in keys):
+            if element.branches is None and all(_compared_as_is(element.children[key]) for key in keys):
                 # Members that most objects have distinguish most objects.
                 return _by_members(objects, places, sorted(keys, key=lambda key: (-keys[key], key)))
         return sorted(places, key=lambda at: self.text(element, values[at]))
@@ -163,7 +163,7 @@ class Canon:
         Skipped members are left out: twins take the first of elements that differ only there.
         """
         if type(value) is not dict and type(value) is not list:
-            return _encoded(value)
+            return _encoded(_canonical(node, value))
         known = self._texts
         waiting = [(node, value)]
         while waiting:
@@ -187,18 +187,25 @@ class Canon:
 
     def _text_of(self, node: PlanNode, value: JsonValue) -> str:
         """Return the text of a container; the texts of all containers in it must be known."""
+        children = node.children
         if type(value) is dict:
-            children = node.children
-            return _encoded({key: self._stub(item) for key, item in value.items() if not children[key].skip})
-        parts = [self._stub(item) for item in value]
+            there = {key: item for key, item in value.items() if not (item is None and self._nulls_absent)}
+            return _encoded(
+                {
+                    key: self._stub(children[key], item)
+                    for key, item in there.items()
+                    if not children[key].skip
+                }
+            )
+        parts = [self._stub(children[ELEMENT], item) for item in value]
         if node.align == "unordered":
             parts.sort(key=None if set(map(type, parts)) == {str} else _encoded)
         return _encoded(parts)
 
-    def _stub(self, value: JsonValue) -> JsonValue:
-        """Return a scalar as it is, and a short text for a container."""
+    def _stub(self, node: PlanNode, value: JsonValue) -> JsonValue:
+        """Return a scalar as equal ones are written, and a short text for a container."""
         if type(value) is not dict and type(value) is not list:
-            return value
+            return _canonical(node, value)
         text = self._texts[id(value)]
         if len(text) <= _LONGEST_TEXT:
             return text
@@ -289,15 +296,19 @@ def _compared_as_is(node: PlanNode) -> bool:
     return not (node.skip or node.transforms) and node.branches is None
 
 
-def _plain_number(value: JsonValue) -> str:
-    if type(value) is Decimal:
-        return number_text(value)
-    message = f"{value!r} is no JSON value"
-    raise TypeError(message)
+def _canonical(node: PlanNode, value: JsonValue) -> JsonValue:
+    """Return a scalar as all that are equal to it are written: after transforms, 1.0 as 1."""
+    value = node.chosen(value, MISSING).prepare(value)
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _text_of_other(value: object) -> str:
+    """Return the text of a large number, or of an object that a user's transform returned."""
+    return number_text(value) if type(value) is Decimal else repr(value)
 
 
 # json.dumps makes an encoder at each call.
-_encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=_plain_number).encode
+_encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=_text_of_other).encode
 
 
 def _encoded(value: JsonValue) -> str:
@@ -313,6 +324,8 @@ def _scalar_text(value: JsonValue) -> str:
     """Return a text that identifies a scalar, faster than JSON."""
     if type(value) is str:
         return '"' + value
+    if type(value) is float and value.is_integer():
+        value = int(value)
     # Decimal digits of long integers take long, or are refused.
     return hex(value) if type(value) is int else repr(value)
 

@@ -42,7 +42,7 @@ _CHUNK: Final = 4_000_000
 
 @final
 class Owners:
-    """The values of each array of one side."""
+    """The values of each array of one side, of which at least one has any."""
 
     __slots__ = ("codes", "sizes", "starts")
 
@@ -65,7 +65,7 @@ class Owners:
 
     def counts(self, values: Indices) -> Matrix:
         """Return how often each of some values is in each array, (arrays, values)."""
-        found: Matrix = self.matrix(int(self.codes.max()) + 1 if len(self.codes) else 1)[:, values].toarray()
+        found: Matrix = self.matrix(int(self.codes.max()) + 1)[:, values].toarray()
         return found
 
     def best(self, score: Matrix) -> Matrix:
@@ -75,7 +75,7 @@ class Owners:
         """
         best = np.zeros((len(score), len(self.sizes)))
         having = np.flatnonzero(self.sizes)
-        step = max(1, _CHUNK // max(1, len(score) * int(self.sizes.max())))
+        step = max(1, _CHUNK // (len(score) * int(self.sizes.max())))
         for start in range(0, len(having), step):
             some = having[start : start + step]
             first, last = self.starts[some[0]], self.starts[some[-1] + 1]
@@ -124,11 +124,11 @@ class ArrayGrid(Grid):
         if left.codes is None:
             self.score += table
             return
-        # The last line is for elements without a value, whose code is -1.
-        table = np.vstack([table, np.zeros_like(table[:1])])
         rows = np.array(left.codes, dtype=np.intp)
         for some in row_blocks(*self.score.shape):
-            self.score[some] += table[rows[some]]
+            lines = table.take(rows[some], axis=0)
+            lines[rows[some] < 0] = 0.0
+            self.score[some] += lines
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Note that the scores of a column are bounds until a pair is chosen."""
@@ -321,11 +321,11 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
     """
     owned = left.matrix(len(score))
     bounds: Matrix = owned @ right.best(score)
-    if len(score) * len(right.codes) > _CHUNK or not len(left.codes):
+    if len(score) * len(right.codes) > _CHUNK:
         return bounds
     having = np.flatnonzero(right.sizes)
     starts, sizes = right.starts[having], right.sizes[having]
-    average = np.bincount(left.codes, minlength=len(score)) / max(1, int(np.count_nonzero(left.sizes)))
+    average = np.bincount(left.codes, minlength=len(score)) / np.count_nonzero(left.sizes)
     columns = score.take(right.codes, axis=1)
     prices = np.zeros(len(right.codes))
     for step in range(_PRICE_STEPS):

@@ -28,8 +28,6 @@ _EXACT_INTEGER: Final = 2**52
 _COMMON_SHARE: Final = 0.02
 # Letters are counted modulo this number, which keeps all ASCII characters distinct.
 _LETTERS: Final = 128
-# Up to this size (sets × sets × members) one matrix product counts all members, however few pairs share them.
-_FEW_PRODUCTS: Final = 2**20
 # BLAS computes products of up to this many multiplications in one thread.
 _ONE_THREAD: Final = 2**18
 # Above this many, its threads pay off.
@@ -183,7 +181,7 @@ def shared_members(
     columns, right = columns[right >= 0], right[right >= 0]
     holders = np.bincount(right, minlength=len(codes))
     pairs = np.bincount(left, minlength=len(codes)) * holders
-    is_common = pairs > (_COMMON_SHARE * n * m if n * m * len(codes) > _FEW_PRODUCTS else 0)
+    is_common = pairs > _COMMON_SHARE * n * m
     shared = np.zeros((n, m))
     if is_common.any():
         # A product of 0/1 matrices; their last column, for all other members, is left out of it.
