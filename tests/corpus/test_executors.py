@@ -123,7 +123,7 @@ def test_a_process_with_other_rules_is_refused():
     finally:
         reset_type_defaults()
     assert str(told.value).startswith("the process that scores has other rules (leaf_f1|options:none|")
-    assert str(told.value).endswith("for example by the executor's initializer")
+    assert str(told.value).endswith("for example in the executor's initializer")
 
 
 def test_records_scored_when_an_error_comes_are_not_lost_to_others():
