@@ -392,9 +392,11 @@ class Settings(NamedTuple):
 
 def _gates(texts: Sequence[str], where: str) -> Iterator[tuple[Gate, bool]]:
     """Yield gates with whether they come from the command line; a usage error for a bad one."""
-    for text in texts:
-        from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+    if not texts:
+        return
+    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 
+    for text in texts:
         try:
             yield parse_gate(text), where.startswith("--")
         except GateError as error:

@@ -67,21 +67,27 @@ class Accept(NamedTuple):
         return bool(self.alternatives or self.predicates)
 
     def extended(self, other: Accept) -> Accept:
-        """Return the union of both."""
-        return Accept(
-            self.alternatives + other.alternatives,
-            self.predicates + other.predicates,
-            self.optional or other.optional,
-        )
+        """Return the union of both; patterns are tried last."""
+        predicates = sorted(self.predicates + other.predicates, key=lambda each: not each.is_quick)
+        alternatives = self.alternatives + other.alternatives
+        return Accept(alternatives, tuple(predicates), self.optional or other.optional)
 
     def predicate_of(self, actual: JsonValue) -> str | None:
-        """Return the text of a predicate that holds, or None; patterns are tried last.
+        """Return the text of the first predicate that holds, or None.
 
         Raises:
-            TimeoutError: a pattern took too long.
+            TimeoutError: a pattern took too long, and no other predicate holds.
         """
-        ordered = sorted(self.predicates, key=lambda predicate: not predicate.is_quick)
-        return next((predicate.text for predicate in ordered if predicate.holds(actual)), None)
+        late: TimeoutError | None = None
+        for predicate in self.predicates:
+            try:
+                if predicate.holds(actual):
+                    return predicate.text
+            except TimeoutError as error:
+                late = error
+        if late is not None:
+            raise late
+        return None
 
 
 def shown(value: JsonValue) -> str:
