@@ -41,7 +41,7 @@ class Spent:
         __tracebackhide__ = True
         model = cast("object", self.model)
         if model is not None and not (isinstance(model, str) and model):
-            raise ConfigurationError(f"model is {model!r}; it is the name of a model, or None for unknown")
+            raise ConfigurationError(f"model is {model!r}; it must be a model's name, or None for unknown")
         _check("seconds", self.seconds, (int, float), "a number of seconds")
         _check("usage['input_tokens']", self.input_tokens, (int,), "a whole number")
         _check("usage['output_tokens']", self.output_tokens, (int,), "a whole number")
@@ -79,7 +79,7 @@ def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None
         return
     if not isinstance(value, kinds) or isinstance(value, bool) or not 0 <= cast("float", value) <= _MOST:
         raise ConfigurationError(
-            f"{what} is {value!r}; it is {noun} from 0 to {_MOST:,}, or None for unknown"
+            f"{what} is {value!r}; it must be {noun} from 0 to {_MOST:,}, or None for unknown"
         )
 
 
@@ -117,7 +117,9 @@ class Answer:
         __tracebackhide__ = True  # the mistake is in the caller's line
         given: Any = {} if usage is None else usage
         if not isinstance(given, Mapping):
-            raise ConfigurationError(f"usage is {given!r}; it is a mapping with any of {', '.join(_USAGE)}")
+            raise ConfigurationError(
+                f"usage is {given!r}; it must be a mapping with any of {', '.join(_USAGE)}"
+            )
         for key in given:
             if key not in _USAGE:
                 raise ConfigurationError(f"usage has an unknown key {key!r}; allowed are {', '.join(_USAGE)}")

@@ -110,7 +110,7 @@ class Comparing:
         """The options that the plan knows."""
         self.repair = self.options.pop("repair", False)
         if not isinstance(self.repair, bool):
-            raise ConfigurationError(f"repair is {self.repair!r}; it is True or False")
+            raise ConfigurationError(f"repair is {self.repair!r}; it must be True or False")
         self.validate = self.options.pop("validate", "off")
         check_validate(self.validate, self.options.get("schema"))
         judge = self.options.pop("judge", None)
@@ -183,7 +183,7 @@ def _take_triage(options: dict[str, Any]) -> Triage | None:
     if isinstance(triage, Triage):
         return triage
     if triage is not True:
-        raise ConfigurationError(f"judge_triage is {triage!r}; it is True or False")
+        raise ConfigurationError(f"judge_triage is {triage!r}; it must be True or False")
     if threshold is None:
         raise ConfigurationError(
             "judge_triage=True needs a threshold to stop at, such as threshold=0.9, or "

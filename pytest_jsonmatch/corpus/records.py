@@ -164,7 +164,7 @@ class Source:
             self.names, self._records = tuple(records), records.values()
         elif isinstance(records, (bytes, bytearray, Mapping)) or not isinstance(records, Iterable):
             message = (
-                f"{side} is a {type(records).__name__}; it is a list or an iterator of records, "
+                f"{side} is of type {type(records).__name__}; it must be a list or an iterator of records, "
                 "or the path of a JSON Lines file"
             )
             raise ConfigurationError(message)

@@ -83,13 +83,13 @@ class Task:
         id_field: object = self.reading.id_field
         cluster: object = self.cluster
         if self.keep not in _KEEPS:
-            message = f"keep is {self.keep!r}; it can be {' or '.join(map(repr, _KEEPS))}"
+            message = f"keep is {self.keep!r}; it must be {' or '.join(map(repr, _KEEPS))}"
         elif type(self.chunk_size) is not int or self.chunk_size < 1:
-            message = f"chunk_size is {self.chunk_size!r}; it is a number of records, at least 1"
+            message = f"chunk_size is {self.chunk_size!r}; it must be a number of records, at least 1"
         elif not isinstance(id_field, (str, NoneType)):
-            message = f"id_field is {id_field!r}; it is the name of a member at the top of each record"
+            message = f"id_field is {id_field!r}; it must name a member at the top of each record"
         elif not isinstance(cluster, (str, NoneType)):
-            message = f"cluster is {cluster!r}; it is the name of a member at the top of each gold record"
+            message = f"cluster is {cluster!r}; it must name a member at the top of each gold record"
         else:
             return
         raise ConfigurationError(message)

@@ -66,7 +66,7 @@ def read_tags(given: object) -> dict[str, Any]:
     {'source': 'phone', 'pages': 3}
     """
     if not isinstance(given, Mapping):
-        raise ConfigurationError(f"tags are {given!r}; they map names to values: {{'source': 'phone'}}")
+        raise ConfigurationError(f"tags are {given!r}; they must map names to values: {{'source': 'phone'}}")
     found = {}
     for name, value in given.items():
         try:
@@ -96,7 +96,7 @@ class Tagger:
             return
         if not isinstance(self.source, Mapping):
             raise ConfigurationError(
-                f"tags is {self.source!r}; it is a function of a gold record, or maps names to paths: "
+                f"tags is {self.source!r}; it must be a function of a gold record, or map names to paths: "
                 "{'source': 'meta.source'}"
             )
         for path in read_tags(self.source).values():

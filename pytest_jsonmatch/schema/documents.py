@@ -95,7 +95,7 @@ class Documents:
         """
         reference = schema["$ref"]
         if not isinstance(reference, str):
-            raise ConfigurationError(f"$ref is {reference!r}; it is text such as '#/$defs/item'")
+            raise ConfigurationError(f"$ref is {reference!r}; it must be text such as '#/$defs/item'")
         base = self._positions[id(schema)].base
         address, _, fragment = _joined(base, reference).partition("#")
         try:

@@ -328,9 +328,12 @@ def test_bad_lines(tmp_path):
     [
         (
             b"[]",
-            "expected is a bytes; it is a list or an iterator of records, or the path of a JSON Lines file",
+            "expected is of type bytes; it must be a list or an iterator of records, or the path of a JSON Lines file",
         ),
-        (5, "expected is a int; it is a list or an iterator of records, or the path of a JSON Lines file"),
+        (
+            5,
+            "expected is of type int; it must be a list or an iterator of records, or the path of a JSON Lines file",
+        ),
         (Path("nowhere.jsonl"), "expected 'nowhere.jsonl' can't be read: no such file or directory"),
         ("nowhere.jsonl", "expected 'nowhere.jsonl' can't be read: no such file or directory"),
     ],
@@ -390,11 +393,11 @@ def test_progress_is_silent_without_a_terminal(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keep": "best"}, "keep is 'best'; it can be 'all' or 'imperfect' or 'worst' or 'none'"),
-        ({"chunk_size": 0}, "chunk_size is 0; it is a number of records, at least 1"),
+        ({"keep": "best"}, "keep is 'best'; it must be 'all' or 'imperfect' or 'worst' or 'none'"),
+        ({"chunk_size": 0}, "chunk_size is 0; it must be a number of records, at least 1"),
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
-        ({"id_field": 5}, "id_field is 5; it is the name of a member at the top of each record"),
-        ({"repair": 1}, "repair is 1; it is True or False"),
+        ({"id_field": 5}, "id_field is 5; it must name a member at the top of each record"),
+        ({"repair": 1}, "repair is 1; it must be True or False"),
         ({"metric": "leaf_f2"}, "unknown metric 'leaf_f2'; did you mean 'leaf_f1'?"),
     ],
 )
@@ -433,7 +436,7 @@ def test_gold_records_may_have_ids_of_their_own():
 
 
 def test_answers_have_no_ids_beside_them():
-    with pytest.raises(ConfigurationError, match="actual is a dict; it is a list or an iterator"):
+    with pytest.raises(ConfigurationError, match="actual is of type dict; it must be a list or an iterator"):
         compare_corpus({"a": 1}, {"a": 1})
 
 
@@ -517,5 +520,5 @@ def test_a_cluster_that_no_record_names_is_a_warning():
 
 
 def test_a_cluster_is_a_name():
-    with pytest.raises(ConfigurationError, match=r"^cluster is 3; it is the name of a member"):
+    with pytest.raises(ConfigurationError, match=r"^cluster is 3; it must name a member"):
         compare_corpus([], [], cluster=3)

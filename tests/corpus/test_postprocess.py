@@ -132,9 +132,9 @@ def test_nulls_are_told_after_transforms_and_with_a_reason():
 
 def test_a_replaced_result_has_to_make_sense():
     field = compare_json([1], [1], metric="leaf_f1").field_results[0]
-    with pytest.raises(ValueError, match=r"^status is 'good'; it is one of match, mismatch, .*"):
+    with pytest.raises(ValueError, match=r"^status is 'good'; it must be one of match, mismatch, .*"):
         field.replaced(status="good")
-    with pytest.raises(ValueError, match=r"^score is 2; it is a number from 0 to 1$"):
+    with pytest.raises(ValueError, match=r"^score is 2; it must be a number from 0 to 1$"):
         field.replaced(score=2)
 
 

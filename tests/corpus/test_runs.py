@@ -167,7 +167,7 @@ def test_a_replaced_result_fits_together(given_status, given_score, status, scor
             "pending",
             None,
             (
-                "status is 'pending'; it is one of "
+                "status is 'pending'; it must be one of "
                 "match, mismatch, omission, hallucination, skipped, batch_error"
             ),
         ),

@@ -90,11 +90,11 @@ def test_letters_of_a_text_are_no_elements():
 @pytest.mark.parametrize(
     ("tags", "reason"),
     [
-        ("source", "tags is 'source'; it is a function of a gold record, or maps names to paths: "),
+        ("source", "tags is 'source'; it must be a function of a gold record, or map names to paths: "),
         ({"source": "["}, "'[' is not a path"),
         ({"source": 5}, "a path is a string such as "),
         ({"source": "meta"}, "record 0: the tag 'source' is an object; it must be a string, "),
-        (lambda _: None, "record 0: tags are None; they map names to values"),
+        (lambda _: None, "record 0: tags are None; they must map names to values"),
         (lambda _: {"a=b": 1}, "record 0: 'a=b' can't name a tag"),
         (lambda _: {"a": float("nan")}, "record 0: the tag 'a' is nan; it must be a string, "),
     ],

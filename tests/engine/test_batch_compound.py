@@ -246,9 +246,9 @@ def test_a_role_that_is_none_is_an_error_before_scoring(params, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((["x"], "x", same_words), "roles is ['x']; it is two or more different names"),
-        ((["x", "x"], "x", same_words), "roles is ['x', 'x']; it is two or more different names"),
-        (("xy", "x", same_words), "roles is 'xy'; it is a list of names"),
+        ((["x"], "x", same_words), "roles is ['x']; it must be two or more different names"),
+        ((["x", "x"], "x", same_words), "roles is ['x', 'x']; it must be two or more different names"),
+        (("xy", "x", same_words), "roles is 'xy'; it must be a list of names"),
         ((["x", "y"], "z", same_words), "the primary is 'z'; known: x, y"),
         ((["x", "y"], "x", None), "fn is None, which cannot be called"),
     ],

@@ -132,17 +132,29 @@ def test_tags_that_few_share_take_no_table_of_all_pairs(metric, tag, other, reca
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("a lot", "memory_limit is 'a lot'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
-        (0, "memory_limit is 0; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
-        (1.5, "memory_limit is 1.5; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
-        ("1 KB", "memory_limit is '1 KB'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
-        ("0 KiB", "memory_limit is '0 KiB'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (
+            "a lot",
+            "memory_limit is 'a lot'; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'",
+        ),
+        (0, "memory_limit is 0; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (1.5, "memory_limit is 1.5; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (
+            "1 KB",
+            "memory_limit is '1 KB'; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'",
+        ),
+        (
+            "0 KiB",
+            "memory_limit is '0 KiB'; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'",
+        ),
         (
             "9" * 400,
-            f"memory_limit is '{'9' * 400}'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'",
+            f"memory_limit is '{'9' * 400}'; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'",
         ),
-        (True, "memory_limit is True; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
-        ("-1 GiB", "memory_limit is '-1 GiB'; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (True, "memory_limit is True; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"),
+        (
+            "-1 GiB",
+            "memory_limit is '-1 GiB'; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'",
+        ),
     ],
 )
 def test_a_limit_that_is_none(written, message):

@@ -237,8 +237,8 @@ def test_equal_questions_are_one():
     ("options", "message"),
     [
         ({"judge_triage": True}, "judge_triage=True needs a threshold to stop at"),
-        ({"judge_triage": 0.9}, "judge_triage is 0.9; it is True or False"),
-        ({"judge_triage": None}, "judge_triage is None; it is True or False"),
+        ({"judge_triage": 0.9}, "judge_triage is 0.9; it must be True or False"),
+        ({"judge_triage": None}, "judge_triage is None; it must be True or False"),
         ({"judge_triage": True, "threshold": 2}, "threshold must be a number from 0 to 1, or a mapping"),
         ({"judge_triage": True, "threshold": {"f2": 1}}, "unknown threshold 'f2'"),
         ({"threshold": 0.9}, "unknown option 'threshold'"),

@@ -272,34 +272,34 @@ def test_rules_are_checked():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("fields: {a: {skip: 'yes'}}", "`fields`: fields['a'].skip is 'yes'; it is true or false"),
+        ("fields: {a: {skip: 'yes'}}", "`fields`: fields['a'].skip is 'yes'; it must be true or false"),
         (
             "fields: {a: {weight: -1}}",
-            "`fields`: fields['a'].weight is -1; a weight is a number from 0 to 1,000,000",
+            "`fields`: fields['a'].weight is -1; it must be a number from 0 to 1,000,000",
         ),
         (
             f"fields: {{a: {{weight: 1{'0' * 3}e400}}}}",
-            "`fields`: fields['a'].weight is Decimal('1.000E+403'); a weight is a number from 0 to 1,000,000",
+            "`fields`: fields['a'].weight is Decimal('1.000E+403'); it must be a number from 0 to 1,000,000",
         ),
         (
             "fields: {a: {compare: 5}}",
-            "`fields`: fields['a'].compare is 5; a comparator is a name, or {name: {parameters}}",
+            "`fields`: fields['a'].compare is 5; it must be a comparator's name, or {name: {parameters}}",
         ),
         (
             "fields: {a: {transform: [[strip]]}}",
-            "`fields`: fields['a'].transform is ['strip']; a transform is a name, or {name: {parameters}}",
+            "`fields`: fields['a'].transform is ['strip']; it must be a transform's name, or {name: {parameters}}",
         ),
         (
             "fields: {a: {align: {ordered: 1}}}",
-            "`fields`: fields['a'].align is {'ordered': 1}; it can be 'ordered', 'unordered' or {'key': NAME}",
+            "`fields`: fields['a'].align is {'ordered': 1}; it must be 'ordered', 'unordered' or {'key': NAME}",
         ),
         (
             "options: {compare: {string: [exact]}}",
-            "`options`: compare['string'] is ['exact']; a comparator is a name, or {name: {parameters}}",
+            "`options`: compare['string'] is ['exact']; it must be a comparator's name, or {name: {parameters}}",
         ),
         (
             "options: {transform: [1]}",
-            "`options`: transform is 1; a transform is a name, or {name: {parameters}}",
+            "`options`: transform is 1; it must be a transform's name, or {name: {parameters}}",
         ),
     ],
 )
@@ -310,7 +310,7 @@ def test_the_form_of_rules_is_checked_when_the_file_is_read(line, message):
 
 def test_an_integer_beyond_the_doubles_is_no_weight():
     (message,) = errors_of(in_case(f"fields: {{a: {{weight: 1{'0' * 400}}}}}"))
-    assert message.endswith("; a weight is a number from 0 to 1,000,000")
+    assert message.endswith("; it must be a number from 0 to 1,000,000")
 
 
 @pytest.mark.parametrize("case_id", ["a b", "a::b", "a/b", "a[1]", "", "a,b", "a\\nb", "(file error)"])

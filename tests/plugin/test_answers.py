@@ -107,15 +107,21 @@ def test_what_is_not_said_is_unknown():
             {"usage": {"prompt_tokens": 1}},
             "usage has an unknown key 'prompt_tokens'; allowed are input_tokens, ",
         ),
-        ({"usage": 7}, "usage is 7; it is a mapping with any of input_tokens, output_tokens, cost"),
-        ({"usage": {"cost": -0.5}}, "usage['cost'] is -0.5; it is a number from 0 to "),
+        ({"usage": 7}, "usage is 7; it must be a mapping with any of input_tokens, output_tokens, cost"),
+        ({"usage": {"cost": -0.5}}, "usage['cost'] is -0.5; it must be a number from 0 to "),
         ({"usage": {"cost": float("nan")}}, "usage['cost'] is nan; "),
         ({"usage": {"cost": Decimal("NaN")}}, "usage['cost'] is nan; "),
         ({"usage": {"cost": True}}, "usage['cost'] is True; "),
-        ({"usage": {"input_tokens": 1.5}}, "usage['input_tokens'] is 1.5; it is a whole number from 0 to "),
-        ({"usage": {"output_tokens": "9"}}, "usage['output_tokens'] is '9'; it is a whole number from 0 to "),
-        ({"seconds": float("inf")}, "seconds is inf; it is a number of seconds from 0 to "),
-        ({"model": ""}, "model is ''; it is the name of a model, or None for unknown"),
+        (
+            {"usage": {"input_tokens": 1.5}},
+            "usage['input_tokens'] is 1.5; it must be a whole number from 0 to ",
+        ),
+        (
+            {"usage": {"output_tokens": "9"}},
+            "usage['output_tokens'] is '9'; it must be a whole number from 0 to ",
+        ),
+        ({"seconds": float("inf")}, "seconds is inf; it must be a number of seconds from 0 to "),
+        ({"model": ""}, "model is ''; it must be a model's name, or None for unknown"),
         ({"model": 4}, "model is 4; "),
     ],
 )
@@ -191,7 +197,7 @@ def test_what_was_kept_is_compared_again_with_what_it_took(suite, workers):
 @pytest.mark.parametrize(
     ("spent", "message"),
     [
-        ({"cost": -1}, "spent: usage['cost'] is -1; it is a number from 0 to *"),
+        ({"cost": -1}, "spent: usage['cost'] is -1; it must be a number from 0 to *"),
         (7, "spent: *"),
         ({"model": 7}, "spent: model is 7; *"),
     ],

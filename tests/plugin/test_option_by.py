@@ -138,7 +138,7 @@ def test_a_golden_file_with_wrong_tags(pytester, tags, reason):
 @pytest.mark.parametrize(
     ("tags", "reason"),
     [
-        ("'phone'", "tags are 'phone'; they map names to values: {'source': 'phone'}"),
+        ("'phone'", "tags are 'phone'; they must map names to values: {'source': 'phone'}"),
         ("{'': 1}", "'' can't name a tag: *"),
         ("{'source': {}}", "the tag 'source' is an object; *"),
         ("{'source': object()}", "the tag 'source': *"),

@@ -59,7 +59,7 @@ def test_a_schema_of_any_depth_does_not_stop_a_comparison():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"validate": "yes", "schema": {}}, "validate is 'yes'; it can be 'report' or 'require' or 'off'"),
+        ({"validate": "yes", "schema": {}}, "validate is 'yes'; it must be 'report' or 'require' or 'off'"),
         ({"validate": "require"}, "validate is 'require', but there is no schema to validate against"),
     ],
 )

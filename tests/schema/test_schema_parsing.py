@@ -449,7 +449,7 @@ def test_a_key_that_the_elements_may_have(elements: dict[str, Any]) -> None:
             {"x-eval-align": {"ordered": True, "match_by": "hungarian"}},
             (
                 "$: x-eval-align is {'ordered': True, 'match_by': 'hungarian'}; "
-                "it can be 'ordered', 'unordered' or {'key': NAME}"
+                "it must be 'ordered', 'unordered' or {'key': NAME}"
             ),
         ),
     ],
@@ -590,7 +590,7 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
         ),
         (
             {"properties": {"a": {"x-eval-compare": 5}}},
-            "a: x-eval-compare is 5; a comparator is a name, or {name: {parameters}}",
+            "a: x-eval-compare is 5; it must be a comparator's name, or {name: {parameters}}",
         ),
         (
             {"properties": {"a": {"x-override-evaluator": {"evaluation_typ": "binary"}}}},
@@ -599,25 +599,25 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
         (
             {"properties": {"a": {"x-override-evaluator": "binary"}}},
             (
-                "a: x-override-evaluator is 'binary'; it is "
+                "a: x-override-evaluator is 'binary'; it must be "
                 '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
             ),
         ),
         (
             {"properties": {"a": {"x-override-evaluator": {"evaluation_params": {}}}}},
             (
-                "a: x-override-evaluator is {'evaluation_params': {}}; it is "
+                "a: x-override-evaluator is {'evaluation_params': {}}; it must be "
                 '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
             ),
         ),
-        ({"properties": {"a": {"x-eval-skip": "yes"}}}, "a: x-eval-skip is 'yes'; it is true or false"),
+        ({"properties": {"a": {"x-eval-skip": "yes"}}}, "a: x-eval-skip is 'yes'; it must be true or false"),
         (
             {"properties": {"a": {"x-eval-weight": -1}}},
-            "a: x-eval-weight is -1; a weight is a number from 0 to 1,000,000",
+            "a: x-eval-weight is -1; it must be a number from 0 to 1,000,000",
         ),
         (
             {"properties": {"a": {"x-eval-transform": [1]}}},
-            "a: x-eval-transform is 1; a transform is a name, or {name: {parameters}}",
+            "a: x-eval-transform is 1; it must be a transform's name, or {name: {parameters}}",
         ),
         (
             {"properties": {"a": {"x-eval-align": {"match_by": "hungarain"}}}},
@@ -626,7 +626,7 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
         (
             {"properties": {"a": {"x-eval-align": {"match_by": "key_field"}}}},
             (
-                "a: x-eval-align is {'match_by': 'key_field'}; it can be 'ordered', 'unordered' or {'key': NAME}"
+                "a: x-eval-align is {'match_by': 'key_field'}; it must be 'ordered', 'unordered' or {'key': NAME}"
             ),
         ),
         (
@@ -640,23 +640,23 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
         ({"properties": {"a": {"type": "strng"}}}, "a: unknown type 'strng'; did you mean 'string'?"),
         (
             {"properties": {"a": {"type": []}}},
-            "a: type is []; it is a name or a list of names: null, boolean, integer, number, string, array, object",
+            "a: type is []; it must be a name or a list of names: null, boolean, integer, number, string, array, object",
         ),
-        ({"properties": {"a": {"enum": "x"}}}, "a: enum is 'x'; it is a list of values"),
-        ({"properties": {"a": 5}}, "$: properties['a'] is 5; a schema is an object, or true or false"),
-        ({"properties": []}, "$: properties is []; it maps names to schemas"),
-        ({"items": 5}, "$: items is 5; a schema is an object, or true or false"),
+        ({"properties": {"a": {"enum": "x"}}}, "a: enum is 'x'; it must be a list of values"),
+        ({"properties": {"a": 5}}, "$: properties['a'] is 5; a schema must be an object, or true or false"),
+        ({"properties": []}, "$: properties is []; it must map names to schemas"),
+        ({"items": 5}, "$: items is 5; a schema must be an object, or true or false"),
         (
             {"additionalProperties": 5},
-            "$: additionalProperties is 5; a schema is an object, or true or false",
+            "$: additionalProperties is 5; a schema must be an object, or true or false",
         ),
-        ({"allOf": []}, "$: allOf is []; it is a list of schemas"),
-        ({"anyOf": [5]}, "$: one of anyOf is 5; a schema is an object, or true or false"),
+        ({"allOf": []}, "$: allOf is []; it must be a list of schemas"),
+        ({"anyOf": [5]}, "$: one of anyOf is 5; a schema must be an object, or true or false"),
         (
             {"properties": {"a": {"$ref": "#/$defs/itm"}}, "$defs": {"item": {}}},
             "a: $ref '#/$defs/itm' leads nowhere: there is no 'itm'; did you mean 'item'?",
         ),
-        ({"properties": {"a": {"$ref": 5}}}, "a: $ref is 5; it is text such as '#/$defs/item'"),
+        ({"properties": {"a": {"$ref": 5}}}, "a: $ref is 5; it must be text such as '#/$defs/item'"),
         (
             {
                 "properties": {"a": {"$ref": "#/properties/c"}, "b": {"$ref": "#/title"}, "c": {}},
@@ -692,7 +692,7 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
             },
             (
                 "a: x-eval-align is {'match_by': 'key_field', 'key': 'id', 'by': 1}; "
-                "it can be 'ordered', 'unordered' or {'key': NAME}"
+                "it must be 'ordered', 'unordered' or {'key': NAME}"
             ),
         ),
         ({"properties": {"a": {"$dynamicRef": "#x"}}}, "a: $dynamicRef is not supported; write $ref"),

@@ -322,7 +322,7 @@ def test_triage_is_true_or_false(pytester):
         """
     )
     outcome = pytester.runpytest()
-    outcome.stdout.fnmatch_lines(["*judge_triage is 'yes'; it is True or False"])
+    outcome.stdout.fnmatch_lines(["*judge_triage is 'yes'; it must be True or False"])
 
 
 # -- the setting -------------------------------------------------------------------------------------------

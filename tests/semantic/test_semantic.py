@@ -248,7 +248,7 @@ def test_a_registered_judge_has_to_be_one_and_its_name_free():
         registry.judge("default", repr)
         with pytest.raises(ConfigurationError, match="judge 'default' is registered already"):
             registry.judge("default", repr)
-        with pytest.raises(ConfigurationError, match="judge 'x' is 5; it is an object with judge"):
+        with pytest.raises(ConfigurationError, match="judge 'x' is 5; it must have judge"):
             registry.judge("x", 5)
         registry.judge("default", len, overwrite=True)
         assert registry.find_judge() is len

@@ -193,7 +193,10 @@ def test_documents_find_each_other_by_id(write, folder):
             "there is nothing to compare: no annotator has a",
         ),
         ({"ann": "no.jsonl", "bob": []}, "gold 'no.jsonl' can't be read: no such file or directory"),
-        ({"ann": 7, "bob": []}, "gold is a int; it is a list or an iterator of records, or the path of"),
+        (
+            {"ann": 7, "bob": []},
+            "gold is of type int; it must be a list or an iterator of records, or the path of",
+        ),
     ],
 )
 def test_sides_that_cannot_be(folder, sides, told):

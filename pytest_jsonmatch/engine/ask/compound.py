@@ -79,9 +79,11 @@ class CompoundComparator:
         owner = f"compound comparator {self.name!r}"
         roles: Any = self.roles
         if isinstance(roles, str) or not all(isinstance(role, str) and role for role in roles):
-            raise ConfigurationError(f"{owner}: roles is {roles!r}; it is a list of names")
+            raise ConfigurationError(f"{owner}: roles is {roles!r}; it must be a list of names")
         if len(roles) < 2 or len(set(roles)) < len(roles):
-            raise ConfigurationError(f"{owner}: roles is {list(roles)!r}; it is two or more different names")
+            raise ConfigurationError(
+                f"{owner}: roles is {list(roles)!r}; it must be two or more different names"
+            )
         if self.primary not in roles:
             raise ConfigurationError(
                 f"{owner}: the primary is {self.primary!r}{did_you_mean(str(self.primary), roles)}"

@@ -112,14 +112,11 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
     scope = getattr(fn, "scope", None)
     scope = scope if isinstance(scope, str) else "record"
     if scope not in _SCOPES:
-        raise ConfigurationError(
-            f"comparator {name!r} has the scope {scope!r}{did_you_mean(scope, _SCOPES)}; "
-            "it can be 'record' or 'chunk'"
-        )
+        raise ConfigurationError(f"comparator {name!r} has the scope {scope!r}{did_you_mean(scope, _SCOPES)}")
     flags = {flag: getattr(fn, flag, False) for flag in _FLAGS}
     for flag, value in flags.items():
         if not isinstance(value, bool):
-            raise ConfigurationError(f"comparator {name!r} has {flag} = {value!r}; it is True or False")
+            raise ConfigurationError(f"comparator {name!r} has {flag} = {value!r}; it must be True or False")
     null_aware, short_circuit, judged = flags.values()
     batch = Batch(name, fn, scope, judged)
     check = getattr(fn, "check_params", None)

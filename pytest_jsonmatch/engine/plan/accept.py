@@ -116,7 +116,7 @@ def read_accept(where: str, value: Any) -> Accept:
         return Accept(_values(where, value))
     if not isinstance(value, Mapping):
         raise ConfigurationError(
-            f"{where} is {value!r}; it is a list of values, or a mapping with any of {', '.join(_WORDS)}"
+            f"{where} is {value!r}; it must be a list of values, or a mapping with any of {', '.join(_WORDS)}"
         )
     found = Accept()
     for word, said in value.items():
@@ -132,7 +132,7 @@ def _values(where: str, values: Any) -> tuple[Alternative, ...]:
 
 def _regex(where: str, value: Any) -> Accept:
     if not isinstance(value, str):
-        raise ConfigurationError(f"{where} is {value!r}; it is a pattern that the whole text matches")
+        raise ConfigurationError(f"{where} is {value!r}; it must be a pattern that the whole text matches")
     try:
         pattern = compile_pattern(value)
     except ValueError as error:
@@ -147,7 +147,7 @@ def _regex(where: str, value: Any) -> Accept:
 def _range(where: str, value: Any) -> Accept:
     bounds = [_number(bound) for bound in value] if isinstance(value, (list, tuple)) else []
     if len(bounds) != 2 or None in bounds or bounds[0] > bounds[1]:  # type: ignore[operator] # None is caught
-        raise ConfigurationError(f"{where} is {value!r}; it is [low, high], two numbers, both included")
+        raise ConfigurationError(f"{where} is {value!r}; it must be [low, high], two numbers, both included")
     low, high = bounds
 
     def holds(actual: JsonValue) -> bool:
@@ -166,7 +166,7 @@ def _type(where: str, value: Any) -> Accept:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not names or not all(name in SCHEMA_TYPES for name in names):
         known = ", ".join(SCHEMA_TYPES)
-        raise ConfigurationError(f"{where} is {value!r}; it is a JSON type, or a list of them: {known}")
+        raise ConfigurationError(f"{where} is {value!r}; it must be a JSON type, or a list of them: {known}")
 
     def holds(actual: JsonValue) -> bool:
         # NaN and infinities are not JSON numbers.

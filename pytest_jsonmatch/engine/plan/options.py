@@ -181,7 +181,7 @@ def lay_over(base: Mapping[str, Spec], comparators: Mapping[str, Spec]) -> dict[
 def _choice(name: str, value: Any) -> str:
     if isinstance(value, str) and value in CHOICES[name]:
         return value
-    raise ConfigurationError(f"{name} is {value!r}; it can be {' or '.join(map(repr, CHOICES[name]))}")
+    raise ConfigurationError(f"{name} is {value!r}; it must be {' or '.join(map(repr, CHOICES[name]))}")
 
 
 def _arrays(name: str, value: Any) -> Alignment:
@@ -194,7 +194,7 @@ def _target_key(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     raise ConfigurationError(
-        f"{name} is {value!r}; it is an instance path such as 'result.items[0]', or '*' for all"
+        f"{name} is {value!r}; it must be an instance path such as 'result.items[0]', or '*' for all"
     )
 
 
@@ -202,7 +202,7 @@ def _compare(name: str, value: Any) -> Mapping[str, Spec]:
     if not isinstance(value, (str, Mapping)):
         kinds = ", ".join(COMPARED_TYPES)
         raise ConfigurationError(
-            f"{name} is {value!r}; it is a comparator, or a mapping of {kinds} to comparators"
+            f"{name} is {value!r}; it must be a comparator, or a mapping of {kinds} to comparators"
         )
     unknown = [] if isinstance(value, str) else [kind for kind in value if kind not in COMPARED_TYPES]
     if isinstance(value, str) or (unknown and len(value) == 1 and isinstance(value[unknown[0]], Mapping)):
@@ -225,11 +225,11 @@ def _schema(name: str, value: Any) -> SchemaNode | None:
 def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
     words = ", ".join(FIELD_WORDS)
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {value!r}; it maps path patterns to rules ({words})")
+        raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to rules ({words})")
     for pattern, rule in value.items():
         where = f"{name}[{pattern!r}]"
         if not isinstance(rule, Mapping):
-            raise ConfigurationError(f"{where} is {rule!r}; it is a mapping of {words}")
+            raise ConfigurationError(f"{where} is {rule!r}; it must be a mapping of {words}")
         for word, said in rule.items():
             if word not in FIELD_WORDS:
                 raise ConfigurationError(
@@ -241,7 +241,7 @@ def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
 
 def _accept(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {value!r}; it maps path patterns to what else is right there")
+        raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to what else is right")
     for pattern, said in value.items():
         read_accept(f"{name}[{pattern!r}]", said)
     return dict(value)

@@ -148,7 +148,7 @@ class Registry:
         """
         if not isinstance(cast("object", options), Mapping):
             raise ConfigurationError(
-                f"metric {name!r} is {options!r}; it is a mapping of options, such as "
+                f"metric {name!r} is {options!r}; it must be a mapping of options, such as "
                 "{'base': 'json_similarity', 'leaf_threshold': 0.9}"
             )
         given = dict(options)
@@ -210,7 +210,7 @@ class Registry:
         """
         if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) or callable(judge)):
             raise ConfigurationError(
-                f"judge {name!r} is {judge!r}; it is an object with judge(items), or a function of one item"
+                f"judge {name!r} is {judge!r}; it must have judge(items), or be a function of one item"
             )
         self._add("judge", name, judge, overwrite)
 

@@ -49,14 +49,14 @@ def read_spec(where: str, value: Any, kind: str = "comparator") -> Named:
         ((name, params),) = value.items()
     if isinstance(name, str) and (params is None or isinstance(params, Mapping)):
         return Named(name, params or {})
-    raise ConfigurationError(f"{where} is {value!r}; a {kind} is a name, or {{name: {{parameters}}}}")
+    raise ConfigurationError(f"{where} is {value!r}; it must be a {kind}'s name, or {{name: {{parameters}}}}")
 
 
 def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
     """Return transforms as written, each checked; a single one needs no list."""
     specs = (value,) if isinstance(value, (str, Mapping)) else value
     if not isinstance(specs, (list, tuple)):
-        raise ConfigurationError(f"{where} is {value!r}; it is a list of transforms")
+        raise ConfigurationError(f"{where} is {value!r}; it must be a list of transforms")
     for spec in specs:
         read_spec(where, spec, "transform")
     return tuple(specs)
@@ -76,19 +76,19 @@ def read_evaluation(where: str, value: Any) -> Spec:
         if isinstance(kind, str) and (params is None or isinstance(params, Mapping)):
             return {kind: params} if params else kind
     example = '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
-    raise ConfigurationError(f"{where} is {value!r}; it is {example}")
+    raise ConfigurationError(f"{where} is {value!r}; it must be {example}")
 
 
 def read_flag(where: str, value: Any) -> bool:
     """Return true or false."""
     if isinstance(value, bool):
         return value
-    raise ConfigurationError(f"{where} is {value!r}; it is true or false")
+    raise ConfigurationError(f"{where} is {value!r}; it must be true or false")
 
 
 def read_share(where: str, value: Any) -> float:
     """Return a number from 0 to 1."""
-    return _number(where, value, 1, "it is a number from 0 to 1")
+    return _number(where, value, 1)
 
 
 def read_weight(where: str, value: Any) -> float:
@@ -97,15 +97,15 @@ def read_weight(where: str, value: Any) -> float:
     >>> read_weight("x-eval-weight", 2_000_000)
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.ConfigurationError: x-eval-weight is 2000000; a weight is a number from 0 to 1,000,000
+    pytest_jsonmatch.ConfigurationError: x-eval-weight is 2000000; it must be a number from 0 to 1,000,000
     """
-    return _number(where, value, LARGEST_WEIGHT, "a weight is a number from 0 to 1,000,000")
+    return _number(where, value, LARGEST_WEIGHT)
 
 
-def _number(where: str, value: Any, largest: float, wanted: str) -> float:
+def _number(where: str, value: Any, largest: float) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= largest:
         return float(value)
-    raise ConfigurationError(f"{where} is {value!r}; {wanted}")
+    raise ConfigurationError(f"{where} is {value!r}; it must be a number from 0 to {largest:,.0f}")
 
 
 def read_alignment(where: str, value: Any) -> Alignment:
@@ -131,7 +131,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
             return ByKey("key", key)
         case {"match_by": str(by)} if by not in known:
             raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
-    raise ConfigurationError(f"{where} is {value!r}; it can be 'ordered', 'unordered' or {{'key': NAME}}")
+    raise ConfigurationError(f"{where} is {value!r}; it must be 'ordered', 'unordered' or {{'key': NAME}}")
 
 
 _UNITS: Final = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -156,5 +156,5 @@ def read_bytes(where: str, value: Any) -> int:
             if count > 0:
                 return count
     raise ConfigurationError(
-        f"{where} is {value!r}; it is a number of bytes, or text such as '512 MiB' or '2 GiB'"
+        f"{where} is {value!r}; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"
     )

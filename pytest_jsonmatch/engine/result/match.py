@@ -192,7 +192,7 @@ class MatchResult:
         True
         """
         if not 0.0 <= tolerance <= 1.0:
-            message = f"tolerance is {tolerance!r}; it is a number from 0 to 1"
+            message = f"tolerance is {tolerance!r}; it must be a number from 0 to 1"
             raise ValueError(message)
         if not self._outcome.alignments:
             return ()

@@ -36,7 +36,7 @@ def check_validate(wanted: object, schema: object) -> None:
         ConfigurationError: it is not in `VALIDATE`, or is "require" without a schema.
     """
     if wanted not in VALIDATE:
-        raise ConfigurationError(f"validate is {wanted!r}; it can be {' or '.join(map(repr, VALIDATE))}")
+        raise ConfigurationError(f"validate is {wanted!r}; it must be {' or '.join(map(repr, VALIDATE))}")
     if wanted == "require" and schema is None:
         raise ConfigurationError("validate is 'require', but there is no schema to validate against")
 

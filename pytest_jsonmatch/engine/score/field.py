@@ -193,10 +193,10 @@ class FieldResult(Finding):
     def _decided(self, status: str | None, score: float | None) -> tuple[str, float]:
         """Return a status and a score that fit each other."""
         if status is not None and status not in _REPLACEABLE:
-            message = f"status is {status!r}; it is one of {', '.join(_REPLACEABLE)}"
+            message = f"status is {status!r}; it must be one of {', '.join(_REPLACEABLE)}"
             raise ValueError(message)
         if score is not None and not 0.0 <= score <= 1.0:
-            message = f"score is {score!r}; it is a number from 0 to 1"
+            message = f"score is {score!r}; it must be a number from 0 to 1"
             raise ValueError(message)
         if status is None:
             leaf = score is not None and self.status in {MATCH, MISMATCH}
