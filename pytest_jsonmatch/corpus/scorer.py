@@ -395,18 +395,21 @@ class _Scorer:
             # The first of equals is kept, and records come in order.
             last = made.worst[-1] if len(made.worst) == MOST_WORST else None
             if last is None or (figures.score, figures.f1) < (last.score, last.f1):
-                made.worst = worst_of((*made.worst, self._record(read, outcome, fields=True)))
+                made.worst = worst_of((*made.worst, self._record(read, outcome, figures, fields=True)))
         elif keep in {"all", "imperfect"}:
             fields = keep == "all" or figures is None or not outcome.sums.perfect
-            made.records.append(self._record(read, outcome, fields=fields))
+            made.records.append(self._record(read, outcome, figures, fields=fields))
 
-    def _record(self, read: _Read, outcome: Outcome, *, fields: bool) -> RecordResult:
+    def _record(
+        self, read: _Read, outcome: Outcome, figures: Figures | None, *, fields: bool
+    ) -> RecordResult:
         """Return the record to keep, with its comparison if requested."""
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
+        precision, recall, f1, score = figures or (None, None, None, None)
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
-            *(match.precision, match.recall, match.f1, match.score),
+            *(precision, recall, f1, score),
             counts=match.counts,
             field_results=FieldResults(match.findings) if fields else (),
             error=read.error,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
@@ -109,28 +108,28 @@ def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, 
     count, and those that actual has.
     """
     wanted = list(listed or ())
-    met: dict[str, int] = {}
-    known: dict[str, None] = {}
+    known: dict[str, Any] = {}
+    members: list[str] = []
     places: list[str] = []
     fabricated: list[str] = []
     for expected, actual in pairs:
-        known.update(dict.fromkeys(expected))
+        known.update(expected)
         if actual is MISSING:
             continue
         lacking = [key for key, value in expected.items() if value is None]
         # The subset is tested first: most objects have only expected members.
         extra = [] if actual.keys() <= expected.keys() else [key for key in actual if key not in expected]
         lacking += extra
-        for key in chain(expected, extra):
-            met[key] = met.get(key, 0) + 1
+        members += expected
+        members += extra
         fabricated += [key for key in lacking if actual.get(key) is not None]
         places += lacking
         places += [key for key in wanted if key not in expected and key not in actual]
-    counted, made_up = Counter(places), Counter(fabricated)
+    met, counted, made_up = map(Counter, (members, places, fabricated))
     if listed is not None:
         return {key: Presence(places=number, fabricated=made_up[key]) for key, number in counted.items()}
     return {
-        key: Presence(0, met.get(key, 0), key in known, counted[key], made_up[key])
+        key: Presence(0, met[key], key in known, counted[key], made_up[key])
         for key in dict.fromkeys((*met, *known))
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -230,9 +229,10 @@ class MatchResult:
     @property
     def counts(self) -> dict[str, int]:
         """How many results have each status, unweighted; only statuses that occur."""
-        counts = Counter(each.status for each in self._outcome.findings)
+        statuses = [each.status for each in self._outcome.findings]
+        counts = {status: statuses.count(status) for status in STATUSES}
         counts[MATCH] += self._outcome.matches
-        return {status: counts[status] for status in STATUSES if counts[status]}
+        return {status: number for status, number in counts.items() if number}
 
     @property
     def errors(self) -> tuple[ErrorEntry, ...]:
