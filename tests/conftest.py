@@ -9,14 +9,16 @@ from collections.abc import Callable
 from importlib import import_module
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
 
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
-# as does `tests/fuzz/run.py`.
-settings.register_profile("same", derandomize=True)
-settings.register_profile("new", derandomize=False)
+# as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.
+for name, same in (("same", True), ("new", False)):
+    settings.register_profile(
+        name, derandomize=same, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("new" if os.environ.get("FULL") else "same")
 
 # A run of pytester in this process forgets every module that was imported in it: the next run would get some of our

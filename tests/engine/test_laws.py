@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
@@ -34,7 +34,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4)
 FLAT = st.dictionaries(st.sampled_from("abcdefg"), SCALARS, max_size=7)
 FEW = "TESTS_FEW_CASES" in os.environ
-quiet = settings(deadline=None, max_examples=50 if FEW else 150, suppress_health_check=list(HealthCheck))
+quiet = settings(max_examples=50 if FEW else 150)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -18,9 +18,8 @@ from pytest_jsonmatch.engine.value.paths import parse_path
 
 TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 quiet = settings(
-    deadline=None,
     max_examples=20 if "TESTS_FEW_CASES" in os.environ else 60,
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=[HealthCheck.filter_too_much],
 )
 
 # Few values, so that many are equal and many arrays hold twins.

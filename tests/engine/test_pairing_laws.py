@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
@@ -39,7 +39,7 @@ BODIES = {"lists": ListGrid, "arrays": ArrayGrid}
 def laws(max_examples):
     if "TESTS_FEW_CASES" in os.environ:
         max_examples = max(2, max_examples // 4)
-    return settings(deadline=None, max_examples=max_examples, suppress_health_check=list(HealthCheck))
+    return settings(max_examples=max_examples)
 
 
 def letters(expected, actual, params=None):

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.gate.intervals import plain_end, ratio_interval, wilson
@@ -14,8 +14,8 @@ from pytest_jsonmatch.gate.paired import holm, sign_flip
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
 
-quiet = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
-few = settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
+quiet = settings(max_examples=60)
+few = settings(max_examples=12)
 
 binary = st.sampled_from([0.0, 1.0])
 tied = st.sampled_from([0.0, 0.25, 0.5, 1.0])

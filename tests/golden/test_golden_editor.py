@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft7Validator, Draft202012Validator
 
@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = golden_schema()
 VALIDATORS = [Draft202012Validator(SCHEMA), Draft7Validator(SCHEMA)]
 EXAMPLES = 150 if "TESTS_FEW_CASES" in os.environ else 500
-thorough = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+thorough = settings(max_examples=EXAMPLES)
 
 
 def loader_says(text):

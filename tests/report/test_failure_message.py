@@ -409,7 +409,7 @@ DOCUMENTS = st.dictionaries(ANY_TEXT, VALUES, max_size=12)
 
 
 @pytest.mark.parametrize("metric", ["field_match", "field_match_normalized", "json_similarity"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(actual=DOCUMENTS, expected=DOCUMENTS, unicode=st.booleans())
 def test_whatever_the_data_the_message_is_short_narrow_and_clean(metric, actual, expected, unicode):
     shown = message(actual, expected, metric=metric, unicode=unicode, name="\x1b[31m\u202e")

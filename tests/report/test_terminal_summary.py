@@ -365,7 +365,7 @@ COMPARISONS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(COMPARISONS, max_size=4),
     st.integers(20, 130),

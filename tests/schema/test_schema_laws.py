@@ -99,8 +99,7 @@ SCHEMAS = st.builds(
 )
 THOROUGH = settings(
     max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 
 
