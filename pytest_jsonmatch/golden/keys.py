@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions
 from pytest_jsonmatch.golden.ids import bad_id
-from pytest_jsonmatch.golden.marks import check_marks
+from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.limits import FIGURES, as_share
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "min_pass_rate": Key(_unit, file_wide=True),
     "cluster": Key(_text("name what the case belongs to"), file_wide=True),
     "tags": Key(_tags, file_wide=True, joined=True),
-    "marks": Key(check_marks, file_wide=True, filled=False),
+    "marks": Key(marks_of, file_wide=True, filled=False),
     "parametrize": Key(expansions, filled=False),
 }
 """The keys of the format, in the order in which people write them."""

@@ -141,7 +141,7 @@ class _Reader:
             self._add(case_id, self.document.position().line, top, ())
         if self.errors:
             raise self._all_errors()
-        marks = tuple(marks_of(top.get("marks", ()), ("marks",))) if several else ()
+        marks = tuple(marks_of(top.get("marks", []), ("marks",))) if several else ()
         return GoldenCases(self.cases, marks, self.document)
 
     def _all_errors(self) -> GoldenFileError:
