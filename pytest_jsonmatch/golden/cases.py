@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.files import is_json_file
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.yamlevents import Position, load
+from pytest_jsonmatch.golden.yamlevents import Position, load, parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

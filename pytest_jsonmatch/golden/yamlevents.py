@@ -13,10 +13,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
-from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
 from pytest_jsonmatch.engine.value.text import parse_number, render
-from pytest_jsonmatch.golden.bounds import DEFAULT_SIZE, Bounds, size_text
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
+from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, Bounds, is_json_file, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -190,6 +190,29 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
     _refuse_tag_directives(text, name)
     text, restore = hide_old_breaks(text)
     return _Builder(text, name, restore, limit).build()
+
+
+def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
+    """Return the value of a file, or of one line, that is JSON or YAML by its name.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file.
+        limit: the limit of YAML in bytes, with its aliases written out.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+    """
+    if not is_json_file(name):
+        return load(data, name, limit=limit).value
+    from pytest_jsonmatch.reading.strict import parse_json
+
+    try:
+        return parse_json(data.decode("utf-8").removeprefix("\ufeff"))
+    except JsonParseError as error:
+        raise GoldenFileError(name, error.line, error.column, error.reason) from None
+    except UnicodeDecodeError as error:
+        raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
 
 
 def _refuse_tag_directives(text: str, name: str) -> None:

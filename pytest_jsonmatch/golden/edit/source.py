@@ -7,8 +7,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
-from pytest_jsonmatch.golden.yamlevents import hide_old_breaks
+from pytest_jsonmatch.golden.files import is_json_file
+from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
