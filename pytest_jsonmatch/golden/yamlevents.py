@@ -45,9 +45,7 @@ _PRIVATE_USE: Final = range(0xE000, 0xF900)
 _TAB: Final = "a tab can't indent in YAML; use spaces"
 _HINTS: Final = {
     "\t": _TAB,
-    "@": "a plain value can't begin with '@'; put it in quotes",
-    "`": "a plain value can't begin with '`'; put it in quotes",
-    "%": "a plain value can't begin with '%'; put it in quotes",
+    **{mark: f"a plain value can't begin with {mark!r}; put it in quotes" for mark in "@`%"},
 }
 _SECOND_DOCUMENT: Final = (
     "a second document begins here; keep one document per file, and list several cases below `cases:`"
@@ -74,12 +72,6 @@ _BAD_ESCAPE_REASON: Final = (
 )
 # Directives are at the head of a document, among comments and empty lines.
 _HEAD_LINE: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)[\r\n]+")
-_MARKED_BY: Final = {
-    b"\xff\xfe\0\0": "UTF-32",
-    b"\0\0\xfe\xff": "UTF-32",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-}
 
 
 class Position(NamedTuple):
@@ -183,8 +175,6 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
     text = _decode(data, name) if isinstance(data, bytes) else data
     text = text.removeprefix("\ufeff")
     if "\0" in text:
-        if text.find("\0", 0, 4) >= 0:
-            raise GoldenFileError(name, 1, 1, "the file seems to be UTF-16 or UTF-32; save it as UTF-8")
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or is not text")
     _refuse_tag_directives(text, name)
@@ -235,9 +225,8 @@ def reads_as_string(text: str) -> bool:
 
 
 def _decode(data: bytes, name: str) -> str:
-    for mark, encoding in _MARKED_BY.items():
-        if data.startswith(mark):
-            raise GoldenFileError(name, 1, 1, f"the file is {encoding}; save it as UTF-8")
+    if b"\0" in data[:4] or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise GoldenFileError(name, 1, 1, "the file seems to be UTF-16 or UTF-32; save it as UTF-8")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.edit.changes import changes_between, identical
 from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
-from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter, block_scalar, yaml_scalar
+from pytest_jsonmatch.golden.writing import HALF, JsonWriter, YamlWriter, block_scalar, yaml_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,19 +43,19 @@ class Planner:
 
     Args:
         source: the text.
-        literals: whether new text of several lines may become a literal block; a comment that follows it may
-            be read as part of it.
     """
 
-    def __init__(self, source: Source, *, literals: bool) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self.text = source.text
         self.json = _json_style(source) if source.is_json else None
-        self.yaml = YamlWriter() if source.is_json else replace(_yaml_style(source), literals=literals)
+        self.yaml = YamlWriter() if source.is_json else _yaml_style(source)
         self.edits: list[Edit] = []
 
     def place(self, trail: Trail, new: JsonValue) -> None:
         """Plan a value at a trail: a change of the value there, or a new member."""
+        if self.json is None and HALF.search(render(new)):
+            raise RefusedError("the new value holds half of a character, which YAML can't express")
         node, value = self.source.root, self.source.value
         for depth, step in enumerate(trail):
             _must_be_own(node, trail[:depth])
@@ -247,35 +248,27 @@ class Planner:
             inner = new.values() if type(new) is dict else new
             if node.items or not any(type(each) in {dict, list} and each for each in inner):
                 return False
-        if node.style == "block" or (node.item is not None and node.item.key is not None):
-            return True
-        # Behind a dash there is no room for an anchor, and a comment would have to move.
+        if node.style == "block":
+            return self.source.opens_line(node.items[0].start)
+        if node.item is not None:
+            return node.item.key is not None
+        # A comment behind the value would have to move.
         rest = self.text[node.end : self.source.line_end(node.end)]
         return node.name is None and not rest.strip(" \t")
 
     def _write_block(self, node: Node, new: Any) -> None:
         """Replace any value by an object or array on lines of its own."""
         source, writer, item = self.source, self._style_of(node), node.item
-        start = node.items[0].start if node.style == "block" else node.end
         lines = writer.lines(new)
-        if node.style == "block" and source.opens_line(start):
-            column = source.column(start)
+        if node.style == "block":
+            column = source.column(node.items[0].start)
             if item is not None and type(new) is dict and column <= source.column(item.start):
                 column = source.column(item.start) + writer.step
             at, end = self._lines_of(node)
             self.put(at, at, self._lines(lines, column))
             self._drop_lines(at, end, node)
-        elif node.style == "block" or item is None or item.key is None:
-            if node.style == "block":
-                column = source.column(start)
-            elif item is None or node.body < node.end:
-                column = source.column(node.body)
-            else:
-                column = source.column(item.slot) + 1
-            if node.style not in {"block", "|", ">"}:  # blanks would be the last line's
-                self.put(node.end, source.line_end(node.end), "")
-            text = self._lines(lines, column).strip(" ").removesuffix(source.newline)
-            self._put_inline(node, text)
+        elif item is None:
+            self._put_inline(node, self._lines(lines, 0).removesuffix(source.newline))
         else:
             self.put(_slot(item), node.body, "")
             self._put_inline(node, "")
