@@ -246,7 +246,7 @@ class GoldenCase:
         return self._document.position(self._trail_of(keys))
 
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
-        return self.row is not None and (not keys or keys[0] in self.row.keys_of_row)
+        return self.row is not None and (not keys or keys[0] in self.row.table.keys)
 
     def _trail_of(self, keys: Trail) -> Trail:
         """Return where a key of the case is, or a value inside it: in the case, or beside `cases`."""

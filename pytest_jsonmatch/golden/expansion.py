@@ -127,16 +127,35 @@ def filled(
     >>> filled({"a": "${n}", "b": "no. ${n}", "c": "$${n}"}, {"n": 3}, print)
     {'a': 3, 'b': 'no. 3', 'c': '${n}'}
     """
+
+    def text_in(text: str, where: Trail) -> str:
+        def put(place: re.Match[str]) -> str:
+            escaped, name = place.groups()
+            if escaped:
+                return place[0][1:]
+            if name not in values:
+                hint = did_you_mean(name, values)
+                report(
+                    where, f"{place[0]!r} names no parameter{hint}; to write the text itself, use ${place[0]}"
+                )
+                return place[0]
+            value = values[name]
+            return value if type(value) is str else json.dumps(value, ensure_ascii=False, default=str)
+
+        return _PLACE.sub(put, text)
+
     # An explicit stack, since parameters may nest deeply.
     top: list[Any] = [None]
     waiting: list[tuple[Any, Any, JsonValue, Trail]] = [(top, 0, value, at)]
     while waiting:
         target, key, item, where = waiting.pop()
         if type(item) is str:
-            target[key] = _string(item, values, report, where)
+            whole = _PLACE.fullmatch(item)
+            is_value = whole is not None and not whole[1] and whole[2] in values
+            target[key] = to_json_value(values[whole[2]]) if whole and is_value else text_in(item, where)
         elif type(item) is dict:
             target[key] = fresh = {}
-            names = {name: _text_in(name, values, report, (*where, name)) for name in item}
+            names = {name: text_in(name, (*where, name)) for name in item}
             fresh.update(dict.fromkeys(names.values()))
             waiting += [(fresh, names[name], below, (*where, name)) for name, below in item.items()]
         elif type(item) is list:
@@ -146,32 +165,3 @@ def filled(
             target[key] = item
     filled_value: JsonValue = top[0]
     return filled_value
-
-
-def _string(
-    text: str, values: Mapping[str, JsonValue], report: Callable[[Trail, str], None], at: Trail
-) -> JsonValue:
-    whole = _PLACE.fullmatch(text)
-    if whole is not None and not whole[1] and whole[2] in values:
-        return to_json_value(values[whole[2]])
-    return _text_in(text, values, report, at)
-
-
-def _text_in(
-    text: str, values: Mapping[str, JsonValue], report: Callable[[Trail, str], None], at: Trail
-) -> str:
-    if "${" not in text:
-        return text
-
-    def put(place: re.Match[str]) -> str:
-        escaped, name = place.groups()
-        if escaped:
-            return place[0][1:]
-        if name not in values:
-            hint = did_you_mean(name, values)
-            report(at, f"{place[0]!r} names no parameter{hint}; to write the text itself, use ${place[0]}")
-            return place[0]
-        value = values[name]
-        return value if type(value) is str else json.dumps(value, ensure_ascii=False, default=str)
-
-    return _PLACE.sub(put, text)
