@@ -88,10 +88,8 @@ class Planner:
             _must_not_be_used(inner.node, (*trail, key))
             if inner.key is not None:
                 _must_not_be_used(inner.key, (*trail, key))
-        if changes.is_structural and node.style == "flow":
-            self._restructure_flow(node, changes)
-        elif changes.is_structural:
-            self._restructure_block(node, changes)
+        if changes.is_structural:
+            self._restructure(node, changes)
 
     def put(self, start: int, end: int, text: str) -> None:
         """Plan the replacement of the text between two positions."""
@@ -106,50 +104,67 @@ class Planner:
         if self.source.has_comment(start, end, node):
             raise RefusedError("a comment is inside the text to remove; move it first")
 
-    # Items between brackets.
+    # Items that are removed and added.
 
-    def _restructure_flow(self, node: Node, changes: Changes) -> None:
-        """Plan removed and added items between brackets: new text between each two items that stay."""
+    def _restructure(self, node: Node, changes: Changes) -> None:
+        """Plan removed and added items between each two that stay."""
+        items = node.items
+        in_lines = node.style == "block" or all(map(self._has_own_lines, items))
         staying = [index for index, kept in enumerate(changes.kept) if kept is not MISSING]
-        for left, right in zip([-1, *staying], [*staying, len(node.items)]):
-            places = range(left + 1, right + 1)
-            added = [self._entry(node, each) for place in places for each in changes.added.get(place, ())]
+        for left, right in zip([-1, *staying], [*staying, len(items)]):
+            added = [each for place in range(left + 1, right + 1) for each in changes.added.get(place, ())]
             if added or right - left > 1:
-                self._refill(node, left, right, added)
+                change = self._change_lines if in_lines else self._change_text
+                change(node, left, right, added)
 
-    def _refill(self, node: Node, left: int, right: int, added: Sequence[str]) -> None:
+    def _change_text(self, node: Node, left: int, right: int, added: Sequence[New]) -> None:
         """Plan new text between two items that stay; -1 and the number of items stand for the brackets."""
-        items, source = node.items, self.source
-        removed = items[left + 1 : right]
-        has_lines = all(map(self._has_own_lines, removed or items[max(left, 0) : right]))
+        items = node.items
         between = self._between(node, items[min(left + 1, len(items) - 1)])
         start, end = items[0].start if left < 0 else items[left].node.end, items[-1].node.end
         if right < len(items):
             start, end = items[left + 1].start, items[right].start
-        if removed and not has_lines:
+        if right - left > 1:
             self._refuse_comments(start, end, node)
-        elif removed:
-            for each in removed:
-                self._drop_lines(source.line_start(each.start), source.next_line(each.node.end), each.node)
+        texts = [self._entry(node, each) for each in added]
         if right < len(items):
-            self.put(end if has_lines else start, end, "".join(f"{each}{between}" for each in added))
-        elif has_lines:
-            self._append_lines(node, left, between.join(added))
+            self.put(start, end, "".join(f"{each}{between}" for each in texts))
         else:
-            self.put(start, end, between.join([""] * (left >= 0) + [*added]))
+            self.put(start, end, between.join([""] * (left >= 0) + texts))
 
-    def _append_lines(self, node: Node, left: int, text: str) -> None:
-        """Plan new items, on lines of their own, between the last one that stays and the bracket."""
+    def _change_lines(self, node: Node, left: int, right: int, added: Sequence[New]) -> None:
+        """Plan new lines between two items that stay; comments on lines of their own are kept."""
         items, source = node.items, self.source
-        comma = self._comma_after(items[-1])
-        if text:
-            if left == len(items) - 1 and comma is None:
-                self.put(items[left].node.end, items[left].node.end, ",")
-            at = source.line_start(items[0].start) if left < 0 else source.next_line(items[left].node.end)
-            indent = source.indent(items[min(left + 1, len(items) - 1)].start)
-            self.put(at, at, f"{indent}{text}{'' if comma is None else ','}{source.newline}")
-        elif self.json is not None and (comma := self._comma_after(items[left])) is not None:
-            self.put(comma, comma + 1, "")
+        begin = left + 1
+        if begin < right and not source.opens_line(items[begin].start):
+            begin = self._drop_first_of_compact(node, right)
+        for each in items[begin:right]:
+            self._drop_lines(source.line_start(each.start), source.next_line(each.node.end), each.node)
+        if node.style == "block":
+            lead = " " * source.column(items[0].start)
+            lines = [line for each in added for line in self._new_lines(node, each)]
+            text = self._lines(lines, len(lead))
+        else:
+            lead, comma = source.indent(items[0].start), ","
+            if right == len(items):
+                comma = self._end_with_comma(node, left, is_followed=bool(added))
+            text = f",{source.newline}{lead}".join(self._entry(node, each) for each in added)
+            text = f"{lead}{text}{comma}{source.newline}"
+        at = source.next_line(items[right - 1].node.end) if right else items[0].start
+        if added:
+            self.put(at, at, text if right else text.removeprefix(lead) + lead)
+
+    def _end_with_comma(self, node: Node, left: int, *, is_followed: bool) -> str:
+        """Plan the comma after the last item that stays; return what ends the last line."""
+        items = node.items
+        comma = "" if self._comma_after(items[-1]) is None else ","
+        if is_followed and left == len(items) - 1 and not comma:
+            self.put(items[left].node.end, items[left].node.end, ",")
+        elif not is_followed and self.json is not None:
+            found = self._comma_after(items[left])
+            if found is not None:
+                self.put(found, found + 1, "")
+        return comma
 
     def _has_own_lines(self, item: Item) -> bool:
         """Tell whether there is nothing but a comma and a comment beside an item between brackets."""
@@ -295,33 +310,14 @@ class Planner:
             self.put(at, at, "".join(f"{self.source.newline}{line}" for line in block[1:]))
         return True
 
-    # Items on lines of their own.
-
-    def _restructure_block(self, node: Node, changes: Changes) -> None:
-        """Plan removed and added items of a block."""
-        source, items = self.source, node.items
-        begin = 0
-        if changes.kept[0] is MISSING and not source.opens_line(items[0].start):
-            begin = self._drop_first_of_compact(node, changes)
-        for item, kept in zip(items[begin:], changes.kept[begin:]):
-            if kept is MISSING:
-                start, end = source.line_start(item.start), source.next_line(item.node.end)
-                self._drop_lines(start, end, item.node)
-        column = source.column(items[0].start)
-        for index, added in changes.added.items():
-            at = source.next_line(items[index - 1].node.end) if index else items[0].start
-            text = self._lines([line for each in added for line in self._new_lines(node, each)], column)
-            self.put(at, at, text if index else text.lstrip(" ") + " " * column)
-
-    def _drop_first_of_compact(self, node: Node, changes: Changes) -> int:
+    def _drop_first_of_compact(self, node: Node, right: int) -> int:
         """Remove the first items of a block that begins behind a dash; return how many."""
         items = node.items
-        survivor = next((index for index, each in enumerate(changes.kept) if each is not MISSING), None)
-        if survivor is not None:
-            start, end = items[0].start, items[survivor].start
+        if right < len(items):
+            start, end = items[0].start, items[right].start
             if not any(COMMENT_LINE.match(line) for line in BREAK.split(self.text[start:end])[1:]):
                 self.put(start, end, "")
-                return survivor
+                return right
         first, last = items[0].start, items[0].node.end
         self.put(first, max(min(self.source.line_end(first), self.source.line_end(last)), first), "")
         self._drop_lines(self.source.next_line(first), self.source.next_line(last), items[0].node)
