@@ -218,8 +218,7 @@ class Planner:
         if type(new) in {dict, list}:
             text = self._style_of(node).flow(new)
         else:
-            in_flow = (node.in_flow and node.style != "block") or node.style == "pair"
-            text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=in_flow)
+            text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=node.in_flow)
         if node.style == "block" and self.source.opens_line(node.items[0].start):
             self._drop_lines(*self._lines_of(node), node)
             at = self._lines_of(node)[0] if node.item is None else _slot(node.item)
@@ -231,9 +230,7 @@ class Planner:
         """Replace a value that begins behind a key, a dash or a comma."""
         source = self.source
         if node.style == "block":
-            first = node.items[0].start
-            self.put(first, max(min(source.line_end(first), source.line_end(node.end)), first), text)
-            self._drop_lines(source.next_line(first), source.next_line(node.end), node)
+            self._put_compact(node.items[0].start, node, text)
             return
         end = node.end
         if node.style in {"|", ">"}:
@@ -247,6 +244,11 @@ class Planner:
                 text = f" {text}"
         self.put(node.body, end, text)
 
+    def _put_compact(self, start: int, node: Node, text: str) -> None:
+        """Replace what begins in a line, up to the end of a node; comments on later lines are kept."""
+        self.put(start, self.source.line_end(start), text)
+        self._drop_lines(self.source.next_line(start), self.source.next_line(node.end), node)
+
     def _header_end(self, node: Node) -> int:
         found = _HEADER.match(self.text, node.body)
         return node.body if found is None else found.end()
@@ -257,7 +259,7 @@ class Planner:
 
     def _wants_block(self, node: Node, new: Any) -> bool:
         """Tell whether an object or array gets lines of its own."""
-        if node.in_flow or node.style == "pair" or type(new) not in {dict, list} or not new:
+        if node.in_flow or type(new) not in {dict, list} or not new:
             return False
         if node.style == "flow":
             inner = new.values() if type(new) is dict else new
@@ -274,22 +276,19 @@ class Planner:
     def _write_block(self, node: Node, new: Any) -> None:
         """Replace any value by an object or array on lines of its own."""
         source, writer, item = self.source, self._style_of(node), node.item
-        lines = writer.lines(new)
+        step = writer.step if type(new) is dict else writer.list_step
+        text = self._lines(writer.lines(new), 0 if item is None else source.column(item.start) + step)
         if node.style == "block":
-            column = source.column(node.items[0].start)
-            if item is not None and type(new) is dict and column <= source.column(item.start):
-                column = source.column(item.start) + writer.step
             at, end = self._lines_of(node)
-            self.put(at, at, self._lines(lines, column))
+            self.put(at, at, text)
             self._drop_lines(at, end, node)
         elif item is None:
-            self._put_inline(node, self._lines(lines, 0).removesuffix(source.newline))
+            self._put_inline(node, text.removesuffix(source.newline))
         else:
             self.put(_slot(item), node.body, "")
             self._put_inline(node, "")
-            step = writer.step if type(new) is dict else writer.list_step
             at = source.next_line(node.end)
-            self.put(at, at, self._lines(lines, source.column(item.start) + step))
+            self.put(at, at, text)
 
     def _write_block_scalar(self, node: Node, new: str) -> bool:
         """Replace the text of a literal or folded scalar; return whether that is possible."""
@@ -318,9 +317,7 @@ class Planner:
             if not any(COMMENT_LINE.match(line) for line in BREAK.split(self.text[start:end])[1:]):
                 self.put(start, end, "")
                 return right
-        first, last = items[0].start, items[0].node.end
-        self.put(first, max(min(self.source.line_end(first), self.source.line_end(last)), first), "")
-        self._drop_lines(self.source.next_line(first), self.source.next_line(last), items[0].node)
+        self._put_compact(items[0].start, items[0].node, "")
         return 1
 
     def _new_lines(self, node: Node, new: New) -> list[str]:
