@@ -95,13 +95,13 @@ class Planner:
         """Plan the replacement of the text between two positions."""
         self.edits.append(Edit(start, end, text))
 
-    def _drop_lines(self, start: int, end: int, node: Node) -> None:
+    def _drop_lines(self, start: int, end: int) -> None:
         """Remove whole lines, except for comments."""
-        for line in self.source.without_comments(start, end, node):
+        for line in self.source.without_comments(start, end):
             self.put(*line, "")
 
-    def _refuse_comments(self, start: int, end: int, node: Node) -> None:
-        if self.source.has_comment(start, end, node):
+    def _refuse_comments(self, start: int, end: int) -> None:
+        if self.source.has_comment(start, end):
             raise RefusedError("a comment is inside the text to remove; move it first")
 
     # Items that are removed and added.
@@ -125,7 +125,7 @@ class Planner:
         if right < len(items):
             start, end = items[left + 1].start, items[right].start
         if right - left > 1:
-            self._refuse_comments(start, end, node)
+            self._refuse_comments(start, end)
         texts = [self._entry(node, each) for each in added]
         if right < len(items):
             self.put(start, end, "".join(f"{each}{between}" for each in texts))
@@ -139,7 +139,7 @@ class Planner:
         if begin < right and not source.opens_line(items[begin].start):
             begin = self._drop_first_of_compact(node, right)
         for each in items[begin:right]:
-            self._drop_lines(source.line_start(each.start), source.next_line(each.node.end), each.node)
+            self._drop_lines(source.line_start(each.start), source.next_line(each.node.end))
         if node.style == "block":
             lead = " " * source.column(items[0].start)
             lines = [line for each in added for line in self._new_lines(node, each)]
@@ -209,7 +209,7 @@ class Planner:
             self.put(node.body, node.end, writer.value(new, indent))
             return
         if node.style in {"flow", "pair"}:
-            self._refuse_comments(node.body, node.end, node)
+            self._refuse_comments(node.body, node.end)
         if self._wants_block(node, new):
             self._write_block(node, new)
             return
@@ -220,7 +220,7 @@ class Planner:
         else:
             text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=node.in_flow)
         if node.style == "block" and self.source.opens_line(node.items[0].start):
-            self._drop_lines(*self._lines_of(node), node)
+            self._drop_lines(*self._lines_of(node))
             at = self._lines_of(node)[0] if node.item is None else _slot(node.item)
             self.put(at, at, f"{text}{self.source.newline}" if node.item is None else f" {text}")
         else:
@@ -230,7 +230,7 @@ class Planner:
         """Replace a value that begins behind a key, a dash or a comma."""
         source = self.source
         if node.style == "block":
-            self._put_compact(node.items[0].start, node, text)
+            self._put_compact(node.items[0].start, node.end, text)
             return
         end = node.end
         if node.style in {"|", ">"}:
@@ -244,10 +244,10 @@ class Planner:
                 text = f" {text}"
         self.put(node.body, end, text)
 
-    def _put_compact(self, start: int, node: Node, text: str) -> None:
-        """Replace what begins in a line, up to the end of a node; comments on later lines are kept."""
+    def _put_compact(self, start: int, end: int, text: str) -> None:
+        """Replace text that begins in a line; comments on later lines are kept."""
         self.put(start, self.source.line_end(start), text)
-        self._drop_lines(self.source.next_line(start), self.source.next_line(node.end), node)
+        self._drop_lines(self.source.next_line(start), self.source.next_line(end))
 
     def _header_end(self, node: Node) -> int:
         found = _HEADER.match(self.text, node.body)
@@ -281,7 +281,7 @@ class Planner:
         if node.style == "block":
             at, end = self._lines_of(node)
             self.put(at, at, text)
-            self._drop_lines(at, end, node)
+            self._drop_lines(at, end)
         elif item is None:
             self._put_inline(node, text.removesuffix(source.newline))
         else:
@@ -317,7 +317,7 @@ class Planner:
             if not any(COMMENT_LINE.match(line) for line in BREAK.split(self.text[start:end])[1:]):
                 self.put(start, end, "")
                 return right
-        self._put_compact(items[0].start, items[0].node, "")
+        self._put_compact(items[0].start, items[0].node.end, "")
         return 1
 
     def _new_lines(self, node: Node, new: New) -> list[str]:
