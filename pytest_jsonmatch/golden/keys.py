@@ -14,8 +14,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
-from pytest_jsonmatch.golden.expansion import expansions
-from pytest_jsonmatch.golden.ids import bad_id
+from pytest_jsonmatch.golden.expansion import bad_id, expansions
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.limits import FIGURES, as_share
 

@@ -14,9 +14,8 @@ from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
-from pytest_jsonmatch.golden.expansion import expansions, filled
+from pytest_jsonmatch.golden.expansion import bad_id, expansions, filled, id_of_file, ids_of_runs
 from pytest_jsonmatch.golden.files import Bounds, size_text
-from pytest_jsonmatch.golden.ids import bad_id, id_of_file, ids_of_runs
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
