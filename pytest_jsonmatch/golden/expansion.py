@@ -1,4 +1,4 @@
-"""The ids of cases, and parametrized cases: rows of `parametrize`, and the places `${name}` that they fill."""
+"""The ids of cases, and `parametrize`: its rows, and the places `${name}` that their values fill."""
 
 from __future__ import annotations
 
