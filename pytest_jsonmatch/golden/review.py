@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import count, render
-from pytest_jsonmatch.golden.edit.changes import identical, merge
+from pytest_jsonmatch.golden.edit.changes import merge
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -80,7 +81,7 @@ def review(
         new = merge(old, parse_json(request.value), asker.accept)
         if not asker.has_skipped:
             accepted = asker.accepted
-            if not identical(old, new):
+            if not json_equal(old, new, strict=True):
                 answered.append(replace(request, value=ascii_json(new)))
             if rules is None and accepted:
                 answered.append(_accepting(request, accepted))
@@ -136,7 +137,7 @@ def _with_more(said: JsonValue, more: JsonValue) -> JsonValue:
     words = dict(said) if isinstance(said, dict) else {"values": said} if said else {}
     if more is MISSING:
         words["optional"] = True
-    elif not any(identical(more, each) for each in words.get("values", [])):
+    elif not any(json_equal(more, each, strict=True) for each in words.get("values", [])):
         words["values"] = [*words.get("values", []), more]
     return words["values"] if list(words) == ["values"] else words
 

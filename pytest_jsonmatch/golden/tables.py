@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
 
-from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
@@ -353,8 +353,7 @@ class Row(Mapping[str, Any]):
             value = parse_json(cell.lower() if "boolean" in types else cell)
         except JsonParseError:
             value = cell
-        is_whole = type(value) is int or (type(value) is float and value.is_integer())
-        if json_type(value) not in types and not (is_whole and "integer" in types):
+        if not fits_types(value, types):
             wanted = " or ".join(sorted(types))
             raise self.error(f"{column!r} is {render(cell, 40)}, but the schema requires {wanted} there")
         return value

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.yamlevents import reads_as_string
+from pytest_jsonmatch.golden.yamlevents import HALF, reads_as_string
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-HALF: Final = re.compile("[\ud800-\udfff]")
 _BEYOND_ASCII: Final = re.compile("[^\0-\x7f]+")
 # Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
 # mark.

@@ -32,7 +32,7 @@ _NUMBER_STARTS: Final = frozenset("-0123456789")
 # Up to this length int() is exact, and below Python's limit on the digits of an integer.
 _SHORT: Final = 300
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
+HALF: Final = re.compile("[\ud800-\udfff]")
 
 # Characters that YAML 1.2 does not allow; PyYAML reports their position in bytes or in characters, depending
 # on how it was built, so they are searched for here. (Compiling this takes longer than reading most files.)
@@ -392,7 +392,7 @@ class _Builder:
 
     def _mended(self, event: Any, value: str) -> str:
         """Return a string as it is in the text; refuse half a character, as libyaml does by itself."""
-        if _HALF.search(value):
+        if HALF.search(value):
             self._fail(event.start_mark, _BAD_ESCAPE_REASON)
         return value if self.restore is None else value.translate(self.restore)
 

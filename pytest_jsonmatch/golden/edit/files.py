@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import value_at, with_value
-from pytest_jsonmatch.golden.edit.changes import identical
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.edit.planner import Planner, RefusedError
 from pytest_jsonmatch.golden.edit.source import Source
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -145,7 +145,7 @@ def _made(
         found = source.parse(data)
     except (GoldenFileError, UnicodeEncodeError):
         return None
-    return data if identical(found, wanted) else None
+    return data if json_equal(found, wanted, strict=True) else None
 
 
 def _applied(text: str, edits: Iterable[Edit]) -> str:

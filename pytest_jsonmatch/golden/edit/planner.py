@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.edit.changes import changes_between, identical
+from pytest_jsonmatch.golden.edit.changes import changes_between
 from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
-from pytest_jsonmatch.golden.writing import HALF, JsonWriter, YamlWriter, block_scalar, yaml_scalar
+from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter, block_scalar, yaml_scalar
+from pytest_jsonmatch.golden.yamlevents import HALF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +74,7 @@ class Planner:
 
     def change(self, node: Node, old: Any, new: Any, trail: Trail) -> None:
         """Plan the change of an old value into a new one."""
-        if identical(old, new):
+        if json_equal(old, new, strict=True):
             return
         _must_be_own(node, trail)
         changes = changes_between(old, new)
