@@ -133,12 +133,14 @@ class YamlWriter:
     Args:
         step: how much deeper a mapping inside a mapping is indented.
         list_step: how much deeper the dashes of a list inside a mapping are.
+        padding: the blanks inside braces, before the first member and after the last.
         quote: what strings are written in, if that can express them: empty (plain), `'` or `"`.
         key_quote: what keys are written in.
     """
 
     step: int = 2
     list_step: int = 2
+    padding: str = ""
     quote: str = ""
     key_quote: str = ""
 
@@ -158,7 +160,8 @@ class YamlWriter:
         """
         if type(value) is dict:
             members = (f"{self.key(name, flow=True)}: {self.flow(each)}" for name, each in value.items())
-            return f"{{{', '.join(members)}}}"
+            padding = self.padding if value else ""
+            return f"{{{padding}{', '.join(members)}{padding}}}"
         if type(value) is list:
             return f"[{', '.join(map(self.flow, value))}]"
         return yaml_scalar(value, self.quote, flow=True)

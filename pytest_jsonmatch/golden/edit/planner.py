@@ -394,7 +394,10 @@ def _named(trail: Trail) -> str:
 def _yaml_style(source: Source) -> YamlWriter:
     """Return a writer that indents as the text does."""
     step = list_step = None
+    padding = ""
     for node in source.root.walk():
+        if node.kind == "object" and node.style == "flow" and source.text[node.body + 1] == " ":
+            padding = " "
         if node.kind != "object" or node.style != "block":
             continue
         for item in node.items:
@@ -403,7 +406,7 @@ def _yaml_style(source: Source) -> YamlWriter:
                 step = deeper
             elif item.node.style == "block":
                 list_step = deeper
-    return YamlWriter(step or 2, 2 if list_step is None else list_step)
+    return YamlWriter(step or 2, 2 if list_step is None else list_step, padding=padding)
 
 
 def _json_style(source: Source) -> JsonWriter:
