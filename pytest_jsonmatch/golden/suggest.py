@@ -72,7 +72,7 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
         return found
     for change in ({}, *wide):
         # With that change, try for each field the rule that is likely to resolve the rest.
-        again = tried(change)
+        again = tried(change) if change else result
         likely = {} if again is None else _likely_rules(_by_path(again))
         both = {"fields": {}, **change}
         both["fields"] = {**both["fields"], **likely}
