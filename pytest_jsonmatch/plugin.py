@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch import hooks, running
-from pytest_jsonmatch.golden.filenames import is_golden
+from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options
 from pytest_jsonmatch.session.recorder import carry, parameters, tags_of_marks
 from pytest_jsonmatch.session.session import Session

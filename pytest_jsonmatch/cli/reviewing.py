@@ -10,10 +10,9 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, value_of
 from pytest_jsonmatch.cli.output import as_text, look_of
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
-from pytest_jsonmatch.golden.datafiles import is_json_file, is_lines_file
-from pytest_jsonmatch.golden.review import review_on_terminal
+from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
+from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
-from pytest_jsonmatch.golden.updatetext import update_lines
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
 from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.files import is_json_file
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.yamlevents import Position, load
+from pytest_jsonmatch.golden.yamlevents import Position, load, parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -246,7 +246,7 @@ class GoldenCase:
         return self._document.position(self._trail_of(keys))
 
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
-        return self.row is not None and (not keys or keys[0] in self.row.keys_of_row)
+        return self.row is not None and (not keys or keys[0] in self.row.table.keys)
 
     def _trail_of(self, keys: Trail) -> Trail:
         """Return where a key of the case is, or a value inside it: in the case, or beside `cases`."""

@@ -27,7 +27,7 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
-from pytest_jsonmatch.golden.filenames import display_name, relative
+from pytest_jsonmatch.golden.files import display_name, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.running import Turn
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.files import Bounds
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch.golden.bounds import Bounds
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.filenames import display_name
+from pytest_jsonmatch.golden.files import Bounds, display_name
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.running import current_run
 

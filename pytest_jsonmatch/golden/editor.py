@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.written import SIZE
-from pytest_jsonmatch.golden.ids import XUNIT_NAMES
+from pytest_jsonmatch.golden.expansion import XUNIT_NAMES
 from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.marks import NO_MARKS
 from pytest_jsonmatch.golden.yamlevents import load

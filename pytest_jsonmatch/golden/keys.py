@@ -10,14 +10,13 @@ from pytest_jsonmatch.defaults import MAX_REPEATS
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
-from pytest_jsonmatch.golden.expansion import expansions
-from pytest_jsonmatch.golden.ids import bad_id
-from pytest_jsonmatch.golden.marks import check_marks
-from pytest_jsonmatch.limits import FIGURES, as_share
+from pytest_jsonmatch.golden.expansion import bad_id, expansions
+from pytest_jsonmatch.golden.marks import marks_of
+from pytest_jsonmatch.limits import as_share, read_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,15 +88,9 @@ def _flag(value: JsonValue) -> None:
         raise InvalidValueError("must be true or false")
 
 
-def _is_unit(value: JsonValue) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _unit(value: JsonValue, *at: str) -> None:
-    if not _is_unit(value):
-        raise InvalidValueError(
-            f"must be a number from 0 to 1, not {render(value, 40)}{as_share(value)}", *at
-        )
+def _unit(value: JsonValue) -> None:
+    if not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
+        raise InvalidValueError(f"must be a number from 0 to 1, not {render(value, 40)}{as_share(value)}")
 
 
 def is_repeat(value: JsonValue) -> bool:
@@ -111,22 +104,15 @@ def _repeat(value: JsonValue) -> None:
 
 
 def _threshold(value: JsonValue) -> None:
-    if _is_unit(value):
-        return
     if type(value) is not dict:
-        forms = f"a number from 0 to 1, or a mapping of {', '.join(FIGURES)} and fields"
-        raise InvalidValueError(f"must be {forms}, not {render(value, 40)}{as_share(value)}")
+        _ask_engine((), read_limits, value)
+        return
     for name, limit in value.items():
-        if name in FIGURES:
-            _unit(limit, name)
-        elif name != "fields":
-            raise InvalidValueError(f"has no figure {name!r}{did_you_mean(name, (*FIGURES, 'fields'))}", name)
-        elif type(limit) is not dict:
-            raise InvalidValueError("`fields` must map path patterns to numbers from 0 to 1", name)
-        else:
+        if name == "fields" and type(limit) is dict:
             for pattern, below in limit.items():
-                _pattern(pattern, name, pattern)
-                _unit(below, name, pattern)
+                _ask_engine((name, pattern), read_limits, {name: {pattern: below}})
+        else:
+            _ask_engine((name,), read_limits, {name: limit})
 
 
 def _pattern(pattern: str, *at: str) -> None:
@@ -134,7 +120,7 @@ def _pattern(pattern: str, *at: str) -> None:
 
 
 def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: object) -> None:
-    """Refuse what the engine refuses, at a place inside the value."""
+    """Refuse what a comparison refuses, at a place inside the value."""
     try:
         read(*arguments)
     except ConfigurationError as error:
@@ -227,7 +213,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "min_pass_rate": Key(_unit, file_wide=True),
     "cluster": Key(_text("name what the case belongs to"), file_wide=True),
     "tags": Key(_tags, file_wide=True, joined=True),
-    "marks": Key(check_marks, file_wide=True, filled=False),
+    "marks": Key(marks_of, file_wide=True, filled=False),
     "parametrize": Key(expansions, filled=False),
 }
 """The keys of the format, in the order in which people write them."""

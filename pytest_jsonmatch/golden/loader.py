@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.bounds import Bounds, size_text
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
-from pytest_jsonmatch.golden.expansion import expansions, filled
-from pytest_jsonmatch.golden.ids import bad_id, id_of_file, ids_of_runs
+from pytest_jsonmatch.golden.expansion import bad_id, expansions, filled, id_of_file, ids_of_runs
+from pytest_jsonmatch.golden.files import Bounds, size_text
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.expansion import Expansion
     from pytest_jsonmatch.golden.marks import Mark
@@ -141,7 +139,7 @@ class _Reader:
             self._add(case_id, self.document.position().line, top, ())
         if self.errors:
             raise self._all_errors()
-        marks = tuple(marks_of(top.get("marks", ()), ("marks",))) if several else ()
+        marks = tuple(marks_of(top.get("marks", []), ("marks",))) if several else ()
         return GoldenCases(self.cases, marks, self.document)
 
     def _all_errors(self) -> GoldenFileError:
@@ -189,24 +187,12 @@ class _Reader:
         common = GoldenCase(
             "", self.path, self.document.position(where).line, {**defaults, **columns}, self.document, where
         )
-
-        def schema() -> SchemaNode | None:
-            from pytest_jsonmatch.schema.parsing import parse_eval_schema
-
-            return None if common.schema is None else parse_eval_schema(common.schema)
-
-        table = Table(
-            common.named_file("file"),
-            common.name_of("file"),
-            self.path.parent,
-            columns,
-            {
-                key: value
-                for key, value in _over(defaults, columns).items()
-                if key not in columns or key == "tags"
-            },
-            schema,
-        )
+        inherited = {
+            key: value
+            for key, value in _over(defaults, columns).items()
+            if key not in columns or key == "tags"
+        }
+        table = Table(common, columns, inherited)
         at = (*where, "file")
         try:
             for row in table.rows():
@@ -223,7 +209,7 @@ class _Reader:
         """Add the case of a row; if the row can't be one, a case that fails."""
         if row.fault is None and (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
-        runs = self._runs(dict.fromkeys(row.keys_of_row), row) if row.fault is None else 1
+        runs = self._runs(dict.fromkeys(row.table.keys), row) if row.fault is None else 1
         first = next((self.cases[name] for name in ids_of_runs(row.name, runs) if name in self.cases), None)
         if first is not None:
             row.refuse(f"the id {row.name!r} is already taken by the row at line {first.line}")

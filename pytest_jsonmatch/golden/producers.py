@@ -39,7 +39,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
         if case.has_actual:
             return case.actual
         if case.producer is not None:
-            return produce(case)
+            return _produced(case)
     except GoldenFileError as error:
         case.fail(str(error), error.line, error.__cause__)
     begun = perf_counter()
@@ -53,15 +53,8 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     return answer
 
 
-def produce(case: GoldenCase) -> object:
-    """Call the case's producer with the case's input and return its answer.
-
-    A coroutine (or any other awaitable) is run to its end in a new event loop.
-    Exceptions of the producer pass through.
-
-    Raises:
-        GoldenFileError: the producer can't be imported or called; the error points to `producer`.
-    """
+def _produced(case: GoldenCase) -> object:
+    """Return the answer of the case's producer; an awaitable is run to its end in a new event loop."""
     __tracebackhide__ = True
     function = _find(case)
     if not case.has_input:

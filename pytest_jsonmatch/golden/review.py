@@ -1,4 +1,4 @@
-"""Review: each difference of a failed case is shown, and a person accepts or rejects it."""
+"""Updates on the terminal: a person accepts or rejects each difference; what was written is shown."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
-from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.edit.changes import identical, merge
+from pytest_jsonmatch.engine.value.text import count, render
+from pytest_jsonmatch.golden.edit.changes import merge
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.escape import printable
+from pytest_jsonmatch.report.escape import display_width, pad, printable
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, line_width
+from pytest_jsonmatch.report.valuetext import Space, value_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Trail
-    from pytest_jsonmatch.golden.update import Request
+    from pytest_jsonmatch.golden.update import Change, FileUpdate, Request
+    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.styled import StyledLine
 
 QUESTION: Final = "  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] "
 _ANSWERS: Final = {
@@ -33,6 +38,7 @@ _ANSWERS: Final = {
 }
 _NO_ACCEPT: Final = "the expected value is in a file of its own: write `accept` beside `expected_file`"
 _WIDTH: Final = 300
+_MOST_CHANGES: Final = 20
 
 
 def review(
@@ -75,7 +81,7 @@ def review(
         new = merge(old, parse_json(request.value), asker.accept)
         if not asker.has_skipped:
             accepted = asker.accepted
-            if not identical(old, new):
+            if not json_equal(old, new, strict=True):
                 answered.append(replace(request, value=ascii_json(new)))
             if rules is None and accepted:
                 answered.append(_accepting(request, accepted))
@@ -131,7 +137,7 @@ def _with_more(said: JsonValue, more: JsonValue) -> JsonValue:
     words = dict(said) if isinstance(said, dict) else {"values": said} if said else {}
     if more is MISSING:
         words["optional"] = True
-    elif not any(identical(more, each) for each in words.get("values", [])):
+    elif not any(json_equal(more, each, strict=True) for each in words.get("values", [])):
         words["values"] = [*words.get("values", []), more]
     return words["values"] if list(words) == ["values"] else words
 
@@ -188,3 +194,56 @@ class _Asker:
             said = (_now(taker, (*place, pattern)) for place in (_accept_trail(taker), ("accept",)))
             self.accepted[pattern] = next((each for each in said if each is not MISSING), [])
         self.accepted[pattern] = _with_more(self.accepted[pattern], new)
+
+
+# -- what was written --------------------------------------------------------------------------------------
+
+
+def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) -> list[StyledLine]:
+    """Return the lines about updates: how many cases of each file, and what changes in each.
+
+    >>> from pathlib import Path
+    >>> from pytest_jsonmatch.golden.update import FileUpdate
+    >>> from pytest_jsonmatch.report.look import Look
+    >>> from pytest_jsonmatch.report.styled import line_text
+    >>> changed = FileUpdate(Path("a"), "a.yaml", b"1", b"2", {"x": [(("n", 0), 1, 2)]})
+    >>> for line in update_lines([changed], Look(), dry_run=False):
+    ...     print(line_text(line))
+    updated 1 case in a.yaml
+      x
+        n[0]  1 → 2
+    """
+    lines: list[StyledLine] = []
+    for each in updates:
+        cases = count(len(each.updated), "case")
+        if each.updated and dry_run:
+            lines.append([(f"would update {cases} in {each.name} (dry run: nothing was written)", PLAIN)])
+        elif each.updated:
+            lines.append([(f"updated {cases} in {look.printable(each.name)}", GREEN)])
+        for case, changes in each.updated.items():
+            lines += _case_lines(case, changes, look)
+    for each in updates:
+        for case, reason in each.refused.items():
+            lines.append([(look.printable(f"not updated: {case}: {reason}"), RED)])
+    return lines or [[("no case to update", PLAIN)]]
+
+
+def _case_lines(case: str, changes: Sequence[Change], look: Look) -> list[StyledLine]:
+    """Return a line or two for each place of a case that changes."""
+    if not changes:
+        return []
+    shown, more = look.cut(changes, _MOST_CHANGES, "change", indent="    ")
+    paths = [
+        look.middle(format_path(trail) if trail else "the whole value", look.width // 2)
+        for trail, _, _ in shown
+    ]
+    widest = max(map(display_width, paths))
+    lines: list[StyledLine] = [[(f"  {look.printable(case)}", PLAIN)]]
+    for path, (_, old, new) in zip(paths, shown, strict=True):
+        values = value_lines(old, new, Space(look.less(8), 0))
+        lead: StyledLine = [(f"    {pad(path, widest)}  ", BOLD)]
+        if len(values) == 1 and line_width(lead) + line_width(values[0]) <= look.width:
+            lines.append([*lead, *values[0]])
+        else:
+            lines += [lead, *([("        ", PLAIN), *line] for line in values)]
+    return lines + more

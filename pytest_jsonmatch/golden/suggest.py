@@ -7,6 +7,7 @@ nulls. Skipping a field or lowering the threshold is never suggested.
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.golden.writing import YamlWriter
@@ -34,7 +35,6 @@ _SPELLINGS: Final[tuple[dict[str, Any], ...]] = (
     {"transform": ["casefold", "sort_tokens"]},
     {"compare": "date"},
     {"compare": "amount"},
-    {"compare": "levenshtein"},
 )
 
 
@@ -65,22 +65,15 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
         again = tried(change)
         return again is not None and trial.passes(again)
 
-    found: list[Change] = []
-    accepted = options.get("accept") or {}
-    for path, fields in differing.items():
-        rules: list[Change] = [{"fields": {path: rule}} for rule in _rules(fields)]
-        # If the case fails even when any value is accepted there, no rule can help.
-        if rules and works({"options": {"accept": {**accepted, path: {"any": True}}}}):
-            found += itertools.islice(filter(works, rules), 1)
-    changes = [*_array_changes(differing), *_general_changes(differing)]
-    wide = [(change, tried(change)) for change in changes]
-    found += [change for change, again in wide if again is not None and trial.passes(again)]
+    single: list[Change] = [{"fields": {path: rule}} for path, rule in _likely_rules(differing).items()]
+    wide = [*_array_changes(differing), *_general_changes(differing)]
+    found = list(itertools.islice(filter(works, [*single, *wide]), _MOST))
     if found:
-        return found[:_MOST]
-    for change, again in (({}, result), *wide):
+        return found
+    for change in ({}, *wide):
         # With that change, try for each field the rule that is likely to resolve the rest.
-        left = {} if again is None else _by_path(again)
-        likely = {path: rule for path, fields in left.items() if (rule := _likely(fields)) is not None}
+        again = tried(change) if change else result
+        likely = {} if again is None else _likely_rules(_by_path(again))
         both = {"fields": {}, **change}
         both["fields"] = {**both["fields"], **likely}
         if likely and works(both):
@@ -150,20 +143,20 @@ def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
         yield {"compare": "amount"}
 
 
-def _likely(fields: list[FieldResult]) -> dict[str, Any] | None:
-    """Return the first rule under which all the values match."""
+def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, dict[str, Any]]:
+    """Return for each path the first rule under which all its values match, if there is one."""
     from pytest_jsonmatch.api import compare_json
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
-    rules = {f"rule{at}": rule for at, rule in enumerate(_rules(fields))}
-    expected, actual = [field.expected for field in fields], [field.actual for field in fields]
-    documents = dict.fromkeys(rules, actual), dict.fromkeys(rules, expected)
-    try:
-        said = compare_json(*documents, fields={f"{name}[]": rule for name, rule in rules.items()})
-    except JsonMatchError:
-        return None
-    matching = (rule for name, rule in rules.items() if said.per_field[f"{name}[]"].f1 == 1.0)
-    return next(matching, None)
+    found: dict[str, dict[str, Any]] = {}
+    for path, fields in differing.items():
+        expected, actual = [field.expected for field in fields], [field.actual for field in fields]
+        for rule in _rules(fields):
+            with suppress(JsonMatchError):
+                if compare_json(actual, expected, fields={"[]": rule}).f1 == 1.0:
+                    found[path] = rule
+                    break
+    return found
 
 
 def _is_number(value: JsonValue) -> bool:

@@ -6,22 +6,21 @@ import csv
 import linecache
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
 
-from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
-from pytest_jsonmatch.golden.ids import as_id
+from pytest_jsonmatch.golden.expansion import as_id
 from pytest_jsonmatch.reading.strict import parse_json, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.golden.cases import GoldenCase
 
 VALUES: Final = ("input", "actual", "expected")
 """What a row can give to its case; with the suffix `_file`, as the path of a file."""
@@ -79,37 +78,37 @@ def _texts(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Table:
     """A file of rows, and what its columns are for.
 
     Args:
-        path: the file.
-        name: the file as a person would name it.
-        folder: the folder of the golden file; paths in cases are relative to it.
+        common: what the golden file says about its cases.
         columns: the value of `cases_from`.
-        defaults: what the golden file says about all cases.
-        schema: returns the eval schema of the cases, by which cells of a CSV file get their types; None if
-            there is none.
+        defaults: the keys that all cases have beside those of their rows.
     """
 
-    path: Path
-    name: str
-    folder: Path
-    columns: Mapping[str, Any]
-    defaults: Mapping[str, Any]
-    schema: Callable[[], SchemaNode | None]
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """The keys of a case that its row gives."""
-        given = self.columns.keys() - {"file", "id"}
-        return frozenset(given if "expected_file" in given else {*given, "expected"})
-
-    @property
-    def is_csv(self) -> bool:
+    def __init__(self, common: GoldenCase, columns: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+        self.path = common.named_file("file")
+        self.name = common.name_of("file")
+        self.folder = common.path.parent
+        """The folder of the golden file; paths in cases are relative to it."""
+        self.columns = columns
+        self.defaults = defaults
+        self.is_csv = self.path.suffix.lower() == ".csv"
         """Whether the rows are CSV, and not JSON."""
-        return self.path.suffix.lower() == ".csv"
+        given = columns.keys() - {"file", "id"}
+        self.keys = frozenset(given if "expected_file" in given else {*given, "expected"})
+        """The keys of a case that its row gives."""
+        self.header: tuple[str, ...] = ()
+        """The names of the columns of a CSV file."""
+        self._common = common
+
+    def schema(self) -> SchemaNode | None:
+        """Return the eval schema, by which cells of a CSV file get their types; None without one."""
+        from pytest_jsonmatch.schema.parsing import parse_eval_schema
+
+        schema = self._common.schema
+        return None if schema is None else parse_eval_schema(schema)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows; one that is not valid has a `fault`.
@@ -119,16 +118,14 @@ class Table:
             InvalidValueError: a column of `cases_from` is not among them.
             OSError: the file can't be read.
         """
-        header: tuple[str, ...] = ()
-        keys = self.keys
         with self.path.open("rb") as file:
             line, offset = 1, 0
             for pieces in _csv_records(file) if self.is_csv else ([each] for each in file):
                 data = b"".join(pieces)
-                if self.is_csv and not header:
-                    header = self._header(data, line)
+                if self.is_csv and not self.header:
+                    self.header = self._header(data, line)
                 elif data.strip():
-                    yield Row(self, line, offset, data, header, keys)
+                    yield Row(self, line, offset, data)
                 line += len(pieces)
                 offset += len(data)
 
@@ -195,21 +192,11 @@ class Row(Mapping[str, Any]):
     Only the place of the row is kept; it is read when one of its values is needed, and again each time.
     """
 
-    __slots__ = ("_digest", "_header", "_offset", "_size", "fault", "keys_of_row", "line", "name", "table")
+    __slots__ = ("_digest", "_offset", "_size", "fault", "line", "name", "table")
 
-    def __init__(
-        self,
-        table: Table,
-        line: int,
-        offset: int,
-        data: bytes,
-        header: tuple[str, ...],
-        keys_of_row: frozenset[str],
-    ) -> None:
+    def __init__(self, table: Table, line: int, offset: int, data: bytes) -> None:
         self.table = table
         self.line = line
-        self.keys_of_row = keys_of_row
-        self._header = header
         self._offset, self._size, self._digest = offset, len(data), hash(data)
         self.name = f"line-{line}"
         """The id of its case."""
@@ -223,16 +210,16 @@ class Row(Mapping[str, Any]):
             self.fault = error
 
     def __getitem__(self, key: str) -> Any:
-        return self._value(key, self._read()) if key in self.keys_of_row else self.table.defaults[key]
+        return self._value(key, self._read()) if key in self.table.keys else self.table.defaults[key]
 
     def __contains__(self, key: object) -> bool:
-        return key in self.keys_of_row or key in self.table.defaults
+        return key in self.table.keys or key in self.table.defaults
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.keys_of_row | self.table.defaults.keys())
+        return iter(self.table.keys | self.table.defaults.keys())
 
     def __len__(self) -> int:
-        return len(self.keys_of_row | self.table.defaults.keys())
+        return len(self.table.keys | self.table.defaults.keys())
 
     def refuse(self, reason: str) -> None:
         """Make it a failing case, named by its line."""
@@ -242,7 +229,7 @@ class Row(Mapping[str, Any]):
     def check(self) -> None:
         """Raise GoldenFileError, at the line of the row, for what is wrong with any of its values."""
         members = self._read()
-        for key in self.keys_of_row:
+        for key in self.table.keys:
             self._value(key, members)
 
     def show(self) -> None:
@@ -282,10 +269,11 @@ class Row(Mapping[str, Any]):
         """Return the columns of the row."""
         if self.table.is_csv:
             cells = self.table.cells(data, self.line)
-            if len(cells) != len(self._header):
-                wanted = f"a cell for each of {count(len(self._header), 'column')}"
+            header = self.table.header
+            if len(cells) != len(header):
+                wanted = f"a cell for each of {count(len(header), 'column')}"
                 raise self.error(f"the row must have {wanted}, but has {len(cells)}")
-            return dict(zip(self._header, cells))
+            return dict(zip(header, cells))
         try:
             value = parse_json(data)
         except JsonParseError:
@@ -365,8 +353,7 @@ class Row(Mapping[str, Any]):
             value = parse_json(cell.lower() if "boolean" in types else cell)
         except JsonParseError:
             value = cell
-        is_whole = type(value) is int or (type(value) is float and value.is_integer())
-        if json_type(value) not in types and not (is_whole and "integer" in types):
+        if not fits_types(value, types):
             wanted = " or ".join(sorted(types))
             raise self.error(f"{column!r} is {render(cell, 40)}, but the schema requires {wanted} there")
         return value

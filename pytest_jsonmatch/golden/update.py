@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.datafiles import is_lines_file, parse
-from pytest_jsonmatch.golden.edit.changes import identical, merge
+from pytest_jsonmatch.golden.edit.changes import merge
 from pytest_jsonmatch.golden.edit.files import edit, edit_lines
+from pytest_jsonmatch.golden.files import is_lines_file
 from pytest_jsonmatch.golden.writing import ascii_json
+from pytest_jsonmatch.golden.yamlevents import parse
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 
@@ -134,7 +136,7 @@ class Updater:
         if self.mode == "new" or self.is_exempt():
             return ""
         value = updated(result)
-        if identical(case.expected, value):
+        if json_equal(case.expected, value, strict=True):
             return ""  # no value is wrong
         refusal = self._write(case, value)
         return "" if refusal is None and self.dry_run else refusal
@@ -143,7 +145,7 @@ class Updater:
         """Request the new value in mode "all", else that the old one stays."""
         if self.mode == "new" or self.is_exempt():
             return
-        if self.mode == "all" and not identical(case.expected, value := updated(result)):
+        if self.mode == "all" and not json_equal(case.expected, value := updated(result), strict=True):
             self._write(case, value)
         elif _no_place_in(case) is None:
             self._request(case, "keep")

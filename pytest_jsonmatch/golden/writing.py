@@ -9,22 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.yamlevents import reads_as_string
+from pytest_jsonmatch.golden.yamlevents import HALF, reads_as_string
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-HALF: Final = re.compile("[\ud800-\udfff]")
 _BEYOND_ASCII: Final = re.compile("[^\0-\x7f]+")
 # Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
 # mark.
 _PLAIN_CHARACTERS: Final = " -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
 _AS_IT_IS: Final = re.compile(f"[{_PLAIN_CHARACTERS}]*")
 _IN_A_BLOCK: Final = re.compile(f"[\t\n{_PLAIN_CHARACTERS}]*")
-_ESCAPED: Final = re.compile(f'[^{_PLAIN_CHARACTERS}]|["\\\\]')
+_ESCAPED: Final = re.compile(f"[^{_PLAIN_CHARACTERS}]")
 _NOT_FIRST: Final = frozenset(",[]{}#&*!|>'\"%@`")
 _FIRST_BEFORE_TEXT: Final = frozenset("-?:")
-_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 _WIDTH: Final = 80
 
 
@@ -64,11 +62,8 @@ def _plain(value: str, *, flow: bool) -> bool:
 
 
 def _double(value: str) -> str:
-    def escape(found: re.Match[str]) -> str:
-        code = ord(found[0])
-        return _ESCAPES.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-    return f'"{_ESCAPED.sub(escape, value)}"'
+    text = json.dumps(value, ensure_ascii=False)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def block_scalar(value: str, style: str, *, indent: int, parent: int, keeps: bool) -> list[str] | None:
@@ -138,7 +133,6 @@ class YamlWriter:
     Args:
         step: how much deeper a mapping inside a mapping is indented.
         list_step: how much deeper the dashes of a list inside a mapping are.
-        literals: whether text of several lines may be written as a literal block.
         padding: the blanks inside braces, before the first member and after the last.
         quote: what strings are written in, if that can express them: empty (plain), `'` or `"`.
         key_quote: what keys are written in.
@@ -146,7 +140,6 @@ class YamlWriter:
 
     step: int = 2
     list_step: int = 2
-    literals: bool = True
     padding: str = ""
     quote: str = ""
     key_quote: str = ""
@@ -203,7 +196,7 @@ class YamlWriter:
         return [line for each in value for line in self.element(each)]
 
     def _with_scalar(self, head: str, value: JsonValue) -> list[str]:
-        if self.literals and type(value) is str and not self.quote and "\n" in value:
+        if type(value) is str and not self.quote and "\n" in value:
             block = block_scalar(value, "|", indent=self.step, parent=0, keeps=False)
             if block is not None:
                 return [f"{head} {block[0]}", *block[1:]]

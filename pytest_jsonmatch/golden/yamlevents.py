@@ -13,10 +13,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
-from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
 from pytest_jsonmatch.engine.value.text import parse_number, render
-from pytest_jsonmatch.golden.bounds import DEFAULT_SIZE, Bounds, size_text
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
+from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, Bounds, is_json_file, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _NUMBER_STARTS: Final = frozenset("-0123456789")
 # Up to this length int() is exact, and below Python's limit on the digits of an integer.
 _SHORT: Final = 300
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
+HALF: Final = re.compile("[\ud800-\udfff]")
 
 # Characters that YAML 1.2 does not allow; PyYAML reports their position in bytes or in characters, depending
 # on how it was built, so they are searched for here. (Compiling this takes longer than reading most files.)
@@ -45,9 +45,7 @@ _PRIVATE_USE: Final = range(0xE000, 0xF900)
 _TAB: Final = "a tab can't indent in YAML; use spaces"
 _HINTS: Final = {
     "\t": _TAB,
-    "@": "a plain value can't begin with '@'; put it in quotes",
-    "`": "a plain value can't begin with '`'; put it in quotes",
-    "%": "a plain value can't begin with '%'; put it in quotes",
+    **{mark: f"a plain value can't begin with {mark!r}; put it in quotes" for mark in "@`%"},
 }
 _SECOND_DOCUMENT: Final = (
     "a second document begins here; keep one document per file, and list several cases below `cases:`"
@@ -74,12 +72,6 @@ _BAD_ESCAPE_REASON: Final = (
 )
 # Directives are at the head of a document, among comments and empty lines.
 _HEAD_LINE: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)[\r\n]+")
-_MARKED_BY: Final = {
-    b"\xff\xfe\0\0": "UTF-32",
-    b"\0\0\xfe\xff": "UTF-32",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-}
 
 
 class Position(NamedTuple):
@@ -183,13 +175,34 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
     text = _decode(data, name) if isinstance(data, bytes) else data
     text = text.removeprefix("\ufeff")
     if "\0" in text:
-        if text.find("\0", 0, 4) >= 0:
-            raise GoldenFileError(name, 1, 1, "the file seems to be UTF-16 or UTF-32; save it as UTF-8")
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or is not text")
     _refuse_tag_directives(text, name)
     text, restore = hide_old_breaks(text)
     return _Builder(text, name, restore, limit).build()
+
+
+def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
+    """Return the value of a file, or of one line, that is JSON or YAML by its name.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file.
+        limit: the limit of YAML in bytes, with its aliases written out.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+    """
+    if not is_json_file(name):
+        return load(data, name, limit=limit).value
+    from pytest_jsonmatch.reading.strict import parse_json
+
+    try:
+        return parse_json(data.decode("utf-8").removeprefix("\ufeff"))
+    except JsonParseError as error:
+        raise GoldenFileError(name, error.line, error.column, error.reason) from None
+    except UnicodeDecodeError as error:
+        raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
 
 
 def _refuse_tag_directives(text: str, name: str) -> None:
@@ -212,9 +225,8 @@ def reads_as_string(text: str) -> bool:
 
 
 def _decode(data: bytes, name: str) -> str:
-    for mark, encoding in _MARKED_BY.items():
-        if data.startswith(mark):
-            raise GoldenFileError(name, 1, 1, f"the file is {encoding}; save it as UTF-8")
+    if b"\0" in data[:4] or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise GoldenFileError(name, 1, 1, "the file seems to be UTF-16 or UTF-32; save it as UTF-8")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -380,7 +392,7 @@ class _Builder:
 
     def _mended(self, event: Any, value: str) -> str:
         """Return a string as it is in the text; refuse half a character, as libyaml does by itself."""
-        if _HALF.search(value):
+        if HALF.search(value):
             self._fail(event.start_mark, _BAD_ESCAPE_REASON)
         return value if self.restore is None else value.translate(self.restore)
 

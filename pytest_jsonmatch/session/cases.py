@@ -45,8 +45,8 @@ def case_rules(session: Session) -> CaseRules:
 
 def _made(session: Session) -> CaseRules:
     from pytest_jsonmatch.assertions import check_case, comparing_of
-    from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.collector import CaseRules
+    from pytest_jsonmatch.golden.files import Bounds
 
     settings = session.settings
 

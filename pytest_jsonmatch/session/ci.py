@@ -70,7 +70,7 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 
 def write_files(session: Session, run: RunView) -> tuple[list[tuple[str, str]], bool]:
     """Write the requested files, even if one fails; return notes, and whether all were written."""
-    from pytest_jsonmatch.golden.filenames import display_name
+    from pytest_jsonmatch.golden.files import display_name
     from pytest_jsonmatch.results.atomic import write_file
 
     notes: list[tuple[str, str]] = []

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.golden.filenames import is_golden
+from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.running import Turn
 from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
 from pytest_jsonmatch.session.rules import RulesOfRun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.filenames import OWN
+from pytest_jsonmatch.golden.files import OWN
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import summary_lines

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_jsonmatch.golden import update
-from pytest_jsonmatch.golden.review import review_on_terminal
-from pytest_jsonmatch.golden.updatetext import update_lines
+from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.session.summary import write_lines
 

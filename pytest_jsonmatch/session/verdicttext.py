@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import field_headlines
-from pytest_jsonmatch.golden.filenames import display_name
+from pytest_jsonmatch.golden.files import display_name
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.checks import (
     check_lines,

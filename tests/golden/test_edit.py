@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.golden.edit.changes import identical, merge
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.golden.edit.changes import merge
 from pytest_jsonmatch.golden.edit.files import edit
 from pytest_jsonmatch.golden.errors import GoldenFileError
 
@@ -44,7 +45,7 @@ def refusal(text, new, trail=("expected",)):
         ("expected:   # none\n", 1, "expected: 1   # none\n"),
         ("expected: &here 1\n", 2, "expected: &here 2\n"),
         ("expected: é\n", "\u2028", 'expected: "\\u2028"\n'),
-        ("expected: a\n", "\x07\x85\ufeff", 'expected: "\\x07\\x85\\ufeff"\n'),
+        ("expected: a\n", "\x07\x85\ufeff", 'expected: "\\u0007\\u0085\\ufeff"\n'),
         ("expected: [a]\n", ["b, c"], 'expected: ["b, c"]\n'),
         ("expected: 1", 2, "expected: 2"),
     ],
@@ -227,19 +228,14 @@ def test_a_whole_document(before, new, after):
             {"a": "b\nc\n"},
             "expected:\n  a: |\n    b\n    c\n# two\nid: x\n",
         ),
-        (
-            "expected:\n- 1\n- 2\n    # two\nid: x\n",
-            {"a": "b\nc\n"},
-            'expected:\n  a: "b\\nc\\n"\n    # two\nid: x\n',
-        ),
         ("tags:\n- t\nexpected: 1\n", {"a": [1]}, "tags:\n- t\nexpected:\n  a:\n  - 1\n"),
-        ("expected:\n-\n- 1\n", [{"a": 1, "b": 2}, 1], "expected:\n- a: 1\n  b: 2\n- 1\n"),
-        ("expected:\n- x  \n- 1\n", [["a", "b\nc\n"], 1], "expected:\n- - a\n  - |\n    b\n    c\n- 1\n"),
+        ("expected:\n-\n- 1\n", [{"a": 1, "b": 2}, 1], "expected:\n- {a: 1, b: 2}\n- 1\n"),
+        ("expected:\n- x  \n- 1\n", [["a", "b\nc\n"], 1], 'expected:\n- [a, "b\\nc\\n"]  \n- 1\n'),
         ("expected:\n- x  # why\n- 1\n", [["a", "b"], 1], "expected:\n- [a, b]  # why\n- 1\n"),
         ("expected:\n- &n x\n- 1\n", [["a", "b"], 1], "expected:\n- &n [a, b]\n- 1\n"),
-        ("expected:\n- |\n  text\n- 1\n", [{"a": 1}, 1], "expected:\n- a: 1\n- 1\n"),
+        ("expected:\n- |\n  text\n- 1\n", [{"a": 1}, 1], "expected:\n- {a: 1}\n- 1\n"),
         ("expected:\n- a: 1\n  b: 2\n- 1\n", [5, 1], "expected:\n- 5\n- 1\n"),
-        ("expected:\n- a: 1\n  # two\n  b: 2\n", [[1, 2]], "expected:\n- - 1\n  - 2\n  # two\n"),
+        ("expected:\n- a: 1\n  # two\n  b: 2\n", [[1, 2]], "expected:\n- [1, 2]\n  # two\n"),
         ("expected:\n- a: 1\n  # two\n  b: 2\n", [{"b": 2}], "expected:\n- \n  # two\n  b: 2\n"),
         ("expected: &n\n  a: 1\n", 5, "expected: &n 5\n"),
         ("expected: &n 5  # five\n", {"a": 1}, "expected: &n  # five\n  a: 1\n"),
@@ -286,6 +282,11 @@ def test_values_of_another_kind_in_odd_places(before, new, after):
             "the text around the value can't be edited so that nothing else changes; write the value by hand",
         ),
         (
+            "expected:\n- 1\n- 2\n    # two\nid: x\n",
+            {"a": "b\nc\n"},
+            "the text around the value can't be edited so that nothing else changes; write the value by hand",
+        ),
+        (
             "expected: [\n  1, # one\n  2]\n",
             3,
             "a comment is inside the text to remove; move it first",
@@ -298,9 +299,9 @@ def test_what_is_refused(text, new, reason):
 
 def test_what_is_too_deep_is_refused():
     new = 1
-    for _ in range(250):
+    for _ in range(2500):
         new = [new]
-    assert refusal("expected: 1\n", new) == "the value is nested deeper than 200 levels; write it by hand"
+    assert refusal("expected: 1\n", new) == "the value is nested too deeply to be written; write it by hand"
 
 
 def test_an_alias_that_stays_as_it_is_does_no_harm():
@@ -389,14 +390,6 @@ def test_a_place_that_is_not_there_is_refused():
         assert refusal("cases: [{a: 1}]\n", 1, trail).endswith(" is not in the file")
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [(1, 1.0), (0.0, -0.0), (True, 1), (None, False), ([1], [1, 1]), ({"a": 1}, {"b": 1})]
-)
-def test_not_identical(one, other):
-    assert not identical(one, other)
-    assert identical([one], [one])
-
-
 def test_a_long_list_keeps_what_it_begins_and_ends_with():
     old = [0] * 2000 + ["a"] + [0] * 3000
     text = "expected:\n" + "".join(f"- {each}\n" for each in old)
@@ -466,4 +459,4 @@ def test_merge_asks_about_each_difference():
         (("d",), 4, MISSING),
         (("e",), MISSING, 5),
     ]
-    assert identical(merge(old, new, lambda *_: True), new)
+    assert json_equal(merge(old, new, lambda *_: True), new, strict=True)

@@ -32,9 +32,10 @@ from pytest_jsonmatch.engine.plan.written import LARGEST_WEIGHT
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden.editor import PATTERNS, completed, golden_schema, tables
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.keys import CASE_KEYS, FIGURES, FILE_KEYS, KEYS, PAIRS, SEVERAL
+from pytest_jsonmatch.golden.keys import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
+from pytest_jsonmatch.limits import FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = golden_schema()

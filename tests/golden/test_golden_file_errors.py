@@ -81,24 +81,27 @@ def in_case(key):
         (in_case("metric: ''"), "x.yaml:4:3: `metric` is empty; name a metric"),
         (
             in_case("threshold: high"),
-            'x.yaml:4:3: `threshold` must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields, not "high"',
+            "x.yaml:4:3: `threshold`: threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers; got 'high'",
         ),
         (
             in_case("threshold: {scor: 1}"),
-            "x.yaml:4:15: `threshold` has no figure 'scor'; did you mean 'score'?",
+            "x.yaml:4:15: `threshold`: unknown threshold 'scor'; did you mean 'score'?",
         ),
-        (in_case("threshold: {f1: 2}"), "x.yaml:4:15: `threshold` must be a number from 0 to 1, not 2"),
+        (
+            in_case("threshold: {f1: 2}"),
+            "x.yaml:4:15: `threshold`: threshold['f1'] must be a number from 0 to 1; got 2",
+        ),
         (
             in_case("threshold: {f1: true}"),
-            "x.yaml:4:15: `threshold` must be a number from 0 to 1, not true",
+            "x.yaml:4:15: `threshold`: threshold['f1'] must be a number from 0 to 1; got True",
         ),
         (
             in_case("threshold: {fields: 1}"),
-            "x.yaml:4:15: `threshold` `fields` must map path patterns to numbers from 0 to 1",
+            "x.yaml:4:15: `threshold`: threshold['fields'] must map path patterns to numbers from 0 to 1; got 1",
         ),
         (
             in_case("threshold: {fields: {a: 2}}"),
-            "x.yaml:4:24: `threshold` must be a number from 0 to 1, not 2",
+            "x.yaml:4:24: `threshold`: threshold['fields']['a'] must be a number from 0 to 1; got 2",
         ),
         (in_case("options: []"), "x.yaml:4:3: `options` is an array, not an object"),
         (
@@ -240,8 +243,8 @@ def in_case(key):
         (
             in_case("parametrize: {n: [1, 2]}\n  threshold: ${n}"),
             (
-                "x.yaml:5:3: `threshold` must be a number from 0 to 1, or a mapping of "
-                "score, precision, recall, f1 and fields, not 2"
+                "x.yaml:5:3: `threshold`: threshold must be a number from 0 to 1, or a mapping of "
+                "score, precision, recall, f1 and fields to such numbers; got 2"
             ),
         ),
         (

@@ -8,14 +8,14 @@ import sys
 import pytest
 
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.golden import datafiles
+from pytest_jsonmatch.golden import yamlevents
+from pytest_jsonmatch.golden.review import update_lines
 from pytest_jsonmatch.golden.update import (
     Request,
     digest_of,
     plan_updates,
     write,
 )
-from pytest_jsonmatch.golden.updatetext import update_lines
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text
@@ -58,8 +58,8 @@ def test_cases_of_one_file_are_written_at_once(ask, tmp_path):
 @pytest.mark.parametrize("cases", [3, 30])
 def test_a_file_is_not_read_again_for_each_case(ask, cases, monkeypatch):
     loads = []
-    load = datafiles.load
-    monkeypatch.setattr(datafiles, "load", lambda *given, **more: loads.append(1) or load(*given, **more))
+    load = yamlevents.load
+    monkeypatch.setattr(yamlevents, "load", lambda *given, **more: loads.append(1) or load(*given, **more))
     data = b"cases:\n" + b"".join(b"- {id: c%d, expected: 1}\n" % at for at in range(cases))
     (update,) = plan_updates(ask(data, case=f"c{at}", trail=("cases", at, "expected")) for at in range(cases))
     assert (len(update.updated), len(loads) <= 3) == (cases, True)

@@ -24,7 +24,9 @@ def test_a_percentage_in_a_golden_file(pytester, written):
     (pytester.path / "a.golden.yaml").write_text(f"threshold: {written}\nactual: 1\nexpected: 1\n")
     run = pytester.runpytest()
     run.assert_outcomes(errors=1)
-    run.stdout.fnmatch_lines("*a.golden.yaml:1:1: `threshold` must be a number from 0 to 1, *; write 0.9")
+    run.stdout.fnmatch_lines(
+        "*a.golden.yaml:1:1: `threshold`: threshold must be a number from 0 to 1, *; write 0.9"
+    )
 
 
 def test_a_misspelt_argument():

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> 
     >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda trail, old, new: trail != ("a",))
     {'a': 1, 'c': 4}
     """
-    if identical(old, new):
+    if json_equal(old, new, strict=True):
         return old
     changes = changes_between(old, new)
     if changes is None:
@@ -54,32 +55,6 @@ def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> 
             elif not accept((*trail, key), value, MISSING):
                 merged.append((key, value))
     return dict(merged) if type(old) is dict else [value for _, value in merged]
-
-
-def identical(one: JsonValue, other: JsonValue) -> bool:
-    """Tell whether two JSON values are the same to the letter: 1 is not 1.0, and -0.0 is not 0.0.
-
-    >>> identical({"a": 1, "b": 2}, {"b": 2, "a": 1}), identical([1], [1.0]), identical(True, 1)
-    (True, False, False)
-    """
-    waiting: list[tuple[Any, Any]] = [(one, other)]
-    while waiting:
-        left, right = waiting.pop()
-        if left is right:
-            continue
-        if type(left) is not type(right):
-            return False
-        if type(left) is dict:
-            if left.keys() != right.keys():
-                return False
-            waiting += [(each, right[key]) for key, each in left.items()]
-        elif type(left) is list:
-            if len(left) != len(right):
-                return False
-            waiting += zip(left, right)
-        elif left != right or (type(left) is float and str(left) != str(right)):
-            return False
-    return True
 
 
 @final

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import value_at, with_value
-from pytest_jsonmatch.golden.edit.changes import identical
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.edit.planner import Planner, RefusedError
 from pytest_jsonmatch.golden.edit.source import Source
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.writing import HALF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,9 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.edit.planner import Edit
     from pytest_jsonmatch.golden.errors import Trail
 
-MAX_LEVELS: Final = 200
-
-_TOO_DEEP: Final = f"the value is nested deeper than {MAX_LEVELS} levels; write it by hand"
+_TOO_DEEP: Final = "the value is nested too deeply to be written; write it by hand"
 _UNPROVEN: Final = (
     "the text around the value can't be edited so that nothing else changes; write the value by hand"
 )
@@ -66,11 +62,8 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
     """
     source = Source(data, name)
     old = {trail: value_at(source.before, trail) for trail in changes}
-    planned, refused = _planned(Planner(source, literals=True), changes)
+    planned, refused = _planned(Planner(source), changes)
     found = _made(source, planned, planned, changes) if planned else data
-    if found is None:
-        planned, refused = _planned(Planner(source, literals=False), changes)
-        found = _made(source, planned, planned, changes)
     if found is None:
         # The changes to blame are searched for by halves, and only now: nearly always one check is enough.
         good: list[Trail] = []
@@ -97,7 +90,6 @@ def _planned(
     for trail, value in changes.items():
         planner.edits = []
         try:
-            _check_value(value, is_json=planner.source.is_json)
             planner.place(trail, value)
         except RefusedError as refusal:
             refused[trail] = str(refusal)
@@ -153,7 +145,7 @@ def _made(
         found = source.parse(data)
     except (GoldenFileError, UnicodeEncodeError):
         return None
-    return data if identical(found, wanted) else None
+    return data if json_equal(found, wanted, strict=True) else None
 
 
 def _applied(text: str, edits: Iterable[Edit]) -> str:
@@ -165,17 +157,3 @@ def _applied(text: str, edits: Iterable[Edit]) -> str:
         parts += (text[position:start], new)
         position = end
     return "".join([*parts, text[position:]])
-
-
-def _check_value(value: JsonValue, *, is_json: bool) -> None:
-    """Raise RefusedError if a value can't be written."""
-    waiting: list[tuple[Any, int]] = [(value, 0)]
-    while waiting:
-        each, level = waiting.pop()
-        if type(each) in {dict, list}:
-            if level >= MAX_LEVELS:
-                raise RefusedError(_TOO_DEEP)
-            inner = itertools.chain.from_iterable(each.items()) if type(each) is dict else each
-            waiting += [(below, level + 1) for below in inner]
-        elif type(each) is str and not is_json and HALF.search(each):
-            raise RefusedError("the new value holds half of a character, which YAML can't express")

@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.edit.changes import changes_between, identical
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.golden.edit.changes import changes_between
 from pytest_jsonmatch.golden.edit.source import BREAK, COMMENT_LINE, skip_blanks
 from pytest_jsonmatch.golden.writing import JsonWriter, YamlWriter, block_scalar, yaml_scalar
+from pytest_jsonmatch.golden.yamlevents import HALF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,19 +45,19 @@ class Planner:
 
     Args:
         source: the text.
-        literals: whether new text of several lines may become a literal block; a comment that follows it may
-            be read as part of it.
     """
 
-    def __init__(self, source: Source, *, literals: bool) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self.text = source.text
         self.json = _json_style(source) if source.is_json else None
-        self.yaml = YamlWriter() if source.is_json else replace(_yaml_style(source), literals=literals)
+        self.yaml = YamlWriter() if source.is_json else _yaml_style(source)
         self.edits: list[Edit] = []
 
     def place(self, trail: Trail, new: JsonValue) -> None:
         """Plan a value at a trail: a change of the value there, or a new member."""
+        if self.json is None and HALF.search(render(new)):
+            raise RefusedError("the new value holds half of a character, which YAML can't express")
         node, value = self.source.root, self.source.value
         for depth, step in enumerate(trail):
             _must_be_own(node, trail[:depth])
@@ -71,7 +74,7 @@ class Planner:
 
     def change(self, node: Node, old: Any, new: Any, trail: Trail) -> None:
         """Plan the change of an old value into a new one."""
-        if identical(old, new):
+        if json_equal(old, new, strict=True):
             return
         _must_be_own(node, trail)
         changes = changes_between(old, new)
@@ -87,68 +90,83 @@ class Planner:
             _must_not_be_used(inner.node, (*trail, key))
             if inner.key is not None:
                 _must_not_be_used(inner.key, (*trail, key))
-        if changes.is_structural and node.style == "flow":
-            self._restructure_flow(node, changes)
-        elif changes.is_structural:
-            self._restructure_block(node, changes)
+        if changes.is_structural:
+            self._restructure(node, changes)
 
     def put(self, start: int, end: int, text: str) -> None:
         """Plan the replacement of the text between two positions."""
         self.edits.append(Edit(start, end, text))
 
-    def _drop_lines(self, start: int, end: int, node: Node) -> None:
+    def _drop_lines(self, start: int, end: int) -> None:
         """Remove whole lines, except for comments."""
-        for line in self.source.without_comments(start, end, node):
+        for line in self.source.without_comments(start, end):
             self.put(*line, "")
 
-    def _refuse_comments(self, start: int, end: int, node: Node) -> None:
-        if self.source.has_comment(start, end, node):
+    def _refuse_comments(self, start: int, end: int) -> None:
+        if self.source.has_comment(start, end):
             raise RefusedError("a comment is inside the text to remove; move it first")
 
-    # Items between brackets.
+    # Items that are removed and added.
 
-    def _restructure_flow(self, node: Node, changes: Changes) -> None:
-        """Plan removed and added items between brackets: new text between each two items that stay."""
+    def _restructure(self, node: Node, changes: Changes) -> None:
+        """Plan removed and added items between each two that stay."""
+        items = node.items
+        in_lines = node.style == "block" or all(map(self._has_own_lines, items))
         staying = [index for index, kept in enumerate(changes.kept) if kept is not MISSING]
-        for left, right in zip([-1, *staying], [*staying, len(node.items)]):
-            places = range(left + 1, right + 1)
-            added = [self._entry(node, each) for place in places for each in changes.added.get(place, ())]
+        for left, right in zip([-1, *staying], [*staying, len(items)]):
+            added = [each for place in range(left + 1, right + 1) for each in changes.added.get(place, ())]
             if added or right - left > 1:
-                self._refill(node, left, right, added)
+                change = self._change_lines if in_lines else self._change_text
+                change(node, left, right, added)
 
-    def _refill(self, node: Node, left: int, right: int, added: Sequence[str]) -> None:
+    def _change_text(self, node: Node, left: int, right: int, added: Sequence[New]) -> None:
         """Plan new text between two items that stay; -1 and the number of items stand for the brackets."""
-        items, source = node.items, self.source
-        removed = items[left + 1 : right]
-        has_lines = all(map(self._has_own_lines, removed or items[max(left, 0) : right]))
+        items = node.items
         between = self._between(node, items[min(left + 1, len(items) - 1)])
         start, end = items[0].start if left < 0 else items[left].node.end, items[-1].node.end
         if right < len(items):
             start, end = items[left + 1].start, items[right].start
-        if removed and not has_lines:
-            self._refuse_comments(start, end, node)
-        elif removed:
-            for each in removed:
-                self._drop_lines(source.line_start(each.start), source.next_line(each.node.end), each.node)
+        if right - left > 1:
+            self._refuse_comments(start, end)
+        texts = [self._entry(node, each) for each in added]
         if right < len(items):
-            self.put(end if has_lines else start, end, "".join(f"{each}{between}" for each in added))
-        elif has_lines:
-            self._append_lines(node, left, between.join(added))
+            self.put(start, end, "".join(f"{each}{between}" for each in texts))
         else:
-            self.put(start, end, between.join([""] * (left >= 0) + [*added]))
+            self.put(start, end, between.join([""] * (left >= 0) + texts))
 
-    def _append_lines(self, node: Node, left: int, text: str) -> None:
-        """Plan new items, on lines of their own, between the last one that stays and the bracket."""
+    def _change_lines(self, node: Node, left: int, right: int, added: Sequence[New]) -> None:
+        """Plan new lines between two items that stay; comments on lines of their own are kept."""
         items, source = node.items, self.source
-        comma = self._comma_after(items[-1])
-        if text:
-            if left == len(items) - 1 and comma is None:
-                self.put(items[left].node.end, items[left].node.end, ",")
-            at = source.line_start(items[0].start) if left < 0 else source.next_line(items[left].node.end)
-            indent = source.indent(items[min(left + 1, len(items) - 1)].start)
-            self.put(at, at, f"{indent}{text}{'' if comma is None else ','}{source.newline}")
-        elif self.json is not None and (comma := self._comma_after(items[left])) is not None:
-            self.put(comma, comma + 1, "")
+        begin = left + 1
+        if begin < right and not source.opens_line(items[begin].start):
+            begin = self._drop_first_of_compact(node, right)
+        for each in items[begin:right]:
+            self._drop_lines(source.line_start(each.start), source.next_line(each.node.end))
+        if node.style == "block":
+            lead = " " * source.column(items[0].start)
+            lines = [line for each in added for line in self._new_lines(node, each)]
+            text = self._lines(lines, len(lead))
+        else:
+            lead, comma = source.indent(items[0].start), ","
+            if right == len(items):
+                comma = self._end_with_comma(node, left, is_followed=bool(added))
+            text = f",{source.newline}{lead}".join(self._entry(node, each) for each in added)
+            text = f"{lead}{text}{comma}{source.newline}"
+        at = source.next_line(items[right - 1].node.end) if right else items[0].start
+        if added:
+            self.put(at, at, text if right else text.removeprefix(lead) + lead)
+
+    def _end_with_comma(self, node: Node, left: int, *, is_followed: bool) -> str:
+        """Plan the comma after the last item that stays; return what ends the last line."""
+        items = node.items
+        comma = "" if self._comma_after(items[-1]) is None else ","
+        if is_followed and left == len(items) - 1 and not comma:
+            self.put(items[left].node.end, items[left].node.end, ",")
+        elif not is_followed and self.json is not None:
+            found = self._comma_after(items[left])
+            if found is not None:
+                self.put(found, found + 1, "")
+        return comma
 
     def _has_own_lines(self, item: Item) -> bool:
         """Tell whether there is nothing but a comma and a comment beside an item between brackets."""
@@ -193,7 +211,7 @@ class Planner:
             self.put(node.body, node.end, writer.value(new, indent))
             return
         if node.style in {"flow", "pair"}:
-            self._refuse_comments(node.body, node.end, node)
+            self._refuse_comments(node.body, node.end)
         if self._wants_block(node, new):
             self._write_block(node, new)
             return
@@ -202,10 +220,9 @@ class Planner:
         if type(new) in {dict, list}:
             text = self._style_of(node).flow(new)
         else:
-            in_flow = (node.in_flow and node.style != "block") or node.style == "pair"
-            text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=in_flow)
+            text = yaml_scalar(new, node.style if node.style in {"'", '"'} else "", flow=node.in_flow)
         if node.style == "block" and self.source.opens_line(node.items[0].start):
-            self._drop_lines(*self._lines_of(node), node)
+            self._drop_lines(*self._lines_of(node))
             at = self._lines_of(node)[0] if node.item is None else _slot(node.item)
             self.put(at, at, f"{text}{self.source.newline}" if node.item is None else f" {text}")
         else:
@@ -215,9 +232,7 @@ class Planner:
         """Replace a value that begins behind a key, a dash or a comma."""
         source = self.source
         if node.style == "block":
-            first = node.items[0].start
-            self.put(first, max(min(source.line_end(first), source.line_end(node.end)), first), text)
-            self._drop_lines(source.next_line(first), source.next_line(node.end), node)
+            self._put_compact(node.items[0].start, node.end, text)
             return
         end = node.end
         if node.style in {"|", ">"}:
@@ -231,6 +246,11 @@ class Planner:
                 text = f" {text}"
         self.put(node.body, end, text)
 
+    def _put_compact(self, start: int, end: int, text: str) -> None:
+        """Replace text that begins in a line; comments on later lines are kept."""
+        self.put(start, self.source.line_end(start), text)
+        self._drop_lines(self.source.next_line(start), self.source.next_line(end))
+
     def _header_end(self, node: Node) -> int:
         found = _HEADER.match(self.text, node.body)
         return node.body if found is None else found.end()
@@ -241,47 +261,36 @@ class Planner:
 
     def _wants_block(self, node: Node, new: Any) -> bool:
         """Tell whether an object or array gets lines of its own."""
-        if node.in_flow or node.style == "pair" or type(new) not in {dict, list} or not new:
+        if node.in_flow or type(new) not in {dict, list} or not new:
             return False
         if node.style == "flow":
             inner = new.values() if type(new) is dict else new
             if node.items or not any(type(each) in {dict, list} and each for each in inner):
                 return False
-        if node.style == "block" or (node.item is not None and node.item.key is not None):
-            return True
-        # Behind a dash there is no room for an anchor, and a comment would have to move.
+        if node.style == "block":
+            return self.source.opens_line(node.items[0].start)
+        if node.item is not None:
+            return node.item.key is not None
+        # A comment behind the value would have to move.
         rest = self.text[node.end : self.source.line_end(node.end)]
         return node.name is None and not rest.strip(" \t")
 
     def _write_block(self, node: Node, new: Any) -> None:
         """Replace any value by an object or array on lines of its own."""
         source, writer, item = self.source, self._style_of(node), node.item
-        start = node.items[0].start if node.style == "block" else node.end
-        lines = writer.lines(new)
-        if node.style == "block" and source.opens_line(start):
-            column = source.column(start)
-            if item is not None and type(new) is dict and column <= source.column(item.start):
-                column = source.column(item.start) + writer.step
+        step = writer.step if type(new) is dict else writer.list_step
+        text = self._lines(writer.lines(new), 0 if item is None else source.column(item.start) + step)
+        if node.style == "block":
             at, end = self._lines_of(node)
-            self.put(at, at, self._lines(lines, column))
-            self._drop_lines(at, end, node)
-        elif node.style == "block" or item is None or item.key is None:
-            if node.style == "block":
-                column = source.column(start)
-            elif item is None or node.body < node.end:
-                column = source.column(node.body)
-            else:
-                column = source.column(item.slot) + 1
-            if node.style not in {"block", "|", ">"}:  # blanks would be the last line's
-                self.put(node.end, source.line_end(node.end), "")
-            text = self._lines(lines, column).strip(" ").removesuffix(source.newline)
-            self._put_inline(node, text)
+            self.put(at, at, text)
+            self._drop_lines(at, end)
+        elif item is None:
+            self._put_inline(node, text.removesuffix(source.newline))
         else:
             self.put(_slot(item), node.body, "")
             self._put_inline(node, "")
-            step = writer.step if type(new) is dict else writer.list_step
             at = source.next_line(node.end)
-            self.put(at, at, self._lines(lines, source.column(item.start) + step))
+            self.put(at, at, text)
 
     def _write_block_scalar(self, node: Node, new: str) -> bool:
         """Replace the text of a literal or folded scalar; return whether that is possible."""
@@ -302,36 +311,15 @@ class Planner:
             self.put(at, at, "".join(f"{self.source.newline}{line}" for line in block[1:]))
         return True
 
-    # Items on lines of their own.
-
-    def _restructure_block(self, node: Node, changes: Changes) -> None:
-        """Plan removed and added items of a block."""
-        source, items = self.source, node.items
-        begin = 0
-        if changes.kept[0] is MISSING and not source.opens_line(items[0].start):
-            begin = self._drop_first_of_compact(node, changes)
-        for item, kept in zip(items[begin:], changes.kept[begin:]):
-            if kept is MISSING:
-                start, end = source.line_start(item.start), source.next_line(item.node.end)
-                self._drop_lines(start, end, item.node)
-        column = source.column(items[0].start)
-        for index, added in changes.added.items():
-            at = source.next_line(items[index - 1].node.end) if index else items[0].start
-            text = self._lines([line for each in added for line in self._new_lines(node, each)], column)
-            self.put(at, at, text if index else text.lstrip(" ") + " " * column)
-
-    def _drop_first_of_compact(self, node: Node, changes: Changes) -> int:
+    def _drop_first_of_compact(self, node: Node, right: int) -> int:
         """Remove the first items of a block that begins behind a dash; return how many."""
         items = node.items
-        survivor = next((index for index, each in enumerate(changes.kept) if each is not MISSING), None)
-        if survivor is not None:
-            start, end = items[0].start, items[survivor].start
+        if right < len(items):
+            start, end = items[0].start, items[right].start
             if not any(COMMENT_LINE.match(line) for line in BREAK.split(self.text[start:end])[1:]):
                 self.put(start, end, "")
-                return survivor
-        first, last = items[0].start, items[0].node.end
-        self.put(first, max(min(self.source.line_end(first), self.source.line_end(last)), first), "")
-        self._drop_lines(self.source.next_line(first), self.source.next_line(last), items[0].node)
+                return right
+        self._put_compact(items[0].start, items[0].node.end, "")
         return 1
 
     def _new_lines(self, node: Node, new: New) -> list[str]:

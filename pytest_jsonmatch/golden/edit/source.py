@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.golden.datafiles import is_json_file, parse
-from pytest_jsonmatch.golden.yamlevents import hide_old_breaks
+from pytest_jsonmatch.golden.files import is_json_file
+from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,12 +56,6 @@ class Node:
             yield node
             waiting += [each for item in node.items for each in (item.key, item.node) if each is not None]
 
-    def scalars(self) -> list[tuple[int, int]]:
-        """Return the start and end of the scalars in it, in order."""
-        return sorted(
-            (each.body, each.end) for each in self.walk() if each.kind == "scalar" and each.end > each.body
-        )
-
 
 @final
 @dataclass(slots=True, eq=False)
@@ -85,6 +79,7 @@ class Item:
 
 BREAK: Final = re.compile(r"\r\n|\r|\n")
 COMMENT_LINE: Final = re.compile(r"[ \t]*#")
+_COMMENT: Final = re.compile(r"(?<!\S)#[^\r\n]*")
 _BOM: Final = b"\xef\xbb\xbf"
 _ANCHOR: Final = re.compile(r"&[^\s,\[\]{}]+")
 _BLANKS: Final = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
@@ -263,6 +258,7 @@ class Source:
             self.value = self.parse(self.text.encode("utf-8"))
         self.root = json_tree(self.text) if self.is_json else yaml_tree(self.text)
         self._starts = [0, *(each.end() for each in BREAK.finditer(self.text))]
+        self._comments = list(self._find_comments())
 
     def parse(self, data: bytes) -> JsonValue:
         """Return the value of other content for this file."""
@@ -301,21 +297,23 @@ class Source:
         """Tell whether only blanks precede a position in its line."""
         return len(self.indent(position)) == self.column(position)
 
-    def without_comments(self, start: int, end: int, node: Node) -> Iterator[tuple[int, int]]:
-        """Yield the lines between two positions, except for comments outside of a node's scalars."""
-        scalars = node.scalars()
+    def without_comments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the lines between two positions, except for comments."""
         while start < end:
             following = self.next_line(start)
-            index = bisect_right(scalars, (start,)) - 1
-            is_inside = index >= 0 and scalars[index][0] < start < scalars[index][1]
-            if is_inside or not COMMENT_LINE.match(self.text, start):
+            if not (COMMENT_LINE.match(self.text, start) and self.has_comment(start, following)):
                 yield start, following
             start = following
 
-    def has_comment(self, start: int, end: int, node: Node) -> bool:
-        """Tell whether there is a comment between two positions, outside of a node's scalars."""
-        for first, last in [*node.scalars(), (end, end)]:
-            if first >= start and re.search(r"(?:^|\s)#", self.text[start : min(first, end)]):
-                return True
-            start = max(start, last)
-        return False
+    def has_comment(self, start: int, end: int) -> bool:
+        """Tell whether a comment begins between two positions."""
+        index = bisect_left(self._comments, start)
+        return index < len(self._comments) and self._comments[index] < end
+
+    def _find_comments(self) -> Iterator[int]:
+        """Yield where the comments begin: a `#` in a scalar is none."""
+        scalars = sorted((each.body, each.end) for each in self.root.walk() if each.kind == "scalar")
+        position = 0
+        for start, end in [*scalars, (len(self.text), 0)]:
+            yield from (found.start() for found in _COMMENT.finditer(self.text, position, start))
+            position = end

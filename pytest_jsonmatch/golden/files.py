@@ -1,23 +1,101 @@
-"""The bounds of golden files: the size of their YAML, and the folders of the files that cases name."""
+"""Golden files and the files that cases name: their names and kinds, their bounds; imports nothing heavy."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_jsonmatch.running import CaseFiles
+
+OWN: Final = (".golden.yaml", ".golden.yml", ".golden.json")
+"""The endings of names of golden files. JSON is YAML as well: one reader takes both."""
+_YAML: Final = (".yaml", ".yml")
+_JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECASE)
 
 # Some 300,000 lines, read in seconds and in a few hundred megabytes of memory: more than people write by
 # hand, and less than what would exhaust a CI machine.
 DEFAULT_SIZE: Final = 16 * 1024**2
 UNLIMITED: Final = sys.maxsize
 """For files that were read before, within the limit."""
+
+
+def is_golden(path: Path, globs: Sequence[str] = (), *, explicit: bool = False) -> bool:
+    """Tell whether a file holds golden cases.
+
+    Args:
+        path: the file.
+        globs: the ini option `jsonmatch_files`, read as pytest reads `python_files`: a pattern without a
+            slash is matched against the file's name, any other against the end of its path.
+        explicit: whether the file was named on the command line.
+
+    >>> from pathlib import Path
+    >>> is_golden(Path("a.golden.yaml")), is_golden(Path("a.yaml")), is_golden(Path("a.yaml"), explicit=True)
+    (True, False, True)
+    """
+    name = path.name
+    if name.endswith(OWN) or (explicit and name.endswith(_YAML)):
+        return True
+    return any(_matches(path, glob) for glob in globs)
+
+
+def _matches(path: Path, glob: str) -> bool:
+    if os.sep != "/":
+        glob = glob.replace("/", os.sep)
+    if os.sep not in glob:
+        return fnmatch(path.name, glob)
+    if path.is_absolute() and not os.path.isabs(glob):  # noqa: PTH117 - not a path
+        glob = f"*{os.sep}{glob}"
+    return fnmatch(str(path), glob)
+
+
+def display_name(path: Path, folder: Path) -> str:
+    """Return a file's name as a person in `folder` would write it, with "/" everywhere.
+
+    >>> from pathlib import Path
+    >>> display_name(Path("suite", "a.golden.yaml"), Path("suite", "other"))
+    '../a.golden.yaml'
+    """
+    return relative(path, folder).replace(os.sep, "/")
+
+
+def relative(path: Path, folder: Path) -> str:
+    """Return a file's path relative to `folder`; the whole path if it is on another drive.
+
+    >>> from pathlib import Path
+    >>> relative(Path("suite", "a.golden.yaml"), Path("suite"))
+    'a.golden.yaml'
+    """
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:
+        return str(path)
+
+
+def is_json_file(path: str) -> bool:
+    """Tell by its name whether a file, or a line of one, holds JSON; else it is YAML.
+
+    >>> is_json_file("a/b.JSON"), is_json_file("gold.jsonl:3"), is_json_file("a.yaml")
+    (True, True, False)
+    """
+    return _JSON.search(path) is not None
+
+
+def is_lines_file(path: str) -> bool:
+    """Tell by its name whether a file holds a JSON value in each line.
+
+    >>> is_lines_file("gold.jsonl"), is_lines_file("gold.json")
+    (True, False)
+    """
+    return path.lower().endswith((".jsonl", ".ndjson"))
 
 
 @final

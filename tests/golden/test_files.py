@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden import filenames
-from pytest_jsonmatch.golden.filenames import is_golden
+from pytest_jsonmatch.golden import files
+from pytest_jsonmatch.golden.files import is_golden
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_globs(glob, claimed):
 
 
 def test_globs_are_written_with_slashes_everywhere(monkeypatch):
-    monkeypatch.setattr(filenames.os, "sep", "\\")
-    assert filenames._matches(Path("cases\\a.yaml"), "cases/*.yaml")
+    monkeypatch.setattr(files.os, "sep", "\\")
+    assert files._matches(Path("cases\\a.yaml"), "cases/*.yaml")
