@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.look import Look, Name, draw_table
+from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.results.comparison import Case, by_metric
@@ -57,13 +57,11 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
         yield look.folded(f"{option}={name}: {no_such_name(results, name)}", 2, YELLOW)
         return
     noun = results.noun
-    names = [Name(name, BOLD), *(Name(part.value or '""') for part in parts)]
-    numbers: StyledLine = [(f"{noun}s", BOLD), *((count(part.number), PLAIN) for part in parts)]
-    columns = [numbers]
-    for place, title in enumerate(TITLES):
-        values = [part.figures[place] for part in parts]
-        columns.append([(title, BOLD), *((look.score(value), score_markup(value)) for value in values)])
-    lines = [look.title(f"by {name}, mean of {noun}s"), *draw_table(names, columns, look).lines]
+    rows: list[StyledLine] = [[(title, BOLD) for title in (name, f"{noun}s", *TITLES)]]
+    for tag, number, values in parts:
+        figures = ((look.score(value), score_markup(value)) for value in values)
+        rows.append([(tag or '""', PLAIN), (count(number), PLAIN), *figures])
+    lines = [look.title(f"by {name}, mean of {noun}s"), *table_lines(rows, look, texts={0: 0.5})]
     if rest := without_tag(results, name):
         lines.append(look.line(f"{count(rest, noun)} without this tag", YELLOW))
     yield lines

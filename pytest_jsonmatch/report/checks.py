@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.model import MICRO
 
@@ -54,15 +54,15 @@ def interval_lines(
     repeats = {interval for _, interval in headlines[:_MEANS]} == {headlines[0].interval}
     for name, interval in [headlines[0], *headlines[_MEANS if repeats else 1 :]]:
         ends = f"{look.score(interval.low)} to {look.score(interval.high)}"
-        how = f"  ({FEW_CASES})" if interval.method == "bounded" else ""
-        text = f"{look.score(interval.estimate)}  {ends}{how}"
-        rows.append([(name.replace("_", " "), PLAIN), (text, PLAIN)])
+        how = f"({FEW_CASES})" if interval.method == "bounded" else ""
+        cells = name.replace("_", " "), look.score(interval.estimate), ends, how
+        rows.append([(text, PLAIN) for text in cells])
     first = headlines[0].interval
     of = count(first.cases, noun)
     if first.clusters < first.cases:
         of += f" in {count(first.clusters, 'cluster')}"
     text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
-    return [*look.folded(text, 3, BOLD), *look.rows(rows, cut=0)]
+    return [*look.folded(text, 3, BOLD), *table_lines(rows, look, texts={0: 0.5, 3: 1}, indent="  ")]
 
 
 def check_lines(checks: Iterable[Check], look: Look) -> list[StyledLine]:

@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.look import Look, Name, draw_table
+from pytest_jsonmatch.report.look import Look, ruled, table_lines
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, YELLOW, StyledLine
 from pytest_jsonmatch.results.comparison import Case, by_metric, comparisons_of
 
@@ -145,16 +145,16 @@ def pivot_lines(pivot: Pivot, title: str, look: Look) -> Iterator[list[StyledLin
     of = [*shown, pivot.total]
     digits = _digits(of)
     first = min(max(display_width(row.path) for row in of), max(look.width // 3, 12))
-    names = [Name(""), *(Name(look.middle(row.path, first)) for row in of)]
+    names: StyledLine = [("", PLAIN), *((look.middle(row.path, first), PLAIN) for row in of)]
     columns = [_column(label, place, of, digits, look) for place, label in enumerate(pivot.labels)]
     for number, part in enumerate(_parts(columns, look.width - first)):
-        drawn = draw_table(names, part, look, gap=1)
-        header, *body, total = drawn.lines
+        lines = table_lines(list(map(list, zip(names, *part, strict=True))), look, texts={0: 0.5}, gap=1)
+        header, *body, rule, total = ruled(lines, look)
         block = [] if number else [look.title(title)]
         block += [header, *body]
         if number == 0 and len(rows) > len(shown):
             block.append(look.more(count(len(rows) - len(shown), "more row"), indent=""))
-        block += [drawn.rule, total]
+        block += [rule, total]
         if number == 0 and not pivot.same_cases:
             block.append(look.line("the columns are not over the same cases", YELLOW))
         yield block

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.styled import DIM, PLAIN, StyledLine, score_markup
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _cases(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
         markup = score_markup(case.pass_rate)
         passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
         rows.append([(passed, markup), (scores, markup), (case.id, PLAIN)])
-    yield from [*look.rows(rows), *more]
+    yield from [*table_lines(rows, look, texts={0: 1, 1: 1, 2: 0.5}, indent="  "), *more]
 
 
 def _fields(repeats: Repeats, look: Look) -> Iterator[StyledLine]:

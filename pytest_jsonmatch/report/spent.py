@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import starmap
 from math import fsum
 from typing import Final, NamedTuple
 
 from pytest_jsonmatch.answer import FIGURES, Spent, spent_figure
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, dash, score_text
-from pytest_jsonmatch.report.look import Look, Name, Table, draw_table, roomiest
+from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine
 from pytest_jsonmatch.results.comparison import Comparison
 
@@ -72,14 +71,7 @@ def spent_lines(comparisons: Iterable[Comparison], look: Look) -> list[StyledLin
     found = spent_table(comparisons, unicode=look.unicode)
     if found is None:
         return []
-    names = [Name("model", BOLD), *(Name(row[0]) for row in found.rows)]
-    columns: list[StyledLine] = [
-        [(title, BOLD), *((cell, PLAIN) for cell in cells)]
-        for title, *cells in zip(found.header[1:], *(row[1:] for row in found.rows), strict=True)
-    ]
-
-    def drawn(gap: int, left_out: int) -> Table:
-        return draw_table(names, columns[: len(columns) - left_out], look, gap=gap)
-
-    attempts = [(2, 0), *((1, left_out) for left_out in range(len(columns)))]
-    return [look.title(f"{TITLE}:"), *roomiest(starmap(drawn, attempts)).lines]
+    rows: list[StyledLine] = [[(title, BOLD) for title in found.header]]
+    rows += [[(cell, PLAIN) for cell in row] for row in found.rows]
+    spare = range(len(found.header) - 1, 0, -1)
+    return [look.title(f"{TITLE}:"), *table_lines(rows, look, texts={0: 0.5}, spare=spare)]
