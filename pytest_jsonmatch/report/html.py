@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
@@ -34,8 +35,8 @@ _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
 _MAX_GATES: Final = 3
 _ROOM: Final = 8_000_000
-"""The most characters for the details of all cases, worst first; as many for whole documents, and for inputs
-with raw answers. A page must open."""
+"""The most characters for inputs with raw answers; twice as many for values and documents of the worst
+comparisons. A page must open."""
 _UNJUDGED: Final = "scored"
 
 _UNKNOWN: Final = Source()
@@ -192,24 +193,18 @@ class _Data:
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
         """The index of each tag."""
-        wrong: list[tuple[_Key, str]] = []
-        documents: list[tuple[_Key, str]] = []
-        for comparison in sorted(view.results.comparisons, key=lambda each: each.score):
-            key = comparison.nodeid, comparison.id
-            for found, text in zip((wrong, documents), view.details.get(key, "").split("\n"), strict=False):
-                if text:
-                    found.append((key, text))
-        self._wrong = _within(wrong, _ROOM)
-        self._documents = _within(documents, _ROOM)
-        self._room = _ROOM
-        self.bounds = [
-            f"{what} are shown for the {count(len(shown), 'worst comparison')} of {count(len(every))}{kind}."
-            for what, shown, every, kind in (
-                ("Values", self._wrong, wrong, " that are not perfect"),
-                ("Whole documents", self._documents, documents, ""),
-            )
-            if len(shown) < len(every)
-        ]
+        self._details: dict[_Key, list[Any]] = {}
+        """What is wrong in a comparison, if anything is, and its documents."""
+        self._room, room = _ROOM, 2 * _ROOM
+        keys = [(each.nodeid, each.id) for each in sorted(view.results.comparisons, key=attrgetter("score"))]
+        texts = {key: view.details[key] for key in keys if key in view.details}
+        for key, text in texts.items():
+            if room > 0:
+                room -= len(text)
+                self._details[key] = [json.loads(line) if line else None for line in text.split("\n")]
+        shown, every = len(self._details), len(texts)
+        told = f"Values and documents are shown for the {count(shown, 'worst comparison')} of {count(every)}."
+        self.bounds = [told] if shown < every else []
         """What the page leaves out."""
 
     def all(self) -> dict[str, object]:
@@ -295,11 +290,11 @@ class _Data:
         arrays = [[_plain(path, _MAX_ID), *counts] for path, counts in of.arrays.items() if any(counts[1:])]
         if arrays:
             found["a"] = arrays
-        key = of.nodeid, of.id
-        if key in self._wrong:
-            found["d"] = self._wrong[key]
-        if key in self._documents:
-            found["o"] = self._documents[key]
+        wrong, documents = self._details.get((of.nodeid, of.id), (None, None))
+        if wrong is not None:
+            found["d"] = wrong
+        if documents is not None:
+            found["o"] = documents
         return found
 
     def _cell(self, comparison: Comparison, path: str, figures: FieldAggregation) -> Iterator[float]:
@@ -311,17 +306,6 @@ class _Data:
             # Shortened, but never so that the mean of an imperfect field looks like 1.
             short = round(figures.score_sum, _DIGITS)
             yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
-
-
-def _within(texts: Iterable[tuple[_Key, str]], room: int) -> dict[_Key, Any]:
-    """Parse as many of the texts as there is room for."""
-    found: dict[_Key, Any] = {}
-    for key, text in texts:
-        if room <= 0:
-            break
-        found[key] = json.loads(text)
-        room -= len(text)
-    return found
 
 
 def _counts(figures: FieldAggregation) -> list[int]:
