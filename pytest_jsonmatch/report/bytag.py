@@ -4,37 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.pivot import pivot_lines, pivot_of
+from pytest_jsonmatch.report.spent import TextTable
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.results.comparison import Case, by_metric
 from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
-TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
+_TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
 
 
-class Part(NamedTuple):
-    """The figures of the part of a run in which a tag has one value."""
-
-    value: str
-    number: int
-    """How many cases or records there are."""
-    figures: tuple[float | None, ...]
-    """In the order of `TITLES`."""
+def _figures(part: ResultSet) -> list[float | None]:
+    return [*map(part.mean, FIGURES), part.pass_rate]
 
 
-def parts_of(results: ResultSet, name: str) -> list[Part]:
-    """Return the figures of a run by the values of a tag."""
-    return [
-        Part(value, part.number, (*map(part.mean, FIGURES), part.pass_rate))
-        for value, part in by_tag(results, name)
-    ]
+def tag_table(results: ResultSet, name: str) -> TextTable:
+    """Return the figures of a run by the values of a tag; without rows, the title says why."""
+    parts = dict(by_tag(results, name))
+    title = f"by {name}, mean of {results.noun}s" if parts else no_such_name(results, name)
+    rows = [(tag, count(part.number), *map(score_text, _figures(part))) for tag, part in parts.items()]
+    return TextTable(title, "value", (name, f"{results.noun}s", *_TITLES), rows)
 
 
 def no_such_name(results: ResultSet, name: str) -> str:
@@ -52,23 +48,23 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
         look: how the lines may look.
         option: the option that requests them.
     """
-    parts = parts_of(results, name)
+    parts = dict(by_tag(results, name))
     if not parts:
         yield look.folded(f"{option}={name}: {no_such_name(results, name)}", 2, YELLOW)
         return
     noun = results.noun
-    rows: list[StyledLine] = [[(title, BOLD) for title in (name, f"{noun}s", *TITLES)]]
-    for tag, number, values in parts:
-        figures = ((look.score(value), score_markup(value)) for value in values)
-        rows.append([(tag or '""', PLAIN), (count(number), PLAIN), *figures])
+    rows: list[StyledLine] = [[(title, BOLD) for title in (name, f"{noun}s", *_TITLES)]]
+    for tag, part in parts.items():
+        figures = ((look.score(value), score_markup(value)) for value in _figures(part))
+        rows.append([(tag or '""', PLAIN), (count(part.number), PLAIN), *figures])
     lines = [look.title(f"by {name}, mean of {noun}s"), *table_lines(rows, look, texts={0: 0.5})]
     if rest := without_tag(results, name):
         lines.append(look.line(f"{count(rest, noun)} without this tag", YELLOW))
     yield lines
     groups: dict[str, dict[str, list[Case]]] = {}
-    for value, part in by_tag(results, name):
+    for tag, part in parts.items():
         for metric, compared in by_metric(part.tabled).items():
-            groups.setdefault(metric, {part.value: [] for part in parts})[value] = compared
+            groups.setdefault(metric, {value: [] for value in parts})[tag] = compared
     for metric, found in groups.items():
         title = f"score of fields by {name}, over all leaves, * is the best"
         title += f" ({metric})" if len(groups) > 1 else ""

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import change_text, score_text, short_figure
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
-from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.tags import tags_of_case
@@ -28,6 +26,7 @@ from pytest_jsonmatch.results.tags import tags_of_case
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
+    from pytest_jsonmatch.report.spent import TextTable
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
@@ -84,9 +83,8 @@ def _texts(view: RunView) -> dict[str, Any]:
         "means_of": view.means_of,
         "confidence": view.confidence,
         "cards": list(_cards(view)),
-        "by": [_by_tag(view, name) for name in view.by],
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
-        "spent": _spent(view),
+        "tables": [_table(table) for table in view.tables],
         "baseline": None if view.diff is None else _baseline(view, view.diff),
     }
 
@@ -100,12 +98,9 @@ def _banner(view: RunView) -> dict[str, str] | None:
     return {"kind": kind, "word": word, "text": _plain(" · ".join(said))}
 
 
-def _by_tag(view: RunView, name: str) -> dict[str, object]:
-    rows = [
-        [_plain(part.value), count(part.number), *map(score_text, part.figures)]
-        for part in parts_of(view.results, name)
-    ]
-    return {"name": _plain(name), "titles": [f"{view.noun}s", *TITLES], "rows": rows}
+def _table(table: TextTable) -> TextTable:
+    rows = [(_plain(name, _MAX_ID), *cells) for name, *cells in table.rows]
+    return table._replace(title=_plain(f"{table.title[:1].upper()}{table.title[1:]}"), rows=rows)
 
 
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
@@ -139,14 +134,6 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
             }
         if interval is not None or title != "pass rate" or _is_judged(view):
             yield card
-
-
-def _spent(view: RunView) -> dict[str, object] | None:
-    found = spent_table(view.results.comparisons)
-    if found is None:
-        return None
-    rows = [(_plain(name, _MAX_ID), cells) for name, *cells in found.rows]
-    return {"title": TITLE.capitalize(), "titles": found.header[1:], "rows": rows}
 
 
 def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:

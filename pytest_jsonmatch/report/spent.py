@@ -13,7 +13,6 @@ from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine
 from pytest_jsonmatch.results.comparison import Comparison
 
-TITLE: Final = "answers by model, means and totals"
 _ALL: Final = "all models"
 _COLUMNS: Final = dict(
     zip(("seconds", "p95", "cost", "total cost", "tokens", "total tokens"), FIGURES, strict=True)
@@ -21,15 +20,18 @@ _COLUMNS: Final = dict(
 """The figure in each column, by its title."""
 
 
-class SpentTable(NamedTuple):
-    """A row for each model, and one for all if there are several; the first cell is the name."""
+class TextTable(NamedTuple):
+    """A table of figures as text; the first cell of each row is a name."""
 
+    title: str
+    noun: str
+    """What a row is."""
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
 
 
-def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> SpentTable | None:
-    """Return what answers took, by model; None if no answer says. Answers that do not say are in no row.
+def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> TextTable | None:
+    """Return what answers took, by model and in total; None if no answer says. Others are in no row.
 
     Columns without any known value are left out. If only some answers have a value, the cell says how many.
     """
@@ -51,7 +53,8 @@ def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> S
         (name, count(len(group)), _score(group, unicode=unicode), *(cells[row] for _, cells in known))
         for row, (name, group) in enumerate(groups)
     ]
-    return SpentTable(("model", "answers", "score", *(title for title, _ in known)), rows)
+    header = ("model", "answers", "score", *(title for title, _ in known))
+    return TextTable("answers by model, means and totals", "model", header, rows)
 
 
 def _cell(figure: str, spent: Sequence[Spent], *, unicode: bool) -> str:
@@ -74,4 +77,4 @@ def spent_lines(comparisons: Iterable[Comparison], look: Look) -> list[StyledLin
     rows: list[StyledLine] = [[(title, BOLD) for title in found.header]]
     rows += [[(cell, PLAIN) for cell in row] for row in found.rows]
     spare = range(len(found.header) - 1, 0, -1)
-    return [look.title(f"{TITLE}:"), *table_lines(rows, look, texts={0: 0.5}, spare=spare)]
+    return [look.title(f"{found.title}:"), *table_lines(rows, look, texts={0: 0.5}, spare=spare)]
