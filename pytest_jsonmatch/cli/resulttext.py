@@ -9,12 +9,12 @@ from typing import Final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import headlines
 from pytest_jsonmatch.report.baseline import baseline_lines
-from pytest_jsonmatch.report.bytag import tag_blocks
 from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
 from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
+from pytest_jsonmatch.report.pivot import tag_blocks
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note

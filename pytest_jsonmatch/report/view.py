@@ -204,7 +204,7 @@ class RunView:
     @property
     def tables(self) -> Iterator[TextTable]:
         """The figures of answers by model, if they are known, and those of cases by the tags `by`."""
-        from pytest_jsonmatch.report.bytag import tag_table
+        from pytest_jsonmatch.report.pivot import tag_table
         from pytest_jsonmatch.report.spent import spent_table
 
         if spent := spent_table(self.results.comparisons):
