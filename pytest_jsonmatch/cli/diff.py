@@ -14,7 +14,7 @@ from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
-from pytest_jsonmatch.report.doubts import JUDGED
+from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.look import table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.file import read_results

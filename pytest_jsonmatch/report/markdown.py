@@ -208,8 +208,8 @@ def _verdict(view: RunView, most: int) -> Iterator[str]:
         lines = _listed(header, gates, _gate, max(most, _OPEN), "gate")
         yield from _headed(f"Gates, on {_prose(extent(view.results), code)}", lines)
     if view.unsettled:
-        header = ["", "case", "pass rate:", "wanted:", ""]
-        lines = _listed(header, view.unsettled, _repeated, most, "case")
+        header = ["", "case", "pass rate:", "wanted:", "slack:", ""]
+        lines = _listed(header, view.unsettled, _gate, most, "case")
         yield from _headed("Repeated cases that did not pass", lines)
 
 
@@ -226,18 +226,12 @@ def _sums(view: RunView) -> Iterator[str]:
         yield f"score against {code(view.baseline)}: {change_text(view.diff.score.change)}"
 
 
-_SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ skipped"}
+_SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ not decided"}
 
 
 def _gate(check: Check) -> list[str]:
     value, limit, slack = check_figures(check)
     return [_SIGNS[check.passed], cell(check.subject), value or "–", limit, slack or "–", _prose(check.note)]
-
-
-def _repeated(check: Check) -> list[str]:
-    value, limit, _ = check_figures(check)
-    sign = "➖ undecided" if check.passed is None else _SIGNS[check.passed]
-    return [sign, cell(check.subject), value, limit, _prose(check.note)]
 
 
 # -- figures -----------------------------------------------------------------------------------------------
@@ -294,12 +288,12 @@ def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
 
 def _cases(view: RunView, most: int) -> Iterator[str]:
     have_places = any(fault.path for fault in view.faults)
-    header = ["score:", view.noun, "worst fields", *(["at"] if have_places else [])]
+    header = ["score:", view.results.noun, "worst fields", *(["at"] if have_places else [])]
 
     def row(fault: Fault) -> list[str]:
         return [*_case(fault), *([_place(fault, view.link)] if have_places else [])]
 
-    yield from _listed(header, view.faults, row, most, view.noun)
+    yield from _listed(header, view.faults, row, most, view.results.noun)
     for fault in view.faults[: min(most, _MESSAGES)]:
         if fault.message:
             # A summary is HTML, in which Markdown means nothing.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.doubts import JUDGED
+from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, score_text
@@ -217,14 +217,9 @@ class RunView:
         return sections_of(self.results.tabled) if self.results.number else ()
 
     @property
-    def noun(self) -> str:
-        """What the run consists of: "case" or "record"."""
-        return self.results.noun
-
-    @property
     def means_of(self) -> str:
         """What the figures of the run are means of; figures of fields are over leaves."""
-        return f"mean of {self.noun}s"
+        return f"mean of {self.results.noun}s"
 
     @property
     def figures(self) -> list[Headfigure]:

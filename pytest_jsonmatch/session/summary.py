@@ -127,7 +127,8 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
         return
     from pytest_jsonmatch.report.checks import failed_line
 
-    if line := failed_line(session.finished.view, _look(session)):
+    view = session.finished.view
+    if line := failed_line(view.gates, view.repeated, _look(session)):
         write_lines(terminalreporter, [line])
 
 
