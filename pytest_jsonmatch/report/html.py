@@ -184,11 +184,14 @@ class _Data:
         """What is wrong in a comparison, if anything is, and its documents."""
         self._room, room = _ROOM, 2 * _ROOM
         keys = [(each.nodeid, each.id) for each in sorted(view.results.comparisons, key=attrgetter("score"))]
-        texts = {key: view.details[key] for key in keys if key in view.details}
+        texts = {key: text for key in keys if (text := view.details.get(key))}
         for key, text in texts.items():
             if room > 0:
                 room -= len(text)
-                self._details[key] = [json.loads(line) if line else None for line in text.split("\n")]
+                # Of all but the worst records of a corpus there are no documents.
+                self._details[key] = [
+                    json.loads(part) if part else None for part in text.partition("\n")[::2]
+                ]
         shown, every = len(self._details), len(texts)
         told = f"Values and documents are shown for the {count(shown, 'worst comparison')} of {count(every)}."
         self.bounds = [told] if shown < every else []

@@ -7,6 +7,7 @@ import builtins
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -324,6 +325,13 @@ def test_whole_documents_are_bounded() -> None:
     assert [sum(kind == mark for kind, _ in found[side]) for side, mark in SIDES] == [1, 1]
     apart = compare_json({str(n): n % 2 for n in range(200)}, {str(n): 0 for n in range(200)})
     assert [sum(kind == mark for kind, _ in documents_in(apart)[side]) for side, mark in SIDES] == [40, 40]
+
+
+def test_a_comparison_may_have_no_documents() -> None:
+    page = page_of({"a": ({"n": 1}, {"n": 2}), "b": ({"n": 1}, {"n": 1})})
+    page = replace(page, details={key: text.partition("\n")[0] for key, text in page.details.items()})
+    (one, two) = (case["u"][0]["c"][0] for case in data_in(html_page(page))["cases"])
+    assert [sorted(each.keys() & {"d", "o"}) for each in (one, two)] == [["d"], []]
 
 
 def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:
