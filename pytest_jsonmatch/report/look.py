@@ -168,8 +168,8 @@ def table_lines(
 ) -> list[StyledLine]:
     """Return rows as lines, with their cells in columns.
 
-    Where there is too little room, columns move together, then those that can be spared are left out, and
-    then the longest texts are cut.
+    Where there is too little room, columns that can be spared are left out, and then the longest texts are
+    cut.
 
     Args:
         rows: the cells of each line, the same number in every line.
@@ -178,7 +178,7 @@ def table_lines(
             All other columns hold figures, which are right-aligned.
         spare: the columns that may be left out, the first one first.
         enough: no column is left out if each text has this much room, or all that it needs.
-        gap: how many spaces are between columns, if there is room.
+        gap: how many spaces are between columns.
         first: how wide the first column is at least, if there is room.
         indent: the text before each line.
     """
@@ -193,8 +193,6 @@ def table_lines(
         wanted = (min(width, most) if at in texts else width for at, width in widths.items())
         return len(indent) + sum(wanted) + gap * (len(widths) - 1) - look.width
 
-    if lacking(enough) > 0:
-        gap = 1
     for at in spare:
         if lacking(enough) > 0:
             del widths[at]

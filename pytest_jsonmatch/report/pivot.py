@@ -243,7 +243,7 @@ def tag_blocks(results: ResultSet, name: str, look: Look, *, option: str) -> Ite
     for tag, part in parts.items():
         figures = ((look.score(value), score_markup(value)) for value in _figures(part))
         rows.append([(tag or '""', PLAIN), (count(part.number), PLAIN), *figures])
-    lines = [look.title(f"by {name}, mean of {noun}s"), *table_lines(rows, look, texts={0: 0.5})]
+    lines = [look.title(f"by {name}, mean of {noun}s"), *table_lines(rows, look, texts={0: 0.5}, first=8)]
     if rest := without_tag(results, name):
         lines.append(look.line(f"{count(rest, noun)} without this tag", YELLOW))
     yield lines

@@ -77,4 +77,9 @@ def spent_lines(comparisons: Iterable[Comparison], look: Look) -> list[StyledLin
     rows: list[StyledLine] = [[(title, BOLD) for title in found.header]]
     rows += [[(cell, PLAIN) for cell in row] for row in found.rows]
     spare = range(len(found.header) - 1, 0, -1)
-    return [look.title(f"{found.title}:"), *table_lines(rows, look, texts={0: 0.5}, spare=spare)]
+    lines: list[StyledLine] = []
+    for gap in (2, 1):
+        lines = table_lines(rows, look, texts={0: 0.5}, spare=spare, gap=gap, first=8)
+        if len(lines[0]) == len(rows[0]):
+            break
+    return [look.title(f"{found.title}:"), *lines]

@@ -49,7 +49,7 @@ _DROP_ORDER: Final = (
 
 
 _MIN_PATH: Final = 16
-_ATTEMPTS: Final = ((True, 2, 40), (False, 1, 16))
+_ATTEMPTS: Final = ((True, 2, 32), (True, 1, 1_000), (False, 1, 16))
 """Whether titles are long, the gap, and how much room the paths must have; else the next is tried."""
 
 
