@@ -14,7 +14,8 @@ from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
-from pytest_jsonmatch.report.doubts import JUDGED
+from pytest_jsonmatch.report.checks import JUDGED
+from pytest_jsonmatch.report.look import table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
@@ -69,7 +70,8 @@ def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> 
         markup = MARKUPS.get(change.kind, PLAIN)
         cells = change.figure, look.score(change.current), change.difference, verdict
         rows.append([(look.printable(text), markup) for text in cells])
-    lines = [*look.folded(look.printable(title), 2, BOLD), *look.rows(rows, cut=0)]
+    table = table_lines(rows, look, texts={0: 0.5, 3: 1}, indent="  ")
+    lines = [*look.folded(look.printable(title), 2, BOLD), *table]
     if options.max_drop is not None:
         lines += [[], *(line for change in changes for line in _gate_lines(change, look, change.figure))]
     return lines

@@ -24,12 +24,11 @@ from pytest_jsonmatch.engine.result.figures import is_approximate
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.bytag import tag_blocks
-from pytest_jsonmatch.report.checks import gate_lines
+from pytest_jsonmatch.report.checks import doubt_blocks, gate_lines
 from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.details import details_of
-from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.pivot import tag_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison

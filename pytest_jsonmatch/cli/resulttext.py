@@ -9,12 +9,11 @@ from typing import Final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import headlines
 from pytest_jsonmatch.report.baseline import baseline_lines
-from pytest_jsonmatch.report.bytag import tag_blocks
-from pytest_jsonmatch.report.checks import check_lines, gate_lines, headline_blocks
+from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines, headline_blocks
 from pytest_jsonmatch.report.corpus import corpus_blocks
-from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
+from pytest_jsonmatch.report.pivot import tag_blocks
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent, faults_of, left_out_note
@@ -117,7 +116,7 @@ def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[
 
 
 def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
-    yield from headline_blocks(view.headlines, look, noun=view.noun)
+    yield from headline_blocks(view.headlines, look, noun=view.results.noun)
     if view.headlines:
         yield from doubt_blocks(view.results, look, {})
     if view.results.cases and not view.headlines and view.results.corpus is None:

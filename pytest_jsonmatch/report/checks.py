@@ -1,27 +1,33 @@
-"""What a run is judged by, for the terminal: figures with their intervals, gates, repeated cases."""
+"""What a run is judged by, for the terminal: figures with their intervals, doubts about these, gates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.results.model import MICRO
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.results.model import ResultSet
 
 FEW_CASES: Final = "few cases, wide interval"
 """The note on an interval that is based on few differing cases."""
 _MOST_NAMED: Final = 3
 _MEANS: Final = 4
 """The first figures are means; precision, recall and F1 may all repeat the score."""
+
+_LEAST_GROUPS: Final = 5
+"""Fewer shared beginnings of ids are more likely kinds of cases than documents."""
+JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch judge calibrate` measures them"
 
 
 def headline_blocks(
@@ -54,15 +60,59 @@ def interval_lines(
     repeats = {interval for _, interval in headlines[:_MEANS]} == {headlines[0].interval}
     for name, interval in [headlines[0], *headlines[_MEANS if repeats else 1 :]]:
         ends = f"{look.score(interval.low)} to {look.score(interval.high)}"
-        how = f"  ({FEW_CASES})" if interval.method == "bounded" else ""
-        text = f"{look.score(interval.estimate)}  {ends}{how}"
-        rows.append([(name.replace("_", " "), PLAIN), (text, PLAIN)])
+        how = f"({FEW_CASES})" if interval.method == "bounded" else ""
+        cells = name.replace("_", " "), look.score(interval.estimate), ends, how
+        rows.append([(text, PLAIN) for text in cells])
     first = headlines[0].interval
     of = count(first.cases, noun)
     if first.clusters < first.cases:
         of += f" in {count(first.clusters, 'cluster')}"
     text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
-    return [*look.folded(text, 3, BOLD), *look.rows(rows, cut=0)]
+    return [*look.folded(text, 3, BOLD), *table_lines(rows, look, texts={0: 0.5, 3: 1}, indent="  ")]
+
+
+def doubt_blocks(results: ResultSet, look: Look, shared: Mapping[str, str]) -> Iterator[list[StyledLine]]:
+    """Yield notes on what a run's intervals may not account for; `shared` as for `cluster_hint`."""
+    units = {} if results.is_partial else {case.id: case.cluster for case in results.cases}
+    how = "cluster: NAME" if results.corpus is None else "--cluster NAME"
+    if hint := cluster_hint(units, shared, how):
+        yield look.folded(hint, 4, YELLOW)
+    if results.judged:
+        yield look.folded(JUDGED, 4, YELLOW)
+
+
+def cluster_hint(units: Mapping[str, str], shared: Mapping[str, str], how: str = "cluster: NAME") -> str:
+    """Return a hint if cases seem to share documents without naming clusters; empty otherwise.
+
+    Args:
+        units: the cluster of each case, by case id; empty if it names none.
+        shared: the file with the input of each case that has one, by case id.
+        how: how to name a cluster.
+
+    >>> cluster_hint({f"a.yaml::doc{at // 3}-{at}": "" for at in range(18)}, {})
+    'ids share beginnings (such as doc0-): if cases come from one document, name it (`cluster: NAME`), or
+    intervals are too narrow and false alarms too frequent'
+    >>> cluster_hint({f"case-{at}": "" for at in range(18)}, {})
+    ''
+    """
+    if any(units.values()):
+        return ""
+    starts = {case: _beginning(case.rpartition("::")[2]) for case in units}
+    for found, what in ((shared, "cases share input files"), (starts, "ids share beginnings")):
+        sizes = Counter(name for name in found.values() if name)
+        several = [name for name, number in sizes.items() if number > 1]
+        if len(several) >= _LEAST_GROUPS and 2 * sum(sizes[name] for name in several) > len(units):
+            return (
+                f"{what} (such as {min(several)}): if cases come from one document, name it "
+                f"(`{how}`), or intervals are too narrow and false alarms too frequent"
+            )
+    return ""
+
+
+def _beginning(name: str) -> str:
+    """Return a name up to its last separator; empty without one."""
+    match = re.match(r"(.+[-_./#:\[]).+", name)
+    return match[1] if match else ""
 
 
 def check_lines(checks: Iterable[Check], look: Look) -> list[StyledLine]:
@@ -110,10 +160,10 @@ def gate_lines(checks: Sequence[Check], look: Look, *, on: str) -> list[StyledLi
     return lines
 
 
-def failed_line(view: RunView, look: Look) -> StyledLine:
+def failed_line(gates: Sequence[Check], repeated: Sequence[Check], look: Look) -> StyledLine:
     """Return the line that names the gates and repeated cases that failed; empty if none did."""
     parts = []
-    for noun, every in (("gate", view.gates), ("repeated case", view.repeated)):
+    for noun, every in (("gate", gates), ("repeated case", repeated)):
         failed = [check for check in every if check.passed is False]
         if failed:
             names = [look.printable(named(check, unicode=look.unicode)) for check in failed[:_MOST_NAMED]]

@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.fieldtable import left_out
 from pytest_jsonmatch.report.figures import answers_note
-from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.look import Look, joined, table_lines
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, RED, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import field_table, summarize
@@ -95,7 +95,8 @@ def corpus_blocks(
         for case in worst[: look.most(_WORST)]
         if (score := case.figure("score")) < 1.0
     ]
-    yield [[("the worst records:", BOLD)], *look.rows(rows, cut=None)] if rows else []
+    table = table_lines(rows, look, texts={1: 1, 2: 1}, indent="  ")
+    yield [[("the worst records:", BOLD)], *table] if table else []
     if verbose:
         shown = worst[: None if verbose > 1 else _WORST]
         audited = ((case.id, each.audit) for case in shown for run in case.runs for each in run.comparisons)

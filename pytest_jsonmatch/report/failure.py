@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,7 +25,7 @@ from pytest_jsonmatch.report.styled import (
     line_width,
     score_markup,
 )
-from pytest_jsonmatch.report.valuetext import Space, has_marks, marked_line, value_lines
+from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
 from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
@@ -94,12 +93,17 @@ def failure_message(
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
     look = replace(look, width=max(look.width - MARGIN, 40))
     reach = None if volume.value_lines is None else volume.value_lines * look.width
+    # For a field that is scored as a whole, the places in it that differ are listed.
+    different = [len(field.differences) for field in _found(result)]
+    places = sum(number or 1 for number in different)
     head = _head(result, threshold, failures, name, look)
+    head.append(_counts(result, look, f", in {count(places, 'place')}" if any(different) else ""))
     errors = [f"comparator {each.comparator!r} at {each.path}: {each.reason}" for each in result.errors]
     tail = _notes(errors, "error: ", RED, volume, look)
     tail += _notes(result.warnings, "note: ", DIM, volume, look)
     room = volume.lines - len(head) - len(tail)
-    body = _fields(result, failures, volume, room, Space(look.less(_INDENT), reach), locate)
+    worst = _worst(result, failures, volume.fields)
+    body = _fields(worst, places, volume, room, Space(look.less(_INDENT), reach), locate)
     # pytest cuts the first line to fit its short summary, and would count or cut escape codes in it.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=look.color) for line in rest)])
@@ -133,7 +137,7 @@ def _head(
     lines += [[("also ", DIM), *_below(failure, look)] for failure in failures[1 : 1 + _ALSO]]
     if len(failures) > 1 + _ALSO:
         lines.append([(f"{look.mark} and {count(len(failures) - 1 - _ALSO, 'more figure')}", DIM)])
-    return [*lines, _counts(result, look)]
+    return lines
 
 
 def _below(failure: Measured, look: Look) -> StyledLine:
@@ -144,16 +148,13 @@ def _below(failure: Measured, look: Look) -> StyledLine:
     return [(f"{what} ", PLAIN), (value, score_markup(failure.value)), (f" < {limit}", PLAIN)]
 
 
-def _counts(result: MatchResult, look: Look) -> StyledLine:
+def _counts(result: MatchResult, look: Look, places: str) -> StyledLine:
     counts = result.counts
     parts = ", ".join(
         f"{count(number)} {STATUS_WORDS.get(status, status)}" for status, number in counts.items()
     )
     text = f"{count(sum(counts.values()), 'field')}: {parts}" if counts else "nothing to compare"
-    # For a field that is scored as a whole, the places in it that differ are listed below.
-    different = [len(field.differences) for field in _found(result)]
-    if any(different):
-        text += f", in {count(sum(number or 1 for number in different), 'place')}"
+    text += places
     if result.score == result.f1 and result.precision != result.recall:
         figures = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
         if len(text) + len(figures) <= look.width:
@@ -177,15 +178,14 @@ class _Entry(NamedTuple):
 
 
 def _fields(
-    result: MatchResult,
-    failures: Sequence[Measured],
+    worst: Sequence[FieldResult],
+    places: int,
     volume: _Volume,
     room: int,
     space: Space,
     locate: Callable[[FieldResult], str | None] | None,
 ) -> list[StyledLine]:
-    worst, others = _worst(result, failures, volume.fields)
-    entries, leaves_left = _entries(worst, volume.fields)
+    entries = _entries(worst, volume.fields)
     if not entries:
         return []
     # Leaves of a field that is scored as a whole have no score; next to them, zeros add nothing.
@@ -202,45 +202,40 @@ def _fields(
         ),
     )
     lines: list[StyledLine] = [[]]
-    marked = False
-    for index, row in enumerate(rows):
+    marked, shown = False, 0
+    for row in rows:
         drawn = _draw(row, columns, space)
         # Two lines are reserved for "and more" and for the legend of the marks.
-        if index and len(lines) + len(drawn) + 2 > room:
-            leaves_left += sum(1 for later in entries[index:] if later.score is None)
-            others += sum(1 for later in entries[index:] if later.score is not None)
+        if shown and len(lines) + len(drawn) + 2 > room:
             break
+        shown += 1
         marked = marked or any(map(has_marks, row.values))
         lines += drawn
-    if others or leaves_left:
-        lines.append(_more(others, leaves_left, volume, space))
+    if places > shown:
+        hint = "-v: more, -vv: all" if volume.lines < maxsize else "-vv: all"
+        lines.append([(f"  {space.look.mark} and {count(places - shown)} more ({hint})", DIM)])
     if marked:
         lines.append([("  [-only in expected-]", RED), (" ", PLAIN), ("{+only in actual+}", GREEN)])
     return lines
 
 
-def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> tuple[list[FieldResult], int]:
-    """Return the fields to show, the worst first, and how many others there are."""
-    counts = result.counts
-    total = sum(number for status, number in counts.items() if status not in _QUIET)
-    found = _found(result)
+def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> list[FieldResult]:
+    """Return the fields to show, the worst first."""
     causes = {failure.field for failure in failures}
     if None in causes:
         causes = set()  # fields come first only if nothing else failed
-    shown = heapq.nsmallest(
-        limit, found, key=lambda field: (field.path not in causes, not field.weight, field.score)
+    return heapq.nsmallest(
+        limit, _found(result), key=lambda field: (field.path not in causes, not field.weight, field.score)
     )
-    return shown, total - len(shown)
 
 
-def _entries(fields: list[FieldResult], limit: int) -> tuple[list[_Entry], int]:
-    """Return what to show for the fields, and how many of the leaves below them are left out.
+def _entries(fields: Sequence[FieldResult], limit: int) -> list[_Entry]:
+    """Return what to show for the fields.
 
     Every field gets one entry; the room that remains goes to the leaves of the worst fields.
     """
     spare = limit - len(fields)
     entries: list[_Entry] = []
-    left = 0
     for field in fields:
         leaves = field.differences
         if not leaves:
@@ -248,9 +243,8 @@ def _entries(fields: list[FieldResult], limit: int) -> tuple[list[_Entry], int]:
             continue
         take = min(len(leaves), 1 + spare)
         spare -= take - 1
-        entries += [_Entry(leaf, None) for leaf in islice(leaves, take)]
-        left += len(leaves) - take
-    return entries, left
+        entries += [_Entry(leaf, None) for leaf in leaves[:take]]
+    return entries
 
 
 class _Row(NamedTuple):
@@ -333,8 +327,6 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
     compared = field.expected_compared, field.actual_compared
     if compared == (expected, actual):
         return value_lines(expected, actual, space)
-    if line := marked_line(expected, actual, space, compared):
-        return [line]
     label = "compared as "
     raw = value_lines(expected, actual, space, marks=False)
     after = value_lines(*compared, Space(space.look.less(len(label)), space.reach))
@@ -342,19 +334,6 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
         return raw  # a second pair of unmarked texts says little
     labels = [(label, DIM)] + [(" " * len(label), PLAIN)] * (len(after) - 1)
     return [*raw, *([lead, *line] for lead, line in zip(labels, after, strict=True))]
-
-
-def _more(others: int, leaves: int, volume: _Volume, space: Space) -> StyledLine:
-    hint = "-v: more, -vv: all" if volume.lines < maxsize else "-vv: all"
-    if not leaves:
-        what = f"{count(others)} more"
-    elif not others:
-        what = f"{count(leaves, 'more difference')} in these fields"
-    else:
-        what = f"{count(others, 'more field')}, {count(leaves, 'more difference')} in these"
-        hint = "-vv: all"
-    text = f"{space.look.mark} and {what} ({hint})"
-    return [("  ", PLAIN), (space.look.clip(text, space.look.width + _INDENT - 2), DIM)]
 
 
 # -- errors and warnings -----------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool =
         if not row.is_group and not (only_imperfect and is_perfect(row.figures))
     ]
     if limit is not None and len(fields) > limit:
-        fields = sorted(fields, key=lambda index: _badness(rows[index].figures))[:limit]
+        fields = sorted(fields, key=lambda index: badness(rows[index].figures))[:limit]
     kept: set[int] = set()
     for start in fields:
         index: int | None = start
@@ -358,12 +358,13 @@ def _below_place(
         label, figures = _AS_A_WHOLE if path else "$", figures_of(added(node.own))
         row = Row(label, format_path(path), depth, parent, is_group=False, figures=figures)
         found.append((row, _Node(), path))
-    return sorted(found, key=lambda each: _badness(each[0].figures))[::-1]
+    return sorted(found, key=lambda each: badness(each[0].figures))[::-1]
 
 
-def _badness(figures: FieldAggregation) -> tuple[bool, float, int]:
+def badness(figures: FieldAggregation) -> tuple[bool, bool, float, int]:
+    """Return a key that sorts the worst figures first."""
     mean = figures.mean_score
-    return mean is None, 1.0 if mean is None else mean, figures.matches - figures.total
+    return is_perfect(figures), mean is None, mean or 0.0, figures.matches - figures.total
 
 
 def is_perfect(figures: FieldAggregation) -> bool:

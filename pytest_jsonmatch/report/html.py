@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.bytag import TITLES, parts_of
 from pytest_jsonmatch.report.checks import FEW_CASES, named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import change_text, score_text, short_figure
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
-from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.tags import tags_of_case
@@ -27,6 +26,7 @@ from pytest_jsonmatch.results.tags import tags_of_case
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
+    from pytest_jsonmatch.report.spent import TextTable
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
@@ -34,8 +34,8 @@ _MAX_MESSAGE: Final = 1000
 _MAX_NAMES: Final = 100
 _MAX_GATES: Final = 3
 _ROOM: Final = 8_000_000
-"""The most characters for the details of all cases, worst first; as many for whole documents, and for inputs
-with raw answers. A page must open."""
+"""The most characters for inputs with raw answers; twice as many for values and documents of the worst
+comparisons. A page must open."""
 _UNJUDGED: Final = "scored"
 
 _UNKNOWN: Final = Source()
@@ -83,9 +83,8 @@ def _texts(view: RunView) -> dict[str, Any]:
         "means_of": view.means_of,
         "confidence": view.confidence,
         "cards": list(_cards(view)),
-        "by": [_by_tag(view, name) for name in view.by],
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
-        "spent": _spent(view),
+        "tables": [_table(table) for table in view.tables],
         "baseline": None if view.diff is None else _baseline(view, view.diff),
     }
 
@@ -99,12 +98,9 @@ def _banner(view: RunView) -> dict[str, str] | None:
     return {"kind": kind, "word": word, "text": _plain(" · ".join(said))}
 
 
-def _by_tag(view: RunView, name: str) -> dict[str, object]:
-    rows = [
-        [_plain(part.value), count(part.number), *map(score_text, part.figures)]
-        for part in parts_of(view.results, name)
-    ]
-    return {"name": _plain(name), "titles": [f"{view.noun}s", *TITLES], "rows": rows}
+def _table(table: TextTable) -> TextTable:
+    rows = [(_plain(name, _MAX_ID), *cells) for name, *cells in table.rows]
+    return table._replace(title=_plain(f"{table.title[:1].upper()}{table.title[1:]}"), rows=rows)
 
 
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
@@ -138,14 +134,6 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
             }
         if interval is not None or title != "pass rate" or _is_judged(view):
             yield card
-
-
-def _spent(view: RunView) -> dict[str, object] | None:
-    found = spent_table(view.results.comparisons)
-    if found is None:
-        return None
-    rows = [(_plain(name, _MAX_ID), cells) for name, *cells in found.rows]
-    return {"title": TITLE.capitalize(), "titles": found.header[1:], "rows": rows}
 
 
 def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
@@ -192,24 +180,21 @@ class _Data:
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
         """The index of each tag."""
-        wrong: list[tuple[_Key, str]] = []
-        documents: list[tuple[_Key, str]] = []
-        for comparison in sorted(view.results.comparisons, key=lambda each: each.score):
-            key = comparison.nodeid, comparison.id
-            for found, text in zip((wrong, documents), view.details.get(key, "").split("\n"), strict=False):
-                if text:
-                    found.append((key, text))
-        self._wrong = _within(wrong, _ROOM)
-        self._documents = _within(documents, _ROOM)
-        self._room = _ROOM
-        self.bounds = [
-            f"{what} are shown for the {count(len(shown), 'worst comparison')} of {count(len(every))}{kind}."
-            for what, shown, every, kind in (
-                ("Values", self._wrong, wrong, " that are not perfect"),
-                ("Whole documents", self._documents, documents, ""),
-            )
-            if len(shown) < len(every)
-        ]
+        self._details: dict[_Key, list[Any]] = {}
+        """What is wrong in a comparison, if anything is, and its documents."""
+        self._room, room = _ROOM, 2 * _ROOM
+        keys = [(each.nodeid, each.id) for each in sorted(view.results.comparisons, key=attrgetter("score"))]
+        texts = {key: text for key in keys if (text := view.details.get(key))}
+        for key, text in texts.items():
+            if room > 0:
+                room -= len(text)
+                # Of all but the worst records of a corpus there are no documents.
+                self._details[key] = [
+                    json.loads(part) if part else None for part in text.partition("\n")[::2]
+                ]
+        shown, every = len(self._details), len(texts)
+        told = f"Values and documents are shown for the {count(shown, 'worst comparison')} of {count(every)}."
+        self.bounds = [told] if shown < every else []
         """What the page leaves out."""
 
     def all(self) -> dict[str, object]:
@@ -295,11 +280,11 @@ class _Data:
         arrays = [[_plain(path, _MAX_ID), *counts] for path, counts in of.arrays.items() if any(counts[1:])]
         if arrays:
             found["a"] = arrays
-        key = of.nodeid, of.id
-        if key in self._wrong:
-            found["d"] = self._wrong[key]
-        if key in self._documents:
-            found["o"] = self._documents[key]
+        wrong, documents = self._details.get((of.nodeid, of.id), (None, None))
+        if wrong is not None:
+            found["d"] = wrong
+        if documents is not None:
+            found["o"] = documents
         return found
 
     def _cell(self, comparison: Comparison, path: str, figures: FieldAggregation) -> Iterator[float]:
@@ -311,17 +296,6 @@ class _Data:
             # Shortened, but never so that the mean of an imperfect field looks like 1.
             short = round(figures.score_sum, _DIGITS)
             yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
-
-
-def _within(texts: Iterable[tuple[_Key, str]], room: int) -> dict[_Key, Any]:
-    """Parse as many of the texts as there is room for."""
-    found: dict[_Key, Any] = {}
-    for key, text in texts:
-        if room <= 0:
-            break
-        found[key] = json.loads(text)
-        room -= len(text)
-    return found
 
 
 def _counts(figures: FieldAggregation) -> list[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple, TypeVar, final
+from typing import Final, TypeVar, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import (
@@ -17,15 +17,13 @@ from pytest_jsonmatch.report.escape import (
     printable,
 )
 from pytest_jsonmatch.report.figures import change_text, score_text
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine, line_width
 
 T = TypeVar("T")
 
-_LEAST_NAME: Final = 8
-"""Keep at least this many columns for the names of a table."""
-_MAX_NAME: Final = 500
-_LEAST: Final = 12
-"""Keep at least this many columns for the cell that is cut to make a row fit."""
+_LEAST_TEXT: Final = 8
+"""Keep at least this many columns for each text of a table."""
+_LONGEST_TEXT: Final = 500
 
 
 @final
@@ -108,10 +106,6 @@ class Look:
         what = count(hidden, f"more {noun}") if noun else f"{count(hidden)} more"
         return shown, [self.more(what, indent)] if hidden else []
 
-    def rule(self, columns: int) -> StyledLine:
-        """Return a line below a table."""
-        return [(("─" if self.unicode else "-") * min(columns, self.width), DIM)]
-
     def folded(self, text: str, rows: int, markup: Markup = PLAIN, indent: str = "") -> list[StyledLine]:
         """Return text on at most this many lines."""
         room = max(self.width - len(indent), 20)
@@ -120,35 +114,6 @@ class Look:
     def named(self, lead: str, markup: Markup, name: str) -> StyledLine:
         """Return a line of figures, and a name that is cut in its middle if there is no room for it."""
         return [(lead, markup), (self.middle(name, max(self.width - display_width(lead), 1)), PLAIN)]
-
-    def rows(
-        self, rows: Sequence[StyledLine], *, cut: int | None = -1, indent: str = "  "
-    ) -> list[StyledLine]:
-        """Return lines with their cells aligned in columns.
-
-        Args:
-            rows: the cells of each line, the same number in every line.
-            cut: which column is cut in the middle so that the lines fit; None cuts lines at their end.
-            indent: the text before each line.
-        """
-        shorten = self.clip if cut is None else self.middle
-        shown = [[shorten(text, self.width) for text, _ in row] for row in rows]
-        widths = [max(map(display_width, column)) for column in zip(*shown, strict=True)]
-        if cut is not None and rows:
-            others = len(indent) + sum(widths) - widths[cut] + 2 * (len(widths) - 1)
-            widths[cut] = min(widths[cut], max(self.width - others, _LEAST))
-        lines = []
-        for row in rows:
-            cells = [
-                (pad(shorten(text, width), width) + "  ", markup)
-                for (text, markup), width in zip(row, widths, strict=True)
-            ]
-            # No white space at the end of a line, whichever cells are empty.
-            while len(cells) > 1 and not cells[-1][0].strip():
-                cells.pop()
-            cells[-1] = (cells[-1][0].rstrip(), cells[-1][1])
-            lines.append(self.fitting([(indent, PLAIN), *cells]))
-        return lines
 
     def fitting(self, line: StyledLine) -> StyledLine:
         """Return a line cut at its end, if it is too long."""
@@ -187,64 +152,70 @@ def joined(blocks: Iterable[Sequence[StyledLine]]) -> list[StyledLine]:
     return lines
 
 
-# -- tables of figures, beside names, which are cut where room is short ----------------------------------
+# -- tables ------------------------------------------------------------------------------------------------
 
 
-class Name(NamedTuple):
-    """What a row is about, and how far it is indented."""
-
-    text: str
-    markup: Markup = PLAIN
-    indent: int = 0
-
-
-class Table(NamedTuple):
-    """A drawn table: titles and rows, the line above sums, and whether the names have room."""
-
-    lines: list[StyledLine]
-    rule: StyledLine
-    fits: bool
-
-
-def draw_table(
-    names: Sequence[Name],
-    columns: Sequence[StyledLine],
+def table_lines(
+    rows: Sequence[StyledLine],
     look: Look,
     *,
-    gap: int = 2,
-    minimum: int = 0,
+    texts: Mapping[int, float],
+    spare: Iterable[int] = (),
     enough: int = 16,
-) -> Table:
-    """Draw a table.
+    gap: int = 2,
+    first: int = 0,
+    indent: str = "",
+) -> list[StyledLine]:
+    """Return rows as lines, with their cells in columns.
+
+    Where there is too little room, columns that can be spared are left out, and then the longest texts are
+    cut.
 
     Args:
-        names: the title of the column of names, and then the names of the rows.
-        columns: the title of each and then its cells, right-aligned, as wide as they need to be.
+        rows: the cells of each line, the same number in every line.
         look: how the lines may look.
-        gap: how many spaces are before each column.
-        minimum: the names get at least this many columns, if there is room.
-        enough: a table fits if the names have this many columns, or all that they need.
+        texts: the columns of text, which are left-aligned and may be cut; the number is the `head` of `clip`.
+            All other columns hold figures, which are right-aligned.
+        spare: the columns that may be left out, the first one first.
+        enough: no column is left out if each text has this much room, or all that it needs.
+        gap: how many spaces are between columns.
+        first: how wide the first column is at least, if there is room.
+        indent: the text before each line.
     """
-    widths = [max(display_width(text) for text, _ in column) for column in columns]
-    room = look.width - sum(widths) - gap * len(widths)
-    needed = max(each.indent + display_width(look.clip(each.text, _MAX_NAME)) for each in names)
-    first = max(min(room, max(needed, minimum)), _LEAST_NAME)
-    lines: list[StyledLine] = []
-    for (text, markup, wanted), *cells in zip(names, *columns, strict=True):
-        indent = " " * min(wanted, first // 2)
-        line = [(pad(indent + look.middle(text, first - len(indent)), first), markup)]
-        for (figure, its_markup), width in zip(cells, widths, strict=True):
-            line.append((" " * gap + pad(figure, width, right=True), its_markup))
-        line[-1] = line[-1][0].rstrip(" "), line[-1][1]
-        lines.append(line)
-    return Table(lines, look.rule(first + look.width - room), room >= min(needed, enough))
+    columns = {at: list(cells) for at, cells in enumerate(zip(*rows, strict=True))}
+    if not columns:
+        return []
+    for at, head in texts.items():
+        columns[at] = [(look.clip(text, _LONGEST_TEXT, head), markup) for text, markup in columns[at]]
+    widths = {at: max(display_width(text) for text, _ in cells) for at, cells in columns.items()}
+
+    def lacking(most: int = _LONGEST_TEXT) -> int:
+        wanted = (min(width, most) if at in texts else width for at, width in widths.items())
+        return len(indent) + sum(wanted) + gap * (len(widths) - 1) - look.width
+
+    for at in spare:
+        if lacking(enough) > 0:
+            del widths[at]
+    for _ in range(lacking()):
+        longest = max(texts.keys() & widths, key=widths.__getitem__)
+        widths[longest] = max(widths[longest] - 1, _LEAST_TEXT)
+    widths[0] = max(widths[0], min(first, widths[0] - lacking()))
+    lines = []
+    for row in zip(*(columns[at] for at in widths), strict=True):
+        line: StyledLine = []
+        for (at, width), (text, markup) in zip(widths.items(), row, strict=True):
+            shown = look.clip(text, width, texts[at]) if at in texts else text
+            lead = " " * gap if line else indent
+            line.append((lead + pad(shown, width, right=at not in texts), markup))
+        # No white space at the end of a line, whichever cells are empty.
+        while len(line) > 1 and not line[-1][0].strip():
+            line.pop()
+        line[-1] = line[-1][0].rstrip(), line[-1][1]
+        lines.append(look.fitting(line))
+    return lines
 
 
-def roomiest(tables: Iterable[Table]) -> Table:
-    """Return the first table that fits, else the last; tables after it are not drawn."""
-    drawn: list[Table] = []
-    for each in tables:
-        drawn.append(each)
-        if each.fits:
-            break
-    return drawn[-1]
+def ruled(lines: Sequence[StyledLine], look: Look) -> list[StyledLine]:
+    """Return the lines of a table with a rule above the last one, which has the sums."""
+    width = max(map(line_width, lines))
+    return [*lines[:-1], [(("─" if look.unicode else "-") * width, DIM)], lines[-1]]

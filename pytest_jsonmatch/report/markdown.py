@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.bytag import TITLES, no_such_name, parts_of
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import (
@@ -22,12 +21,12 @@ from pytest_jsonmatch.report.fieldtable import (
     Row,
     Section,
     absence_note,
+    badness,
     is_perfect,
     left_out,
     shown_columns,
 )
 from pytest_jsonmatch.report.figures import change_text, score_text
-from pytest_jsonmatch.report.spent import TITLE, spent_table
 from pytest_jsonmatch.report.view import (
     Fault,
     RunView,
@@ -123,12 +122,11 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
     if sections:
         lines = (line for section in sections for line in _section(view, section, most))
         yield from _headed("Fields over all leaves, the worst first", lines)
-    if spent := spent_table(view.results.comparisons):
-        header = [f"{title}:" if place else title for place, title in enumerate(spent.header)]
-        rows = [[cell(name), *cells] for name, *cells in spent.rows]
-        yield from _headed(TITLE.capitalize(), _listed(header, rows, list, most, "model"))
-    for name in view.by:
-        yield from _headed(f"By the tag {code(name)}, {view.means_of}", _by_tag(view, name, most))
+    for title, noun, (name, *titles), rows in view.tables:
+        header = [cell(name), *(f"{title}:" for title in titles)]
+        cells = [[cell(row[0]), *row[1:]] for row in rows]
+        shown = _prose(f"{title[:1].upper()}{title[1:]}", code)
+        yield from _headed(shown, _listed(header, cells, list, most, noun))
     if view.faults and not view.differences:  # else there is one case, shown above
         title = "The worst records" if view.results.is_partial else "Records below 1"
         if view.results.corpus is None:
@@ -136,18 +134,6 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
         yield from _headed(title, _cases(view, most))
     if view.diff is not None:
         yield from _headed(f"Against the baseline {code(view.baseline)}", _baseline(view, view.diff, most))
-
-
-def _by_tag(view: RunView, name: str, most: int) -> Iterator[str]:
-    """Yield the figures of a run by the values of a tag."""
-    parts = parts_of(view.results, name)
-    if not parts:
-        yield code(no_such_name(view.results, name))
-        yield ""
-        return
-    header = [cell(name), f"{view.noun}s:", *(f"{title}:" for title in TITLES)]
-    rows = [(cell(part.value), count(part.number), *map(score_text, part.figures)) for part in parts]
-    yield from _listed(header, rows, list, most, "value")
 
 
 # -- lists -------------------------------------------------------------------------------------------------
@@ -222,8 +208,8 @@ def _verdict(view: RunView, most: int) -> Iterator[str]:
         lines = _listed(header, gates, _gate, max(most, _OPEN), "gate")
         yield from _headed(f"Gates, on {_prose(extent(view.results), code)}", lines)
     if view.unsettled:
-        header = ["", "case", "pass rate:", "wanted:", ""]
-        lines = _listed(header, view.unsettled, _repeated, most, "case")
+        header = ["", "case", "pass rate:", "wanted:", "slack:", ""]
+        lines = _listed(header, view.unsettled, _gate, most, "case")
         yield from _headed("Repeated cases that did not pass", lines)
 
 
@@ -240,18 +226,12 @@ def _sums(view: RunView) -> Iterator[str]:
         yield f"score against {code(view.baseline)}: {change_text(view.diff.score.change)}"
 
 
-_SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ skipped"}
+_SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ not decided"}
 
 
 def _gate(check: Check) -> list[str]:
     value, limit, slack = check_figures(check)
     return [_SIGNS[check.passed], cell(check.subject), value or "–", limit, slack or "–", _prose(check.note)]
-
-
-def _repeated(check: Check) -> list[str]:
-    value, limit, _ = check_figures(check)
-    sign = "➖ undecided" if check.passed is None else _SIGNS[check.passed]
-    return [sign, cell(check.subject), value, limit, _prose(check.note)]
 
 
 # -- figures -----------------------------------------------------------------------------------------------
@@ -273,7 +253,8 @@ def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
     all_records = f"{code(section.metric)}, all records{left_out(section.cases, section.uncounted)}"
     yield f"{section.title(code) if view.results.corpus is None else all_records}:"
     yield ""
-    rows = sorted((row for row in section.rows if not row.is_group), key=_order)
+    rows = [row for row in section.rows if not row.is_group]
+    rows.sort(key=lambda row: (badness(row.figures), row.path))
     imperfect = [row for row in rows if not is_perfect(row.figures)]
     perfect = rows[len(imperfect) :]
     columns = shown_columns([section.total, *(row.figures for row in rows)])
@@ -302,23 +283,17 @@ def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
         yield from _folded(title, _table(header, map(field, perfect[:most])))
 
 
-def _order(row: Row) -> tuple[bool, float, int, str]:
-    mean = row.figures.mean_score
-    lost = row.figures.matches - row.figures.total
-    return is_perfect(row.figures), 0.0 if mean is None else mean, lost, row.path
-
-
 # -- cases -------------------------------------------------------------------------------------------------
 
 
 def _cases(view: RunView, most: int) -> Iterator[str]:
     have_places = any(fault.path for fault in view.faults)
-    header = ["score:", view.noun, "worst fields", *(["at"] if have_places else [])]
+    header = ["score:", view.results.noun, "worst fields", *(["at"] if have_places else [])]
 
     def row(fault: Fault) -> list[str]:
         return [*_case(fault), *([_place(fault, view.link)] if have_places else [])]
 
-    yield from _listed(header, view.faults, row, most, view.noun)
+    yield from _listed(header, view.faults, row, most, view.results.noun)
     for fault in view.faults[: min(most, _MESSAGES)]:
         if fault.message:
             # A summary is HTML, in which Markdown means nothing.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
 
 if TYPE_CHECKING:
@@ -129,8 +129,8 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     >>> result = compare_json({"n": {"a": 1}}, {"n": {"a": 1, "b": 2}}, metric="pairwise_f1")
     >>> for line in container_lines(result.containers, Look(), most=9):
     ...     print(line_text(line))
-    objects and arrays          precision  recall  F1
-    n                   object  1.00       0.50    0.67
+    objects and arrays          precision  recall    F1
+    n                   object       1.00    0.50  0.67
     """
     inner = sorted(containers[1:], key=lambda each: each.f1)
     if not inner:
@@ -142,7 +142,7 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
             (look.score(value), score_markup(value)) for value in (each.precision, each.recall, each.f1)
         )
         rows.append([(path, PLAIN), (each.kind, PLAIN), *figures])
-    lines = look.rows(rows, cut=0, indent="")
+    lines = table_lines(rows, look, texts={0: 0.5, 1: 1})
     if hidden := len(inner) - len(rows) + 1:
         lines.append(look.more(f"{count(hidden)} more"))
     return lines

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.look import Look, joined, table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _SMALL: Final = 0.2
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
-_LEAST_TEXT: Final = 16
+_ALL: Final = 1_000
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_LEVELS: Final = "_.-=*#"
 TONES: Final[Mapping[str, Markup]] = {
@@ -184,7 +184,7 @@ def _lines(block: Block, look: Look) -> list[StyledLine]:
             [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
             for each in block.figures
         ]
-        return look.rows(rows) if rows else []
+        return table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
     if isinstance(block, Rows):
         return _table_lines(block, look)
     if isinstance(block, Gates):
@@ -203,31 +203,13 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
     shown, more = look.cut(block.rows, block.most, block.noun)
-    columns = [
-        (title, [(title, DIM), *(_cell(cell, look) for cell in cells)])
-        for title, *cells in zip(block.columns, *shown, strict=True)
-    ]
-    while True:
-        widths = [max(display_width(text) for text, _ in cells) for _, cells in columns]
-        over = sum(widths) + 2 * (len(widths) - 1) - look.width
-        least_wanted = max(range(len(columns)), key=lambda at: block.spare.get(columns[at][0], 0))
-        if over <= 0 or columns[least_wanted][0] not in block.spare:
-            break
-        del columns[least_wanted]
-    # The longest texts make room for the others.
-    texts = [at for at, (title, _) in enumerate(columns) if title in block.text or not at]
-    while over > 0 and widths[longest := max(texts, key=widths.__getitem__)] > _LEAST_TEXT:
-        widths[longest] -= 1
-        over -= 1
-    lines: list[StyledLine] = []
-    for row in zip(*(cells for _, cells in columns), strict=True):
-        line: StyledLine = []
-        for at, ((text, markup), width) in enumerate(zip(row, widths, strict=True)):
-            shortened = look.clip(text, width) if at else look.middle(text, width)
-            padded = pad(shortened, width, right=at not in texts)
-            line.append((f"  {padded}" if at else padded, markup))
-        line[-1] = line[-1][0].rstrip(), line[-1][1]
-        lines.append(look.fitting(line))
+    rows = [[(title, DIM) for title in block.columns]]
+    rows += [[_cell(cell, look) for cell in row] for row in shown]
+    places = list(enumerate(block.columns))
+    texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}
+    spare = [at for at, title in places if title in block.spare]
+    spare.sort(key=lambda at: -block.spare[block.columns[at]])
+    lines = table_lines(rows, look, texts=texts, spare=spare, enough=_ALL)
     return [*_told(block.title, look, BOLD), *lines, *more]
 
 

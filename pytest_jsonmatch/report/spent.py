@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import starmap
 from math import fsum
 from typing import Final, NamedTuple
 
 from pytest_jsonmatch.answer import FIGURES, Spent, spent_figure
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, dash, score_text
-from pytest_jsonmatch.report.look import Look, Name, Table, draw_table, roomiest
+from pytest_jsonmatch.report.look import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, PLAIN, StyledLine
 from pytest_jsonmatch.results.comparison import Comparison
 
-TITLE: Final = "answers by model, means and totals"
 _ALL: Final = "all models"
 _COLUMNS: Final = dict(
     zip(("seconds", "p95", "cost", "total cost", "tokens", "total tokens"), FIGURES, strict=True)
@@ -22,15 +20,18 @@ _COLUMNS: Final = dict(
 """The figure in each column, by its title."""
 
 
-class SpentTable(NamedTuple):
-    """A row for each model, and one for all if there are several; the first cell is the name."""
+class TextTable(NamedTuple):
+    """A table of figures as text; the first cell of each row is a name."""
 
+    title: str
+    noun: str
+    """What a row is."""
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
 
 
-def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> SpentTable | None:
-    """Return what answers took, by model; None if no answer says. Answers that do not say are in no row.
+def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> TextTable | None:
+    """Return what answers took, by model and in total; None if no answer says. Others are in no row.
 
     Columns without any known value are left out. If only some answers have a value, the cell says how many.
     """
@@ -52,7 +53,8 @@ def spent_table(comparisons: Iterable[Comparison], *, unicode: bool = True) -> S
         (name, count(len(group)), _score(group, unicode=unicode), *(cells[row] for _, cells in known))
         for row, (name, group) in enumerate(groups)
     ]
-    return SpentTable(("model", "answers", "score", *(title for title, _ in known)), rows)
+    header = ("model", "answers", "score", *(title for title, _ in known))
+    return TextTable("answers by model, means and totals", "model", header, rows)
 
 
 def _cell(figure: str, spent: Sequence[Spent], *, unicode: bool) -> str:
@@ -72,14 +74,12 @@ def spent_lines(comparisons: Iterable[Comparison], look: Look) -> list[StyledLin
     found = spent_table(comparisons, unicode=look.unicode)
     if found is None:
         return []
-    names = [Name("model", BOLD), *(Name(row[0]) for row in found.rows)]
-    columns: list[StyledLine] = [
-        [(title, BOLD), *((cell, PLAIN) for cell in cells)]
-        for title, *cells in zip(found.header[1:], *(row[1:] for row in found.rows), strict=True)
-    ]
-
-    def drawn(gap: int, left_out: int) -> Table:
-        return draw_table(names, columns[: len(columns) - left_out], look, gap=gap)
-
-    attempts = [(2, 0), *((1, left_out) for left_out in range(len(columns)))]
-    return [look.title(f"{TITLE}:"), *roomiest(starmap(drawn, attempts)).lines]
+    rows: list[StyledLine] = [[(title, BOLD) for title in found.header]]
+    rows += [[(cell, PLAIN) for cell in row] for row in found.rows]
+    spare = range(len(found.header) - 1, 0, -1)
+    lines: list[StyledLine] = []
+    for gap in (2, 1):
+        lines = table_lines(rows, look, texts={0: 0.5}, spare=spare, gap=gap, first=8)
+        if len(lines[0]) == len(rows[0]):
+            break
+    return [look.title(f"{found.title}:"), *lines]

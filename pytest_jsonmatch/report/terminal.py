@@ -9,7 +9,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.repeats import repeats
+from pytest_jsonmatch.gate.repeats import Repeats, repeats
 from pytest_jsonmatch.limits import Measured, measured
 from pytest_jsonmatch.report.fieldtable import (
     ALL_FIELDS,
@@ -26,8 +26,8 @@ from pytest_jsonmatch.report.fieldtable import (
     worst_rows,
 )
 from pytest_jsonmatch.report.figures import answers_note, compare_figures
-from pytest_jsonmatch.report.look import Look, Name, Table, draw_table, joined, roomiest
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
+from pytest_jsonmatch.report.look import Look, joined, ruled, table_lines
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, Markup, StyledLine, score_markup
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of
 from pytest_jsonmatch.results.model import Answers
 
@@ -39,30 +39,18 @@ _MIN_WIDTH: Final = 20
 _MAX_ROWS: Final = 30
 _MAX_CASES: Final = 20
 _MAX_ARRAYS: Final = 10
+_MAX_FIELDS: Final = 10
 _MAX_DEPTH: Final = 8
-_MIN_PATH: Final = 16
 # The order in which columns make way for the paths in a narrow terminal; the score stays.
 _DROP_ORDER: Final = (
     *("f1", "precision", "recall"),
-    *("matches", "fabricated", "hallucinations", "omissions", "mismatches", "total"),
+    *("matches", "fabricated", "hallucinations", "omissions", "mismatches", "total", "mean_score"),
 )
 
 
-class _Attempt(NamedTuple):
-    """A way to lay out the table, good enough if it leaves the paths `path` columns, or all they need."""
-
-    long: bool
-    gap: int
-    path: int
-    dropped: int = 0
-
-
-_ALL_THEY_NEED: Final = 1_000
-_ATTEMPTS: Final = (
-    _Attempt(long=True, gap=2, path=32),
-    _Attempt(long=True, gap=1, path=_ALL_THEY_NEED),
-    *(_Attempt(long=False, gap=1, path=16, dropped=at) for at in range(len(_DROP_ORDER) + 1)),
-)
+_MIN_PATH: Final = 16
+_ATTEMPTS: Final = ((True, 2, 32), (True, 1, 1_000), (False, 1, 16))
+"""Whether titles are long, the gap, and how much room the paths must have; else the next is tried."""
 
 
 @final
@@ -175,9 +163,7 @@ def summary_lines(
 
         blocks.append(spent_lines(comparisons, look))
     if repeated and (repeated.is_mixed or not is_brief):
-        from pytest_jsonmatch.report.repeats import repeat_blocks, repeat_head
-
-        blocks += [list(repeat_head(repeated, look))] if is_brief else repeat_blocks(repeated, look)
+        blocks += [list(_repeat_head(repeated, look))] if is_brief else _repeat_blocks(repeated, look)
     blocks.append([line for note in summary.notes for line in look.folded(note, 2, YELLOW)])
     return joined(blocks)
 
@@ -211,51 +197,47 @@ def field_table(section: Section, look: Look) -> list[StyledLine]:
     rows = worst_rows(section.rows, limit, only_imperfect=look.mode == "failed")
     if not rows and look.mode == "failed":
         return []
-    drawn = _table(section, rows, look)
-    header, *lines, total = drawn.lines
+    header, *lines, rule, total = ruled(_table(section, rows, look), look)
     hidden = len(section.rows) - len(rows)
     if hidden and look.mode == "auto":  # mode "failed" hides only good ones
         lines.append(look.more(count(hidden, "more row"), indent=""))
     note = absence_note(section.total)
     told = look.folded(note, 3) if note else []
-    return [header, *lines, drawn.rule, total, *told, *_unmatched(section.unmatched, look)]
+    return [header, *lines, rule, total, *told, *_unmatched(section.unmatched, look)]
 
 
-def _table(section: Section, rows: Sequence[Row], look: Look) -> Table:
-    """Return the roomiest table in which the paths have enough room; columns are left out last."""
-    names = [Name(row.label, indent=2 * min(row.depth, _MAX_DEPTH)) for row in rows]
-    figures = [*(row.figures for row in rows), section.total]
-    columns = shown_columns(figures)
-
-    def drawn(attempt: _Attempt) -> Table:
-        dropped = _DROP_ORDER[: attempt.dropped]
-        kept = [column for column in columns if column.key not in dropped]
-        cells = [_column(column, attempt, figures, section, look) for column in kept]
-        return draw_table(
-            [Name("field", BOLD), *names, Name(ALL_FIELDS, BOLD)],
-            cells,
-            look,
-            gap=attempt.gap,
-            minimum=_MIN_PATH,
-            enough=attempt.path,
-        )
-
-    return roomiest(map(drawn, _ATTEMPTS))
+def _table(section: Section, rows: Sequence[Row], look: Look) -> list[StyledLine]:
+    columns = shown_columns([*(row.figures for row in rows), section.total])
+    places = range(1, len(columns) + 1)
+    spare = sorted(places, key=lambda at: _DROP_ORDER.index(columns[at - 1].key))[:-1]
+    lines: list[StyledLine] = []
+    for is_long, gap, enough in _ATTEMPTS:
+        cells = list(_cells(section, rows, columns, look, is_long=is_long))
+        lines = table_lines(cells, look, texts={0: 0.5}, spare=spare, gap=gap, enough=enough, first=_MIN_PATH)
+        if len(lines[0]) == len(cells[0]):
+            break
+    return lines
 
 
-def _column(
-    column: Column, attempt: _Attempt, figures: Sequence[FieldAggregation], section: Section, look: Look
-) -> StyledLine:
-    cells: StyledLine = [(column.title if attempt.long else column.short, BOLD)]
-    for each in figures:
-        value = column.value(each)
-        if column.key == "hallucinations" and not section.extra:
-            cells.append((NOT_COUNTED if attempt.long else look.score(None), DIM))
-        elif column.is_count:
-            cells.append((count(int(value or 0)), PLAIN if value else DIM))
-        else:
-            cells.append((look.score(value), score_markup(value)))
-    return cells
+def _cells(
+    section: Section, rows: Sequence[Row], columns: Sequence[Column], look: Look, *, is_long: bool
+) -> Iterator[StyledLine]:
+    yield [("field", BOLD), *((each.title if is_long else each.short, BOLD) for each in columns)]
+    names = [("  " * min(row.depth, _MAX_DEPTH) + row.label, PLAIN) for row in rows]
+    all_figures = [*(row.figures for row in rows), section.total]
+    for name, figures in zip([*names, (ALL_FIELDS, BOLD)], all_figures, strict=True):
+        yield [name, *(_cell(column, figures, section, look, is_long=is_long) for column in columns)]
+
+
+def _cell(
+    column: Column, figures: FieldAggregation, section: Section, look: Look, *, is_long: bool
+) -> tuple[str, Markup]:
+    value = column.value(figures)
+    if column.key == "hallucinations" and not section.extra:
+        return NOT_COUNTED if is_long else look.score(None), DIM
+    if column.is_count:
+        return count(int(value or 0)), PLAIN if value else DIM
+    return look.score(value), score_markup(value)
 
 
 def _unmatched(arrays: Sequence[Unmatched], look: Look) -> Iterator[StyledLine]:
@@ -283,7 +265,7 @@ def _cases(title: str, cases: Sequence[BelowLimit], look: Look) -> list[StyledLi
         [(_comparison(case, max(look.width // 2, 12), look), score_markup(case.value)), (case.id, PLAIN)]
         for case in shown
     ]
-    return [look.title(title), *look.rows(rows), *more]
+    return [look.title(title), *table_lines(rows, look, texts={0: 1, 1: 0.5}, indent="  "), *more]
 
 
 def _comparison(case: BelowLimit, width: int, look: Look) -> str:
@@ -359,3 +341,57 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
         if entries:
             first = ", the first: " if len(entries) > 1 else ": "
             yield f"{count(len(entries), noun)}{first}{entries[0]}"
+
+
+# -- repeated cases ----------------------------------------------------------------------------------------
+
+
+def _repeat_blocks(repeats: Repeats, look: Look) -> list[list[StyledLine]]:
+    """Return the lines about repeated cases, in blocks: what differs between runs, or all in mode "all"."""
+    if not repeats:
+        return []
+    return [[*_repeat_head(repeats, look), *_repeated(repeats, look)], list(_stability(repeats, look))]
+
+
+def _repeat_head(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
+    """Yield the figures over all repeated cases."""
+    runs = sum(len(case.runs) for case in repeats.cases)
+    yield look.title(f"repeats: {count(len(repeats.cases), 'case')} in {count(runs, 'run')}")
+    k = repeats.k
+    figures = [("pass@1", repeats.pass_at(1))]
+    if k > 1:
+        figures += [(f"pass@{k}", repeats.pass_at(k)), (f"pass^{k}", repeats.pass_all(k))]
+    if repeats.flip_rate is not None:
+        figures.append(("flip rate", repeats.flip_rate))
+    yield look.line("  " + "  ".join(f"{name} {look.score(value)}" for name, value in figures))
+
+
+def _repeated(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
+    cases = sorted(repeats.cases, key=lambda case: (case.pass_rate, case.id))
+    if look.mode != "all":
+        cases = [case for case in cases if case.passed_runs < len(case.runs)]
+    if not cases:
+        return
+    shown, more = look.cut(cases, _MAX_CASES, "case")
+    rows: list[StyledLine] = [[("passed", DIM), ("score", DIM), ("", PLAIN)]]
+    for case in shown:
+        of_runs = [run.figure("score") for run in case.runs]
+        scores = " to ".join(dict.fromkeys(look.score(score) for score in (min(of_runs), max(of_runs))))
+        markup = score_markup(case.pass_rate)
+        passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
+        rows.append([(passed, markup), (scores, markup), (case.id, PLAIN)])
+    yield from [*table_lines(rows, look, texts={0: 1, 1: 1, 2: 0.5}, indent="  "), *more]
+
+
+def _stability(repeats: Repeats, look: Look) -> Iterator[StyledLine]:
+    fields = [field for field in repeats.fields if look.mode == "all" or field.stability < 1]
+    if not fields:
+        return
+    shown, more = look.cut(fields, _MAX_FIELDS, "field")
+    several = len({field.metric for field in repeats.fields}) > 1
+    yield look.title("stability of fields (1 minus the mean difference of a score between two runs):")
+    for field in shown:
+        path = f"{field.path}  ({field.metric})" if several else field.path
+        figure = look.score(field.stability)
+        yield look.named(f"  {figure}  ", score_markup(field.stability), path)
+    yield from more

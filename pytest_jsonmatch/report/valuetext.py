@@ -43,7 +43,7 @@ def value_lines(
     (['"completed suc[-c-]essfully"'], ['20.3 → "20.5"'], ['null → (missing)'])
     """
     if marks and type(expected) is str and type(actual) is str:
-        line = marked_line(expected, actual, space)
+        line = _marked_line(expected, actual, space)
         if line is not None:
             return [line]
     texts = _text(expected, "(nothing)", space), _text(actual, "(missing)", space)
@@ -100,15 +100,9 @@ def _cut(text: str, shared: int, room: int, space: Space) -> str:
     return before + space.look.clip(text[shared:], reach - display_width(before))
 
 
-def marked_line(
-    expected: str, actual: str, space: Space, compared: tuple[JsonValue, JsonValue] | None = None
-) -> StyledLine | None:
-    """Return one string with the differences marked in it, or None if that would not read well.
-
-    `compared` are the two strings after transforms: only their differences count. These can be shown in the
-    original strings if the transforms kept the lengths.
-    """
-    found = spans(expected, actual) if compared is None else _projected(expected, actual, compared)
+def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
+    """Return one string with the differences marked in it, or None if that would not read well."""
+    found = spans(expected, actual)
     changes = sum(1 for kind, _ in found if kind != "=")
     shared = sum(len(text) for kind, text in found if kind == "=")
     if (
@@ -127,22 +121,6 @@ def marked_line(
         if line_width(line) <= max(space.reach, space.look.width):
             return line
     return None
-
-
-def _projected(expected: str, actual: str, compared: tuple[JsonValue, JsonValue]) -> list[Span]:
-    """Return where the compared strings differ, with the text of the original ones; [] if impossible."""
-    one, other = compared
-    if type(one) is not str or type(other) is not str:
-        return []
-    if (len(one), len(other)) != (len(expected), len(actual)):
-        return []
-    found: list[Span] = []
-    for kind, text in spans(one, other):
-        shown = (actual if kind == "+" else expected)[: len(text)]
-        found.append((kind, shown))
-        expected = expected[0 if kind == "+" else len(text) :]
-        actual = actual[0 if kind == "-" else len(text) :]
-    return found
 
 
 def _assemble(found: list[Span], context: int | None, look: Look) -> StyledLine:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.doubts import JUDGED
+from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark
 from pytest_jsonmatch.report.fieldtable import Section, sections_of
 from pytest_jsonmatch.report.figures import answers_note, score_text
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.spent import TextTable
 
 # Our own colours in a failure message; those in the data have been escaped by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
-_DIGITS: Final = 6
 TITLES_OF: Final[dict[str, str]] = {"f1": "F1"}
 """The titles of figures that differ from their names."""
 
@@ -75,16 +75,12 @@ class Headfigure(NamedTuple):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Both ends of the interval, with enough decimals to distinguish them."""
+        """Both ends of the interval, with more decimals if they would look the same."""
         if self.interval is None:
             return ()
-        low, high = self.interval.low, self.interval.high
-        ends = score_text(low), score_text(high)
-        for digits in range(3, _DIGITS):
-            if low == high or ends[0] != ends[1]:
-                break
-            ends = f"{low:.{digits}f}", f"{high:.{digits}f}"
-        return ends
+        ends = self.interval.low, self.interval.high
+        is_narrow = ends[0] != ends[1] and score_text(ends[0]) == score_text(ends[1])
+        return tuple(score_text(end, 4 if is_narrow else 2) for end in ends)
 
 
 class Source(NamedTuple):
@@ -206,19 +202,24 @@ class RunView:
             yield f"not counted: {count(number)} {reason}", False
 
     @property
+    def tables(self) -> Iterator[TextTable]:
+        """The figures of answers by model, if they are known, and those of cases by the tags `by`."""
+        from pytest_jsonmatch.report.pivot import tag_table
+        from pytest_jsonmatch.report.spent import spent_table
+
+        if spent := spent_table(self.results.comparisons):
+            yield spent
+        yield from (tag_table(self.results, name) for name in self.by)
+
+    @property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
         return sections_of(self.results.tabled) if self.results.number else ()
 
     @property
-    def noun(self) -> str:
-        """What the run consists of: "case" or "record"."""
-        return self.results.noun
-
-    @property
     def means_of(self) -> str:
         """What the figures of the run are means of; figures of fields are over leaves."""
-        return f"mean of {self.noun}s"
+        return f"mean of {self.results.noun}s"
 
     @property
     def figures(self) -> list[Headfigure]:

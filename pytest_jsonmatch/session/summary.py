@@ -96,7 +96,7 @@ def _tables(
     look, pivot = _look(session), session.settings.pivot
     yield summary_lines(cases, look, pivot=pivot, pivot_option="--jsonmatch-pivot", is_brief=is_brief)
     for name in session.settings.by:
-        from pytest_jsonmatch.report.bytag import tag_blocks
+        from pytest_jsonmatch.report.pivot import tag_blocks
         from pytest_jsonmatch.results.model import ResultSet
 
         yield from tag_blocks(ResultSet(cases), name, look, option="--jsonmatch-by")
@@ -127,7 +127,8 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
         return
     from pytest_jsonmatch.report.checks import failed_line
 
-    if line := failed_line(session.finished.view, _look(session)):
+    view = session.finished.view
+    if line := failed_line(view.gates, view.repeated, _look(session)):
         write_lines(terminalreporter, [line])
 
 

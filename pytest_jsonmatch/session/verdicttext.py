@@ -10,11 +10,11 @@ from pytest_jsonmatch.golden.files import display_name
 from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.checks import (
     check_lines,
+    doubt_blocks,
     gate_lines,
     headline_blocks,
     interval_lines,
 )
-from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.styled import PLAIN, YELLOW, StyledLine
 from pytest_jsonmatch.report.view import extent
 

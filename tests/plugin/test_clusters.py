@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch.report.doubts import cluster_hint
+from pytest_jsonmatch.report.checks import cluster_hint
 from pytest_jsonmatch.results.file import read_results
 
 

@@ -246,18 +246,18 @@ def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
   items[5].price  5 → 6  20 % off
   items[6].price  6 → 7  17 % off
   x               1 → 2  100 % off
-  … and 9,993 more differences in these fields (-v: more, -vv: all)
+  … and 9,993 more (-v: more, -vv: all)
 """)
     assert len(lines(message(actual, expected, verbosity=1))) == 54
     assert len(lines(message(actual, expected, verbosity=2))) == 10_004
 
 
-def test_what_is_left_out_is_counted_by_fields_and_by_what_is_in_them():
+def test_what_is_left_out_is_counted_by_places():
     expected = {f"f{index}": [1, 2, 3] for index in range(20)}
 
     shown = message({key: [] for key in expected}, expected)
 
-    assert lines(shown)[-1] == "  … and 12 more fields, 16 more differences in these (-vv: all)"
+    assert lines(shown)[-1] == "  … and 52 more (-v: more, -vv: all)"
 
 
 def test_only_what_is_shown_gets_a_path(monkeypatch):
@@ -310,7 +310,9 @@ def test_what_a_transform_takes_away_is_not_marked():
     )
 
     assert lines(shown)[3:] == lines("""
-  0.00  a  "José Sanche[-z-]{+s+}"  1 edit
+  0.00  a  1 edit
+      "José Sanchez" → "JOSE Sanches"
+      compared as "jose sanche[-z-]{+s+}"
   0.00  b  1 edit
       "SANCHEZ" → "  Sanches"
       compared as "sanche[-z-]{+s+}"

@@ -7,6 +7,7 @@ import builtins
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -246,8 +247,9 @@ def test_details_are_bounded() -> None:
 def test_a_page_shows_the_worst_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_jsonmatch.report.html._ROOM", 1)
     html = html_page(page_of({"a": ({"n": 1}, {"n": 1.1}), "b": ({"n": 1}, {"n": 2})}))
-    assert "Values are shown for the 1 worst comparison of 2 that are not perfect." in html
+    assert "Values and documents are shown for the 1 worst comparison of 2." in html
     assert ["d" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
+    assert ["o" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
 
 
 def test_pairs_of_an_array() -> None:
@@ -325,11 +327,11 @@ def test_whole_documents_are_bounded() -> None:
     assert [sum(kind == mark for kind, _ in documents_in(apart)[side]) for side, mark in SIDES] == [40, 40]
 
 
-def test_a_page_has_room_for_so_many_documents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_jsonmatch.report.html._ROOM", 1)
-    html = html_page(page_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": 1}, {"n": 2})}))
-    assert "Whole documents are shown for the 1 worst comparison of 2." in html
-    assert ["o" in case["u"][0]["c"][0] for case in data_in(html)["cases"]] == [False, True]
+def test_a_comparison_may_have_no_documents() -> None:
+    page = page_of({"a": ({"n": 1}, {"n": 2}), "b": ({"n": 1}, {"n": 1})})
+    page = replace(page, details={key: text.partition("\n")[0] for key, text in page.details.items()})
+    (one, two) = (case["u"][0]["c"][0] for case in data_in(html_page(page))["cases"])
+    assert [sorted(each.keys() & {"d", "o"}) for each in (one, two)] == [["d"], []]
 
 
 def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,7 @@ def test_the_verdict_comes_first():
         "| --- | --- | ---: | ---: | ---: | --- |",
         "| ❌ **failed** | `score >= 0.95` | 0.9499 | 0.95 | -0.0001 |  |",
         "| ✅ passed | `f1 >= 0.5` | 0.95 | 0.50 | +0.45 |  |",
-        "| ➖ skipped | `errors == 0` | – | 0 | – | nothing was compared |",
+        "| ➖ not decided | `errors == 0` | – | 0 | – | nothing was compared |",
         "",
     ]
 
