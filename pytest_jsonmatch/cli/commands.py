@@ -40,13 +40,13 @@ def _init(parser: Parser) -> None:
 
 
 def _compare(parser: Parser) -> None:
-    add(parser, "ACTUAL", "the answer: JSON, or text that contains JSON; - for stdin", nargs="?")
-    add(parser, "EXPECTED", "the right value: JSON; - for stdin", nargs="?")
-    add(parser, "--test FILE", "ACTUAL, as structeval calls it")
-    add(parser, "--gt FILE", "EXPECTED, as structeval calls it")
+    actual, expected = parser.add_mutually_exclusive_group(), parser.add_mutually_exclusive_group()
+    add(actual, "ACTUAL", "the answer: JSON, or text that contains JSON; - for stdin", nargs="?")
+    add(expected, "EXPECTED", "the right value: JSON; - for stdin", nargs="?")
+    add(actual, "--test FILE", "ACTUAL, as structeval calls it")
+    add(expected, "--gt FILE", "EXPECTED, as structeval calls it")
     add_options(parser, *RULES, "--repair")
     add_judge(parser)
-    add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
     told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
     add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
     told = "show F-beta, and apply the threshold to it: above 1 recall counts for more, below 1 precision"
@@ -220,7 +220,7 @@ def _judge_calibrate(parser: Parser) -> None:
         parser,
         "LABELS",
         "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
-        "optionally path, description, criterion and id; - for stdin",
+        "optionally path, description and criterion; - for stdin",
     )
     add_judge(parser, modes=("live", "cached"))
     add_options(parser, "-p", confidence="the confidence level of the intervals (default: 0.95)")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage, triage_of
+from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.rules import rules_of
@@ -68,17 +68,11 @@ def run(options: Namespace) -> int:
 
 
 def _sides(options: Namespace) -> tuple[str, str]:
-    if (options.test is not None or options.gt is not None) and options.actual is None:
-        if options.test is None or options.gt is None:
-            missing = "--test" if options.test is None else "--gt"
-            raise CommandError(f"{missing} is missing: --test and --gt go together")
-        actual, expected = options.test, options.gt
-    elif options.test is not None or options.gt is not None:
-        raise CommandError("give ACTUAL EXPECTED or --test and --gt, not both")
-    elif options.expected is None:
-        raise CommandError(f"two files are needed, ACTUAL and EXPECTED (see {options.command} --help)")
-    else:
-        actual, expected = options.actual, options.expected
+    actual = options.test if options.actual is None else options.actual
+    expected = options.gt if options.expected is None else options.expected
+    if actual is None or expected is None:
+        told = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
+        raise CommandError(f"{told} (see {options.command} --help)")
     refuse_two_stdins(actual, expected)
     return actual, expected
 
@@ -88,17 +82,17 @@ def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
 
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
-    judge, triage = bench_of(options), triage_of(options)
+    judge = bench_of(options)
     right = value_of(expected)
     found, notes = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
     right, found = with_texts_read(plan, right), with_texts_read(plan, found)
     try:
-        outcome = answered(plan, right, found, judge, triage)
+        outcome = answered(plan, right, found, judge)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
-    tell_usage(judge, 0 if triage is None else triage.saved)
+    tell_usage(judge)
     notes += keyless(plan.standing, right)
     result = MatchResult(plan, (right, found), outcome, notes)
     patterns = patterns_of(rules)

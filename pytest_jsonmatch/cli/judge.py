@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
@@ -19,11 +19,11 @@ from pytest_jsonmatch.engine.value.text import count, render, shortened
 from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
-from pytest_jsonmatch.semantic.bench import Answer, Bench, Question, question_of
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnyCell
+    from pytest_jsonmatch.semantic.bench import Answer, Bench
 
 _AT_ONCE: Final = 100
 """Ask about this many pairs in one call; its verdicts are in the cache, if any, before the next call."""
@@ -43,7 +43,6 @@ _TYPES: Final[Mapping[str, tuple[str, frozenset[type]]]] = {
     # Tables and notebooks write labels as 1 and 1.0.
     "label": (_SAME, frozenset({bool, int, float})),
     **dict.fromkeys(_TEXTS, ("a text", frozenset({str, type(None)}))),
-    "id": ("a text or an integer", frozenset({str, int, type(None)})),
 }
 """What members may be, in words and as types; expected and actual may be anything."""
 _SHOWN: Final = 60
@@ -66,12 +65,6 @@ class Label(NamedTuple):
     """What people say."""
     place: str = ""
     """Where it is, as FILE:LINE."""
-    id: str | None = None
-
-    @property
-    def where(self) -> str:
-        """Where it is, with its id."""
-        return self.place if self.id is None else f"{self.place} ({self.id})"
 
     @property
     def settled(self) -> bool | None:
@@ -112,8 +105,6 @@ class Calibration:
     """Pairs that only the judge calls the same come first: they are wrong answers that would pass."""
     without_verdict: Mapping[str, str]
     """Why a pair has none, by the place of its label."""
-    doubts: Mapping[str, str]
-    """What is doubtful about labels, by their places."""
     settled: int
     """Pairs that scoring decides without a judge."""
 
@@ -154,9 +145,9 @@ def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options
             said.setdefault(item.path, []).append((label.same, answer.equivalent))
             if label.same != answer.equivalent:
                 texts = render(item.expected), render(item.actual)
-                disagreements.append(Disagreement(label.where, item.path, *texts, label.same, answer.reason))
+                disagreements.append(Disagreement(label.place, item.path, *texts, label.same, answer.reason))
         elif answer is not None:
-            without[label.where] = str(answer)
+            without[label.place] = str(answer)
     tables = {path: Agreement.of(pairs) for path, pairs in said.items()}
     total = Agreement.of(pair for pairs in said.values() for pair in pairs)
     return Calibration(
@@ -167,7 +158,6 @@ def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options
         by_field={path: _figures(table, options.confidence) for path, table in tables.items()},
         disagreements=sorted(disagreements, key=lambda each: each.label),
         without_verdict=without,
-        doubts=dict(_doubts(labels)),
         settled=len(labels) - len(answers),
     )
 
@@ -180,24 +170,6 @@ def _figures(table: Agreement, confidence: float) -> dict[str, float | None]:
         ends = (None, None, None) if each is None else (each.estimate, each.low, each.high)
         found |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=True)
     return found
-
-
-def _doubts(labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
-    """Yield labels that contradict scoring, or an earlier label on the same question."""
-    firsts: dict[Question, Label] = {}
-    for label in labels:
-        if label.settled is None:
-            first = firsts.setdefault(question_of(label.item), label)
-            if first.same != label.same:
-                told = f"line {first.item.id}, the same question, {_word(first.same)}"
-                yield label.where, f"labelled {_word(label.same)}, but {told}"
-        elif label.same != label.settled:
-            why = "the values are equal" if label.settled else "one of the values is null"
-            yield label.where, f"labelled {_word(label.same)}, but {why}"
-
-
-def _word(same: bool) -> str:
-    return "same" if same else "different"
 
 
 # -- labels ------------------------------------------------------------------------------------------------
@@ -228,7 +200,7 @@ def _label(found: Any, line: str, place: str) -> Label:
         raise CommandError(f"{place}: a label is an object with expected, actual and label, not {shown}")
     for name in _NEEDED:
         if name not in found:
-            twin = nearest(name, set(found).difference(_NEEDED, _TEXTS, ["id"]))
+            twin = nearest(name, set(found).difference(_NEEDED, _TEXTS))
             hint = f"; is it misspelled as {twin!r}?" if twin is not None else ""
             raise CommandError(f"{place}: {name!r} is missing{hint}")
     for name, (told, types) in _TYPES.items():
@@ -237,8 +209,7 @@ def _label(found: Any, line: str, place: str) -> Label:
             raise CommandError(f"{place}: {name!r} must be {told}, not {render(value, _SHOWN)}")
     words = found.get("description"), found.get("criterion")
     item = JudgeItem(line, found.get("path") or "", found["expected"], found["actual"], *words)
-    identifier = found.get("id")
-    return Label(item, bool(found["label"]), place, None if identifier is None else str(identifier))
+    return Label(item, bool(found["label"]), place)
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -264,7 +235,7 @@ def _sheet(found: Calibration, about: str) -> Sheet:
         [
             each.place,
             each.path,
-            Cell(_word(each.label), "open" if each.label else "bad"),
+            Cell("same", "open") if each.label else Cell("different", "bad"),
             shortened(each.expected, _WIDTH),
             shortened(each.actual, _WIDTH),
             each.reason or "",
@@ -275,12 +246,9 @@ def _sheet(found: Calibration, about: str) -> Sheet:
     blocks.append(
         Rows(("label", *texts), rows, "Where judge and people disagree", "disagreement", text=texts)
     )
-    for title, told, noun in (
-        ("Pairs without a verdict, left out of all figures", found.without_verdict, "pair"),
-        ("Doubtful labels", found.doubts, "label"),
-    ):
-        pairs = [[place, why] for place, why in told.items()]
-        blocks.append(Rows(("label", "why"), pairs, title, noun, text={"why"}))
+    pairs = [[place, why] for place, why in found.without_verdict.items()]
+    title = "Pairs without a verdict, left out of all figures"
+    blocks.append(Rows(("label", "why"), pairs, title, "pair", text={"why"}))
     if found.settled:
         many = f"{count(found.settled, 'pair')} of equal values or with a null"
         blocks.append(Said(f"{many}: left out, since scoring decides them without a judge.", "faint"))

@@ -1,4 +1,4 @@
-"""The judge in all commands that ask one: its options, triage and usage."""
+"""The judge in all commands that ask one: its options and usage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.sources import imported
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
-from pytest_jsonmatch.triage import Triage
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Judge
@@ -91,17 +90,10 @@ def _imported(written: str) -> Judge:
     raise CommandError(f"--judge-from {written!r} is not a judge: name {told}")
 
 
-def triage_of(options: Namespace) -> Triage | None:
-    """Return the triage of `jsonmatch compare`; None to ask all questions."""
-    if not options.judge_triage:
-        return None
-    return Triage({"score": options.threshold}, beta=options.beta)
-
-
-def tell_usage(bench: Bench, saved: int = 0) -> bool:
+def tell_usage(bench: Bench) -> bool:
     """Write the judge's usage to standard error if there were questions, and return whether there were."""
     usage = bench.memory.usage
-    asked = bool(saved or usage.items or usage.cached or usage.errors)
+    asked = bool(usage.items or usage.cached or usage.errors)
     if asked:
-        sys.stderr.write(f"{usage_text(usage, saved)}\n")
+        sys.stderr.write(f"{usage_text(usage)}\n")
     return asked
