@@ -159,6 +159,7 @@ def _overlap(parser: Parser) -> None:
     told = "records are near duplicates if one, as the answer to the other, scores this much (default: 0.9)"
     add(parser, "--near SCORE", told, type=share, default=0.9)
     add_options(parser, *RULES, id_field="the member that is a record's id; without it, the position is")
+    add_judge(parser)
     add_study_options(parser)
 
 

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
-from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
-from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
+from pytest_jsonmatch.cli.rules import comparing, gates_of, tags_by, was_asked
 from pytest_jsonmatch.engine.result.figures import is_approximate
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.semantic.bench import Bench
 
 _SHOWN: Final = 3
 """At most this many errors are named."""
@@ -62,14 +59,13 @@ def run(options: Namespace) -> int:
         _check_target(options.output)
     keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
-        plugins(options),
+        comparing(options) as rules,
         open_sides(
             options.actual, options.expected, id_field=options.id_field, repair=options.repair
         ) as sides,
     ):
-        judge = bench_of(options)
-        run = _evaluated(sides, options, keep, gates, judge)
-    results = replace(_results(run, options), judged=tell_usage(judge))
+        run = _evaluated(sides, options, keep, gates, rules)
+    results = replace(_results(run, options), judged=was_asked(rules["judge"]))
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
         write_output(to_text(results), json_file)
@@ -99,22 +95,18 @@ def _check_target(path: Path) -> None:
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate], judge: Bench) -> RunResult:
+def _evaluated(
+    sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate], rules: dict[str, Any]
+) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
-    rules = rules_of(options)
     # A gate on `valid_rate` needs it.
     validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
-    if options.repair:
-        rules["repair"] = True
     run = compare_corpus(
         sides.actual,
         sides.expected,
-        metric=options.metric,
-        id_field=options.id_field,
         keep=keep,
         progress=True,
-        judge=judge,
         cluster=options.cluster,
         tags=tags_by(options.by) or None,
         validate=validate,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
-from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.rules import judging
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -113,10 +112,8 @@ def calibrate(options: Namespace) -> int:
     """Run `jsonmatch judge calibrate`."""
     gates = study_gates(options, _figures(Agreement(), options.confidence))
     labels = read_labels(options.labels)
-    with plugins(options):
-        judge = bench_of(options)
+    with judging(options) as judge:
         answers = _answers(judge, [label.item for label in labels if label.settled is None])
-    tell_usage(judge)
     found = _calibration(labels, answers, options)
     verdicts = len(answers) - len(found.without_verdict)
     judged = "the registered judge" if found.judge is None else f"judge {found.judge}"

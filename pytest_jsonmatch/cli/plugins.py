@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.sources import imported
+from pytest_jsonmatch.cli.inputs import imported
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, error_text
 
 ENTRY_POINTS: Final = "jsonmatch"

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
 from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rules import gates_of, rules_of
+from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
@@ -56,25 +53,6 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
     if options.json == STDOUT and options.output is None:
         raise CommandError("--json - and the report both go to standard output: name a file for one of them")
     return gates_of(options.gates, partial(parse_gate, figures=figures))
-
-
-@contextmanager
-def study_rules(options: Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of a comparison while plugins are loaded, then write the judge's usage.
-
-    Raises:
-        OSError: a file can't be read.
-        CommandError: an option has a value that it cannot have.
-    """
-    with plugins(options):
-        judge = bench_of(options)
-        yield {
-            "metric": options.metric,
-            "id_field": options.id_field,
-            "judge": judge,
-            **rules_of(options),
-        }
-    tell_usage(judge)
 
 
 def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch.cli.judge import Label, read_labels
-from pytest_jsonmatch.cli.judging import _NO_FILE
+from pytest_jsonmatch.cli.rules import _NO_FILE
 from pytest_jsonmatch.semantic.bench import _NO_JUDGE
 from pytest_jsonmatch.semantic.judging import JudgeItem
 
