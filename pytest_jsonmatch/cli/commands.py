@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.cli.arguments import Parser, add
-from pytest_jsonmatch.cli.options import (
-    RULES,
+from pytest_jsonmatch.cli.arguments import (
     STDOUT,
+    Parser,
+    add,
     add_judge,
     add_options,
+    add_rules,
     add_study_options,
     share,
 )
@@ -45,8 +46,7 @@ def _compare(parser: Parser) -> None:
     add(expected, "EXPECTED", "the right value: JSON; - for stdin", nargs="?")
     add(actual, "--test FILE", "ACTUAL, as structeval calls it")
     add(expected, "--gt FILE", "EXPECTED, as structeval calls it")
-    add_options(parser, *RULES, "--repair")
-    add_judge(parser)
+    add_rules(parser, "--repair")
     told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
     add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
     told = "show F-beta, and apply the threshold to it: above 1 recall counts for more, below 1 precision"
@@ -61,8 +61,7 @@ def _evaluate(parser: Parser) -> None:
     told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
     add(parser, "ACTUAL", told)
     add(parser, "EXPECTED", "the gold records, in the same forms")
-    told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--repair", "--gate", "--validate", "--cluster", id_field=told)
+    add_rules(parser, "--id-field", "--repair", "--gate", "--validate", "--cluster")
     add(
         parser,
         "--by [NAME=]PATH",
@@ -71,7 +70,6 @@ def _evaluate(parser: Parser) -> None:
         action="append",
         default=[],
     )
-    add_judge(parser)
     add(parser, "--json FILE", "write a result file, for jsonmatch diff")
     told = "the records to keep as cases in the result file: the ten worst (the default), or all, in memory"
     add(parser, "--keep", told, choices=("worst", "all"), default="worst")
@@ -123,9 +121,7 @@ def _audit(parser: Parser) -> None:
     )
     add(parser, "--mutate PATH", told, nargs="+")
     add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
-    told = "the member that pairs a record with its answers; without it they are paired by position"
-    add_options(parser, *RULES, "--repair", id_field=told)
-    add_judge(parser)
+    add_rules(parser, "--id-field", "--repair")
     add_study_options(parser)
 
 
@@ -145,9 +141,7 @@ def _plan(parser: Parser) -> None:
 def _agreement(parser: Parser) -> None:
     told = "one annotator's records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
-    told = "the member that is a document's id; without it records are paired by position"
-    add_options(parser, *RULES, id_field=told)
-    add_judge(parser)
+    add_rules(parser, "--id-field")
     add_study_options(parser)
 
 
@@ -158,8 +152,7 @@ def _overlap(parser: Parser) -> None:
     add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
     told = "records are near duplicates if one, as the answer to the other, scores this much (default: 0.9)"
     add(parser, "--near SCORE", told, type=share, default=0.9)
-    add_options(parser, *RULES, id_field="the member that is a record's id; without it, the position is")
-    add_judge(parser)
+    add_rules(parser, "--id-field")
     add_study_options(parser)
 
 
@@ -183,9 +176,7 @@ def _confidence(parser: Parser) -> None:
     add(parser, "--cost wrong=100,review=1", told)
     told = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", told, type=share, default=1.0)
-    told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--repair", "--cluster", id_field=told)
-    add_judge(parser)
+    add_rules(parser, "--id-field", "--repair", "--cluster")
     add_study_options(parser)
 
 
@@ -209,7 +200,7 @@ def _schema_changed(parser: Parser) -> None:
 def _schema_validate(parser: Parser) -> None:
     add(parser, "SCHEMA", _SCHEMA)
     add(parser, "--gold GOLD", "gold records to check against it, in the forms that infer reads")
-    add_options(parser, "-p", id_field="the member by which messages name records")
+    add_options(parser, "-p", "--id-field")
     add(parser, "--strict-types", "make a value of another type an error")
 
 
@@ -223,7 +214,7 @@ def _judge_calibrate(parser: Parser) -> None:
         "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
         "optionally path, description and criterion; - for stdin",
     )
-    add_judge(parser, modes=("live", "cached"))
+    add_judge(parser)
     add_options(parser, "-p", confidence="the confidence level of the intervals (default: 0.95)")
     add_study_options(parser)
 

@@ -12,9 +12,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, STDOUT, CommandError, target
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.options import STDOUT, target
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import comparing, gates_of, tags_by, was_asked

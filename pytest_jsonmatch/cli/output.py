@@ -7,6 +7,7 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pytest_jsonmatch.engine.value.text import count
@@ -57,8 +58,6 @@ def in_form(form: Form, view: RunView) -> str | bytes:
         from pytest_jsonmatch.cli.tables import table_of
 
         return table_of(view.results, form)
-    from pytest_jsonmatch.cli.resulttext import completed
-
     if form == "html":
         from pytest_jsonmatch.report.html import html_page
 
@@ -66,6 +65,27 @@ def in_form(form: Form, view: RunView) -> str | bytes:
     from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
     return markdown(completed(view), COMMENT_BYTES)
+
+
+def completed(view: RunView) -> RunView:
+    """Return a view with everything derived from its results: intervals, failures, what is left out."""
+    from pytest_jsonmatch.gate.headlines import headlines
+    from pytest_jsonmatch.report.view import faults_of, left_out_note
+
+    results = view.results
+    notes = [*filter(None, [left_out_note(results)]), *view.notes]
+    if results.is_partial:
+        of = count(results.number, "record")
+        notes.append(
+            f"Figures and fields are of all {of}, but only {count(len(results.cases))} are listed as cases. "
+            "`jsonmatch evaluate --keep all` lists all, and figures then have intervals."
+        )
+    return replace(
+        view,
+        headlines=() if results.is_partial or len(results.cases) < 2 else headlines(results),
+        faults=faults_of(results),
+        notes=notes,
+    )
 
 
 def look_of(options: Namespace) -> Look:

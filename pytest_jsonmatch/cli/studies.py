@@ -9,8 +9,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.options import STDOUT, target
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, STDOUT, CommandError, target
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import nearest
