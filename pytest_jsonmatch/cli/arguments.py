@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
@@ -144,19 +145,34 @@ def add_judge(parser: Parser) -> None:
 
 def add_study_options(parser: Parser) -> None:
     """Add the options that all studies take."""
-    add(parser, "--json FILE", "also write the results as JSON; - for stdout")
-    add_options(
-        parser, "--gate", "--html", "--color", "--no-color", "--output", verbose="show all rows of tables"
-    )
+    names = "--gate", "--html", "--json", "--color", "--no-color", "--output"
+    add_options(parser, *names, verbose="show all rows of tables")
 
 
 share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0 to 1")
 STDOUT: Final = "-"
 
 
-def target(written: str | None) -> Path | None:
+def target(written: str) -> Path | None:
     """Return the file that an option names; None for "-", standard output."""
-    return None if written in {None, STDOUT} else Path(str(written))
+    return None if written == STDOUT else output_file(written)
+
+
+def output_file(written: str) -> Path:
+    """Return the file that an option names. It must be writable: no hour of work should end in an error."""
+    path, folder = Path(written), Path(os.path.realpath(written)).parent
+    why = ""
+    if written == STDOUT:
+        why = "standard output is for the report; name a file"
+    elif path.is_dir():
+        why = "is a directory"
+    elif not folder.is_dir():
+        why = "no such file or directory"
+    elif (path.is_file() or not path.exists()) and not os.access(folder, os.W_OK):
+        why = "permission denied"
+    if why:
+        raise argparse.ArgumentTypeError(f"{written}: {why}")
+    return path
 
 
 _MANY: Final = {"action": "append", "default": []}
@@ -209,7 +225,8 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
         {"choices": ("auto", "always", "never"), "default": "auto"},
     ),
     ("--no-color", "same as --color never", {"dest": "color", "action": "store_const", "const": "never"}),
-    ("--html FILE", "also write an HTML page", {"type": Path}),
+    ("--html FILE", "also write an HTML page", {"type": output_file}),
+    ("--json FILE", "also write the results as JSON", {"type": output_file}),
     ("-o --output FILE", "write to a file, in one step, instead of standard output", {"type": target}),
 )
 """The options: usage and help text, and the other settings of `add_argument`."""

@@ -70,7 +70,7 @@ def _evaluate(parser: Parser) -> None:
         action="append",
         default=[],
     )
-    add(parser, "--json FILE", "write a result file, for jsonmatch diff")
+    add_options(parser, json="write a result file, for jsonmatch diff")
     told = "the records to keep as cases in the result file: the ten worst (the default), or all, in memory"
     add(parser, "--keep", told, choices=("worst", "all"), default="worst")
     forms = "text for people (the default), the result file, an HTML page, Markdown for pull requests"

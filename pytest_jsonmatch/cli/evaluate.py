@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, STDOUT, CommandError, target
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
@@ -49,13 +48,6 @@ def run(options: Namespace) -> int:
     """Run `jsonmatch evaluate`."""
     gates = gates_of(options.gates)
     check_form(options.report)
-    json_file = target(options.json)
-    if options.json == STDOUT and options.output is None:
-        raise CommandError("--json - and the report both go to standard output: name a file for one of them")
-    if json_file is not None:
-        _check_target(json_file)
-    if options.output is not None and (options.output.is_dir() or not options.output.exists()):
-        _check_target(options.output)
     keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
         comparing(options) as rules,
@@ -67,7 +59,7 @@ def run(options: Namespace) -> int:
     results = replace(_results(run, options), judged=was_asked(rules["judge"]))
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
-        write_output(to_text(results), json_file)
+        write_output(to_text(results), options.json)
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
     view = _view(run, sides, results, checks, options)
@@ -78,17 +70,6 @@ def run(options: Namespace) -> int:
         look = replace(look, color=False)
         sys.stderr.write(as_text(gate_lines(failed, look, on=extent(results)), look))
     return NOT_FINE if failed else FINE
-
-
-def _check_target(path: Path) -> None:
-    """Fail before an hour of scoring, not after it, if a file can't be written."""
-    folder = path.parent
-    if path.is_dir():
-        raise IsADirectoryError(21, "is a directory", str(path))
-    if not folder.is_dir():
-        raise FileNotFoundError(2, "no such file or directory", str(folder))
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(13, "permission denied", str(folder))
 
 
 # -- scoring -----------------------------------------------------------------------------------------------

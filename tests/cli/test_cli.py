@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -180,6 +181,12 @@ def test_help_imports_arguments_and_nothing_that_runs(arguments):
         "pytest_jsonmatch.engine.value",
         "pytest_jsonmatch.engine.value.errors",
     }
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="a name of POSIX")
+def test_the_device_of_standard_output_may_be_a_pipe():
+    done = run("cases", "schema", "--output", "/dev/stdout")
+    assert (done.returncode, done.stderr, done.stdout[:2]) == (0, "", "{\n")
 
 
 def test_a_reader_that_has_had_enough_is_no_error():

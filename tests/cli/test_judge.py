@@ -203,14 +203,14 @@ def test_no_verdict_at_all(labelled):
     ran = labelled([pair("?", same=True)], "--gate", "accuracy >= 0.5")
     assert ran.code == 1
     assert ran.out.startswith("judge judges:judge on labels.jsonl: 0 verdicts\n\nPairs without a verdict")
-    assert ran.out.endswith("  FAILED   accuracy >= 0.5  this data has no such figure\n")
+    assert ran.out.endswith("  FAILED   accuracy >= 0.5  this data has no accuracy\n")
 
 
 def test_labels_of_one_kind_have_no_kappa(labelled):
     ran = labelled([pair("yes", same=True)] * 3, "--gate", "kappa >= 0")
     assert ran.code == 1
     assert "  kappa      –     all labels are alike; it needs pairs of both kinds\n" in ran.out
-    assert ran.out.endswith("  FAILED   kappa >= 0  this data has no such figure\n")
+    assert ran.out.endswith("  FAILED   kappa >= 0  this data has no kappa\n")
 
 
 @pytest.mark.parametrize(
