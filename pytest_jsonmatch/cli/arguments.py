@@ -192,7 +192,7 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
     ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
     (
         "-p MODULE",
-        "a module with the hook pytest_jsonmatch_register; no:NAME disables an installed one; repeatable",
+        "a module with the hook pytest_jsonmatch_register; repeatable",
         {"dest": "plugins", **_MANY},
     ),
     (

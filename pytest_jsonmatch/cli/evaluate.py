@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
+from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import comparing, gates_of, tags_by, was_asked
 from pytest_jsonmatch.engine.result.figures import is_approximate
@@ -26,7 +26,7 @@ from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.doubts import doubt_blocks
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, Markup, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.file import to_text
@@ -199,13 +199,23 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         *corpus_blocks(view.results, look, verbose=options.verbose, also=also),
         *(block for name in view.by for block in tag_blocks(view.results, name, look, option="--by")),
     ]
-    notes = list(note_lines(_notes(run, sides), look, _SHOWN))
+    notes = list(_note_lines(run, sides, look))
     doubts = doubt_blocks(view.results, look, {}) if view.gates else ()
     return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 
-def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
-    """Yield the notes beside the figures: errors, records without a partner, warnings."""
+def _note_lines(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
+    """Yield the notes beside the figures: the first of each kind, unless `look` shows everything."""
+    for kind, texts, number, markup in _notes(run, sides):
+        shown = texts[: look.most(_SHOWN)]
+        for text in shown:
+            yield from look.folded(f"{kind}: {text}", 2, markup)
+        if hidden := number - len(shown):
+            yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
+
+
+def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, Sequence[str], int, Markup]]:
+    """Yield errors, records without a partner, and warnings: those that are known, and how many there are."""
     alone = [
         f"{each!r}, which has no gold record, or is a second answer"
         for each in (*sides.alone, *run.unmatched_actual)

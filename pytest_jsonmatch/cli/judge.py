@@ -37,13 +37,6 @@ _COUNTED: Final = {
 """The column titles of counts of pairs, and how well each column can be spared."""
 _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")
-_SAME: Final = "true if the two values mean the same, else false"
-_TYPES: Final[Mapping[str, tuple[str, frozenset[type]]]] = {
-    # Tables and notebooks write labels as 1 and 1.0.
-    "label": (_SAME, frozenset({bool, int, float})),
-    **dict.fromkeys(_TEXTS, ("a text", frozenset({str, type(None)}))),
-}
-"""What members may be, in words and as types; expected and actual may be anything."""
 _SHOWN: Final = 60
 _Values: TypeAlias = "Mapping[str, float | None]"
 
@@ -200,12 +193,16 @@ def _label(found: Any, line: str, place: str) -> Label:
             twin = nearest(name, set(found).difference(_NEEDED, _TEXTS))
             hint = f"; is it misspelled as {twin!r}?" if twin is not None else ""
             raise CommandError(f"{place}: {name!r} is missing{hint}")
-    for name, (told, types) in _TYPES.items():
-        value = found.get(name)
-        if type(value) not in types or (name == "label" and value not in {0, 1}):
-            raise CommandError(f"{place}: {name!r} must be {told}, not {render(value, _SHOWN)}")
-    words = found.get("description"), found.get("criterion")
-    item = JudgeItem(line, found.get("path") or "", found["expected"], found["actual"], *words)
+    # Tables and notebooks write labels as 1 and 1.0.
+    if found["label"] not in (0, 1):
+        told, wrong = "true if the two values mean the same, else false", "label"
+    else:
+        told = "a text"
+        wrong = next((name for name in _TEXTS if type(found.get(name)) not in {str, type(None)}), "")
+    if wrong:
+        raise CommandError(f"{place}: {wrong!r} must be {told}, not {render(found[wrong], _SHOWN)}")
+    path, *words = map(found.get, _TEXTS)
+    item = JudgeItem(line, path or "", found["expected"], found["actual"], *words)
     return Label(item, bool(found["label"]), place)
 
 

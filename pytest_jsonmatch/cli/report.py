@@ -5,14 +5,17 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, STDOUT, CommandError
 from pytest_jsonmatch.cli.commands import FILE_FORMS
 from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.output import Form, as_text, check_form, completed, in_form, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, check_form, completed, in_form, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.gates import check_gates
@@ -28,10 +31,14 @@ from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent
+from pytest_jsonmatch.results.comparison import Case, by_metric, merged_fields
 from pytest_jsonmatch.results.file import from_text, read_results, schema_text
 from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.tags import tags_of, tags_of_case
 
 _SUFFIXES: Final = frozenset({".json", ".jsonl"})
+_OF_CASE: Final = ("case", "metric", "passed")
+"""The first columns of a table; those of the tags and then those of the field follow."""
 _WORST: Final = 10
 """At most this many cases that compared nothing are named."""
 _UNSCORED: Final = "failed before comparing"
@@ -58,13 +65,14 @@ def run(options: Namespace) -> int:
         lines = _lines(view, look, options.verbose, options.pivot)
         write_output(as_text(lines, look), target)
     else:
-        write_output(in_form(form, view), target)
+        is_table = form in {"csv", "parquet"}
+        write_output(_table_of(view.results, form) if is_table else in_form(form, view), target)
     return FINE if all(check.passed for check in view.gates) else NOT_FINE
 
 
-def _form(options: Namespace) -> tuple[Form, Path | None]:
+def _form(options: Namespace) -> tuple[str, Path | None]:
     """Return the form and the target file, which follows the form or is given by --output."""
-    form: Any = next((name for name in FILE_FORMS if getattr(options, name) is not None), "text")
+    form = next((name for name in FILE_FORMS if getattr(options, name) is not None), "text")
     named = getattr(options, form)
     if form == "text" or named == STDOUT:
         return form, options.output
@@ -184,3 +192,53 @@ def _figures(view: RunView, look: Look) -> StyledLine:
         line.append((f"{', ' if line else ''}{title} ", PLAIN))
         line.append((look.score(value), score_markup(value)))
     return line
+
+
+# -- a table for other programs ----------------------------------------------------------------------------
+
+
+def _table_of(results: ResultSet, form: str) -> bytes:
+    """Return one row for each case, metric and field; polars or pandas write it, whichever is installed.
+
+    Raises:
+        CommandError: neither is installed, or pandas lacks what it needs for Parquet.
+    """
+    columns = _columns(results)
+    for library in ("polars", "pandas"):
+        try:
+            frame = data_frame(columns, library)
+        except ConfigurationError:
+            continue
+        written = BytesIO()
+        try:
+            if library == "polars":
+                getattr(frame, f"write_{form}")(written)
+            else:
+                getattr(frame, f"to_{form}")(written, index=False)
+        except ImportError:
+            raise CommandError(f"--{form} with pandas needs pyarrow: pip install pyarrow") from None
+        return written.getvalue()
+    raise CommandError(f"--{form} needs polars or pandas: pip install polars")
+
+
+def _columns(results: ResultSet) -> dict[str, list[Any]]:
+    """Return the columns; if a case has several runs, its figures are of all of them together."""
+    tags = sorted({tag.partition("=")[0] for tag in tags_of(results)})
+    names = *_OF_CASE, *(f"tags.{name}" for name in tags)
+    columns: dict[str, list[Any]] = {name: [] for name in (*names, *field_columns({}))}
+    for case in results.cases:
+        values = [_values(case, name) for name in tags]
+        for metric, compared in by_metric([case]).items():
+            of_fields = field_columns(merged_fields(compared))
+            number = len(of_fields["path"])
+            for name, value in zip(names, (case.id, metric, case.passed, *values), strict=True):
+                columns[name] += [value] * number
+            for name, figures in of_fields.items():
+                columns[name] += figures
+    return columns
+
+
+def _values(case: Case, name: str) -> str | None:
+    """Return the values of a tag in a case as one text; None if there is none."""
+    parts = (tag.partition("=") for tag in sorted(tags_of_case(case)))
+    return ", ".join(value for of, _, value in parts if of == name) or None
