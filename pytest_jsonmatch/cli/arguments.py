@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose help shows examples and the exit codes, and whose errors are one line.
 
     Args:
-        examples: command lines, one per line.
+        examples: command lines.
         **others: as for `argparse.ArgumentParser`.
 
     The parsers of its subcommands are of this class too.
@@ -43,8 +43,8 @@ class Parser(argparse.ArgumentParser):
     SystemExit: 2
     """
 
-    def __init__(self, *, examples: str = "", **others: Any) -> None:
-        indented = "".join(f"  {line}\n" for line in examples.splitlines())
+    def __init__(self, *, examples: Sequence[str] = (), **others: Any) -> None:
+        indented = "".join(f"  {line}\n" for line in examples)
         super().__init__(
             epilog=f"examples:\n{indented}\n{EXIT_CODES}" if examples else EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -48,7 +48,7 @@ def test_version():
     "arguments",
     [
         (),
-        *(tuple(name.split()) for name in COMMANDS),
+        *(tuple(name.split()) for name in (*COMMANDS, "cases", "judge", "schema")),
     ],
 )
 def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):

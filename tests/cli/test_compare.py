@@ -356,7 +356,7 @@ def test_standard_input(files, command, stdin, line):
             "list.json right.json --metric field_match",
             "list.json: field_match compares two objects key by key",
         ),
-        ("wrong.json right.json --output no/out.txt", "no/out.txt: no such file or directory"),
+        ("wrong.json right.json --output no/out.txt", "argument -o/--output: no/out.txt: no such file"),
         ("wrong.json right.json --threshold 1.5", "argument --threshold: '1.5' is not a number from 0 to 1"),
         ("wrong.json right.json --threshold x", "argument --threshold: 'x' is not a number from 0 to 1"),
         ("wrong.json right.json --beta 0", "argument --beta: '0' is not a number above 0"),
