@@ -78,9 +78,7 @@ def _mutate(options: Namespace) -> int:
 def _audited(options: Namespace) -> GoldAudit:
     with comparing(options) as rules, ExitStack() as files:
         sides = {
-            name: files.enter_context(
-                open_sides(path, options.gold, id_field=options.id_field, repair=options.repair)
-            )
+            name: files.enter_context(open_sides(path, options.gold, options))
             for name, path in by_name(options.answers).items()
         }
         first = next(iter(sides.values()))

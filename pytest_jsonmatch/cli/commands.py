@@ -332,7 +332,7 @@ def _schema_validate(parser: Parser) -> None:
 @_command(
     "compare a judge's verdicts with people's labels: accuracy, Cohen's kappa, by field",
     "jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
-    "jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa >= 0.7'",
+    "jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
     "jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'",
 )
 def _judge_calibrate(parser: Parser) -> None:

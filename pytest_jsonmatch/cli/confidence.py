@@ -47,9 +47,7 @@ def run(options: Namespace) -> int:
     cost = None if options.cost is None else _cost(options.cost)
     with (
         comparing(options) as rules,
-        open_sides(
-            options.actual, options.expected, id_field=options.id_field, repair=options.repair
-        ) as sides,
+        open_sides(options.actual, options.expected, options) as sides,
     ):
         study = measure_confidence(
             sides.actual,

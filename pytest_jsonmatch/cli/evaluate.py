@@ -51,9 +51,7 @@ def run(options: Namespace) -> int:
     keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
         comparing(options) as rules,
-        open_sides(
-            options.actual, options.expected, id_field=options.id_field, repair=options.repair
-        ) as sides,
+        open_sides(options.actual, options.expected, options) as sides,
     ):
         run = _evaluated(sides, options, keep, gates, rules)
     results = replace(_results(run, options), judged=was_asked(rules["judge"]))
