@@ -207,7 +207,8 @@ def _plan(parser: Parser) -> None:
     told = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
     add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
     told = "the share of runs in which the drop must be proven (default: 0.8)"
-    add(parser, "--power SHARE", told, type=share, default=0.8)
+    inside = number_reader(lambda found: 0 < found < 1, "not a share above 0 and below 1, such as 0.8")
+    add(parser, "--power SHARE", told, type=inside, default=0.8)
     add_options(parser, "--confidence", "--color", "--output", html="also write the plan as an HTML page")
 
 

@@ -9,14 +9,13 @@ from dataclasses import replace
 from heapq import nsmallest
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import comparing, gates_of, tags_by, was_asked
-from pytest_jsonmatch.engine.result.figures import is_approximate
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
@@ -35,6 +34,7 @@ from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
 
@@ -113,7 +113,7 @@ def _closely(run: RunResult) -> set[int]:
 def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(run.records, key=attrgetter("index"))
     audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst if options.verbose}
-    cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
+    cases = tuple(_case(record, audit=record.index in audited) for record in kept)
     results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
 
@@ -137,31 +137,16 @@ def _corpus(run: RunResult) -> Corpus:
     )
 
 
-def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
+def _case(record: RecordResult, *, audit: bool) -> Case:
     name = str(record.record_id)
-    has_figures = record.score is not None
-    passed = has_figures and record.score >= 1.0
-    comparison = Comparison(
-        id=name,
-        nodeid=name,
-        metric=run.metric,
-        signature=str(run.signature),
-        score=record.score or 0.0,
-        precision=record.precision or 0.0,
-        recall=record.recall or 0.0,
-        f1=record.f1 or 0.0,
-        passed=passed,
-        has_figures=has_figures,
-        fields={} if record.match is None else record.match.short_fields(),
-        counts=dict(record.counts),
-        errors=() if record.error is None else (record.error,),
-        warnings=record.warnings,
-        violations=record.violations,
-        arrays={} if record.match is None else record.match.array_counts(),
-        approximate=is_approximate(record.warnings),
-    )
-    if audit and not passed and record.match is not None:
-        comparison = comparison.audited(record.match)
+    match = cast("MatchResult", record.match)  # a record is listed only if its comparison is kept
+    passed = record.score is not None and record.score >= 1.0
+    comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
+    errors = () if record.error is None else (record.error,)
+    # Fabrications and valid answers are counted for the corpus as a whole.
+    comparison = replace(comparison, errors=errors, presence={}, validity="")
+    if audit and not passed:
+        comparison = comparison.audited(match)
     return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
 
@@ -173,7 +158,7 @@ def _view(
     if options.report == "html":
         closely = _closely(run)
         for record in run.records:
-            found = "" if record.match is None else details_of(record.match)
+            found = details_of(cast("MatchResult", record.match))
             name = str(record.record_id)
             # The page has no room for the documents of all records.
             details[name, name] = found if record.index in closely else found.partition("\n")[0]

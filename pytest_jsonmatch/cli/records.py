@@ -85,9 +85,8 @@ def _files(
     answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
-        found, warnings = value_of_answer(
-            actual, "array", repair=options.repair, content=answer_stream.read()
-        )
+        content = answer_stream.read()
+        found, warnings = value_of_answer(actual, "array", repair=options.repair, content=content)
         answers = _array(actual, found)
         if type(records) is list and options.id_field is None:
             # Where no object or array is expected, a string is a value, not a model's output.
