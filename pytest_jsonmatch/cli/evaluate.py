@@ -113,7 +113,7 @@ def _closely(run: RunResult) -> set[int]:
 def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(run.records, key=attrgetter("index"))
     audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst if options.verbose}
-    cases = tuple(_case(record, audit=record.index in audited) for record in kept)
+    cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
     results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
 
@@ -137,14 +137,14 @@ def _corpus(run: RunResult) -> Corpus:
     )
 
 
-def _case(record: RecordResult, *, audit: bool) -> Case:
+def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
     name = str(record.record_id)
     match = cast("MatchResult", record.match)  # a record is listed only if its comparison is kept
     passed = record.score is not None and record.score >= 1.0
     comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
-    errors = () if record.error is None else (record.error,)
+    own = {"signature": str(run.signature), "errors": () if record.error is None else (record.error,)}
     # Fabrications and valid answers are counted for the corpus as a whole.
-    comparison = replace(comparison, errors=errors, presence={}, validity="")
+    comparison = replace(comparison, **own, presence={}, validity="")
     if audit and not passed:
         comparison = comparison.audited(match)
     return Case.single(comparison, cluster=record.cluster, tags=record.tags)

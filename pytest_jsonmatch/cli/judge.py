@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
@@ -39,31 +39,8 @@ _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")
 _SHOWN: Final = 60
 _Values: TypeAlias = "Mapping[str, float | None]"
-
-
-@final
-class Label(NamedTuple):
-    """A pair of values, as a judge is asked about it, and what people say about it.
-
-    >>> Label(JudgeItem("1", "", "Rome", "Roma"), same=True).settled is None
-    True
-    >>> [Label(JudgeItem("1", "", value, "Rome"), same=True).settled for value in ("Rome", None)]
-    [True, False]
-    """
-
-    item: JudgeItem
-    """Its id is the number of the line."""
-    same: bool
-    """What people say."""
-    place: str = ""
-    """Where it is, as FILE:LINE."""
-
-    @property
-    def settled(self) -> bool | None:
-        """What scoring decides without a judge; None if the judge is asked."""
-        if json_equal(self.item.expected, self.item.actual):
-            return True
-        return False if self.item.expected is None or self.item.actual is None else None
+_Label: TypeAlias = "tuple[JudgeItem, bool]"
+"""A pair of values, whose id is its place as FILE:LINE, and whether people say that they mean the same."""
 
 
 @final
@@ -106,13 +83,19 @@ def calibrate(options: Namespace) -> int:
     gates = study_gates(options, _figures(Agreement(), options.confidence))
     labels = read_labels(options.labels)
     with judging(options) as judge:
-        answers = _answers(judge, [label.item for label in labels if label.settled is None])
+        answers = _answers(judge, [item for item, _ in labels if _is_asked(item)])
     found = _calibration(labels, answers, options)
     verdicts = len(answers) - len(found.without_verdict)
     judged = "the registered judge" if found.judge is None else f"judge {found.judge}"
     about = f"{judged} on {name_of(options.labels)}: {count(verdicts, 'verdict')}"
     code = finish(options, found, _sheet(found, about), gates, on=count(verdicts, "pair"))
     return NOT_FINE if found.without_verdict else code
+
+
+def _is_asked(item: JudgeItem) -> bool:
+    """Tell whether scoring asks a judge: it does not about equal values, nor about a null."""
+    is_null = item.expected is None or item.actual is None
+    return not is_null and not json_equal(item.expected, item.actual)
 
 
 def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
@@ -125,19 +108,19 @@ def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
     return found
 
 
-def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options: Namespace) -> Calibration:
+def _calibration(labels: Sequence[_Label], answers: Mapping[str, Answer], options: Namespace) -> Calibration:
     said: dict[str, list[tuple[bool, bool]]] = {}
     disagreements: list[Disagreement] = []
     without: dict[str, str] = {}
-    for label in labels:
-        item, answer = label.item, answers.get(label.item.id)
+    for item, same in labels:
+        answer = answers.get(item.id)
         if isinstance(answer, Verdict):
-            said.setdefault(item.path, []).append((label.same, answer.equivalent))
-            if label.same != answer.equivalent:
+            said.setdefault(item.path, []).append((same, answer.equivalent))
+            if same != answer.equivalent:
                 texts = render(item.expected), render(item.actual)
-                disagreements.append(Disagreement(label.place, item.path, *texts, label.same, answer.reason))
+                disagreements.append(Disagreement(item.id, item.path, *texts, same, answer.reason))
         elif answer is not None:
-            without[label.place] = str(answer)
+            without[item.id] = str(answer)
     tables = {path: Agreement.of(pairs) for path, pairs in said.items()}
     total = Agreement.of(pair for pairs in said.values() for pair in pairs)
     return Calibration(
@@ -165,7 +148,7 @@ def _figures(table: Agreement, confidence: float) -> dict[str, float | None]:
 # -- labels ------------------------------------------------------------------------------------------------
 
 
-def read_labels(written: str) -> list[Label]:
+def read_labels(written: str) -> list[_Label]:
     """Return the labels of a file of JSON Lines, or of standard input for "-".
 
     Raises:
@@ -174,9 +157,7 @@ def read_labels(written: str) -> list[Label]:
     """
     name = name_of(written)
     with open_input(written) as stream:
-        labels = [
-            _label(found, str(line), f"{name}:{line}") for line, found in values_of_lines(written, stream)
-        ]
+        labels = [_label(found, f"{name}:{line}") for line, found in values_of_lines(written, stream)]
     if not labels:
         raise CommandError(
             f"{name} has no labels: a line is an object with expected, actual and label (true or false)"
@@ -184,7 +165,7 @@ def read_labels(written: str) -> list[Label]:
     return labels
 
 
-def _label(found: Any, line: str, place: str) -> Label:
+def _label(found: Any, place: str) -> _Label:
     if type(found) is not dict:
         shown = render(found, _SHOWN)
         raise CommandError(f"{place}: a label is an object with expected, actual and label, not {shown}")
@@ -194,16 +175,14 @@ def _label(found: Any, line: str, place: str) -> Label:
             hint = f"; is it misspelled as {twin!r}?" if twin is not None else ""
             raise CommandError(f"{place}: {name!r} is missing{hint}")
     # Tables and notebooks write labels as 1 and 1.0.
-    if found["label"] not in (0, 1):
-        told, wrong = "true if the two values mean the same, else false", "label"
-    else:
-        told = "a text"
-        wrong = next((name for name in _TEXTS if type(found.get(name)) not in {str, type(None)}), "")
-    if wrong:
-        raise CommandError(f"{place}: {wrong!r} must be {told}, not {render(found[wrong], _SHOWN)}")
+    fits = {"label": found["label"] in (0, 1)}
+    fits |= {name: type(found.get(name)) in {str, type(None)} for name in _TEXTS}
+    for name in fits:
+        if not fits[name]:
+            told = "true if the two values mean the same, else false" if name == "label" else "a text"
+            raise CommandError(f"{place}: {name!r} must be {told}, not {render(found[name], _SHOWN)}")
     path, *words = map(found.get, _TEXTS)
-    item = JudgeItem(line, path or "", found["expected"], found["actual"], *words)
-    return Label(item, bool(found["label"]), place)
+    return JudgeItem(place, path or "", found["expected"], found["actual"], *words), bool(found["label"])
 
 
 # -- for people --------------------------------------------------------------------------------------------

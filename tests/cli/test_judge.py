@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.cli.judge import Label, read_labels
+from pytest_jsonmatch.cli.judge import read_labels
 from pytest_jsonmatch.cli.rules import _NO_FILE
 from pytest_jsonmatch.semantic.bench import _NO_JUDGE
 from pytest_jsonmatch.semantic.judging import JudgeItem
@@ -352,8 +352,8 @@ def test_labels_from_standard_input(labelled, command, monkeypatch):
 def test_labels_are_read(write):
     write(labels_jsonl=[pair("y", same=0, id=7, path=None, note="kept out"), pair([1], same=True, path="a")])
     assert read_labels("labels.jsonl") == [
-        Label(JudgeItem("1", "", "x", "y"), same=False, place="labels.jsonl:1"),
-        Label(JudgeItem("2", "a", "x", [1]), same=True, place="labels.jsonl:2"),
+        (JudgeItem("labels.jsonl:1", "", "x", "y"), False),
+        (JudgeItem("labels.jsonl:2", "a", "x", [1]), True),
     ]
 
 
