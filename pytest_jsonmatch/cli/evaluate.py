@@ -142,9 +142,9 @@ def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
     match = cast("MatchResult", record.match)  # a record is listed only if its comparison is kept
     passed = record.score is not None and record.score >= 1.0
     comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
-    own = {"signature": str(run.signature), "errors": () if record.error is None else (record.error,)}
+    signature, errors = str(run.signature), () if record.error is None else (record.error,)
     # Fabrications and valid answers are counted for the corpus as a whole.
-    comparison = replace(comparison, **own, presence={}, validity="")
+    comparison = replace(comparison, signature=signature, errors=errors, presence={}, validity="")
     if audit and not passed:
         comparison = comparison.audited(match)
     return Case.single(comparison, cluster=record.cluster, tags=record.tags)
