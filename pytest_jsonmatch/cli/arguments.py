@@ -205,11 +205,7 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
         "report: also validate answers against --schema as JSON Schema; a gate on valid_rate implies this",
         {"choices": ("report", "off")},
     ),
-    (
-        "--id-field NAME",
-        "the member that is a record's id; without it, records go by position",
-        {},
-    ),
+    ("--id-field NAME", "the member that is a record's id; without it, records go by position", {}),
     (
         "--cluster NAME",
         "the member of gold records that names their cluster: those of one cluster are not independent",

@@ -29,7 +29,6 @@ from pytest_jsonmatch.report.sheets import Cell, Rows, Said, Sheet
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Collection, Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 300
 _CONTEXT: Final = 6
+_NO_ACCEPT: Final = (
+    "gold records have no `accept`: name a file of options with --config, for its `accept` to take the value"
+)
 
 
 def run(options: Namespace) -> int:
@@ -53,14 +55,14 @@ def run(options: Namespace) -> int:
         raise CommandError("--answers: give the answers of at least two systems to compare with GOLD")
     gates = study_gates(options, {"suspects", "suspect_records"})
     if options.review:
-        check_review(Path(options.gold))
+        _check_review(Path(options.gold))
     found = _audited(options)
     about = (
         f"{name_of(options.gold)}: {count(found.records, 'record')}, answers of {len(found.systems)} systems"
     )
     code = finish(options, found, _gold_sheet(found, about), gates, on=count(found.records, "record"))
     if options.review:
-        review_suspects(found.found, options)
+        _review_suspects(found.found, options)
     return code
 
 
@@ -149,12 +151,10 @@ def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     return Sheet("jsonmatch audit --mutate", about, [Said(told), table, *notes])
 
 
-_NO_ACCEPT: Final = (
-    "gold records have no `accept`: name a file of options with --config, for its `accept` to take the value"
-)
+# -- the review: accepted values go into the gold -----------------------------------------------------------
 
 
-def check_review(gold: Path) -> None:
+def _check_review(gold: Path) -> None:
     """Refuse an impossible review before any work is done.
 
     Raises:
@@ -168,7 +168,7 @@ def check_review(gold: Path) -> None:
         raise CommandError("--review asks on the terminal, but there is none; leave it out to see the list")
 
 
-def review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
+def _review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
     """Ask about the suspects, those of a record together, and write the accepted values."""
     rules = None
     if options.config is not None:

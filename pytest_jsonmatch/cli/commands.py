@@ -97,6 +97,12 @@ def _compare(parser: Parser) -> None:
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
 
 
+def _tag(written: str) -> tuple[str, str]:
+    """Return the name and the path of a tag; a path without a name is its own name."""
+    name, equals, path = written.partition("=")
+    return name, path if equals else name
+
+
 @_command(
     "score a corpus of answers against gold records",
     "jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json",
@@ -113,6 +119,7 @@ def _evaluate(parser: Parser) -> None:
         "--by [NAME=]PATH",
         "the path of a tag in gold records, such as meta.source or source=meta.source: for figures by its "
         'values, and gates such as tags["source=phone"].f1 >= 0.9; repeatable',
+        type=_tag,
         action="append",
         default=[],
     )

@@ -15,7 +15,7 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
-from pytest_jsonmatch.cli.rules import comparing, gates_of, tags_by, was_asked
+from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
@@ -86,7 +86,7 @@ def _evaluated(
         keep=keep,
         progress=True,
         cluster=options.cluster,
-        tags=tags_by(options.by) or None,
+        tags=dict(options.by) or None,
         validate=validate,
         **rules,
     )
@@ -166,7 +166,7 @@ def _view(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
-        by=tuple(tags_by(options.by)),
+        by=tuple(dict(options.by)),
         details=details,
         notes=[f"{what}: {text}" for what, texts, _, _ in _notes(run, sides) for text in texts[:_SHOWN]],
     )

@@ -1,4 +1,4 @@
-"""JSON from files and standard input; errors begin with file:line:column."""
+"""Inputs of commands: JSON from files and standard input, modules, schemas; errors say file:line:column."""
 
 from __future__ import annotations
 
@@ -163,6 +163,9 @@ def read_config(written: str) -> dict[str, Any]:
     except ConfigurationError as error:
         raise CommandError(f"{name}: {error}") from None
     return found
+
+
+# -- modules, and schemas named by a module ----------------------------------------------------------------
 
 
 @contextmanager

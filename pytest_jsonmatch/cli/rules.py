@@ -18,6 +18,8 @@ from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
 if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Judge
 
+_NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
+
 
 @contextmanager
 def comparing(options: Namespace) -> Iterator[dict[str, Any]]:
@@ -52,19 +54,6 @@ def rules_of(options: Namespace) -> dict[str, Any]:
     return found
 
 
-def tags_by(texts: Sequence[str]) -> dict[str, str]:
-    """Return the paths of tags by name; a path without a name is its own name.
-
-    >>> tags_by(["currency", "source=meta.source"])
-    {'currency': 'currency', 'source': 'meta.source'}
-    """
-    found = {}
-    for text in texts:
-        name, equals, path = text.partition("=")
-        found[name] = path if equals else name
-    return found
-
-
 def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> list[Gate]:
     """Return the gates that texts express.
 
@@ -85,9 +74,6 @@ def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> 
         except GateError as error:
             raise CommandError(f"--gate {text!r}: {error.reason}") from None
     return found
-
-
-_NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
 
 
 @contextmanager

@@ -22,8 +22,6 @@ from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
 from pytest_jsonmatch.study.calibration import GROUPS, Bin, Estimate, Risk, Tally, Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered
