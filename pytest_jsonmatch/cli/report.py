@@ -37,8 +37,6 @@ from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.tags import tags_of, tags_of_case
 
 _SUFFIXES: Final = frozenset({".json", ".jsonl"})
-_OF_CASE: Final = ("case", "metric", "passed")
-"""The first columns of a table; those of the tags and then those of the field follow."""
 _WORST: Final = 10
 """At most this many cases that compared nothing are named."""
 _UNSCORED: Final = "failed before comparing"
@@ -224,7 +222,7 @@ def _table_of(results: ResultSet, form: str) -> bytes:
 def _columns(results: ResultSet) -> dict[str, list[Any]]:
     """Return the columns; if a case has several runs, its figures are of all of them together."""
     tags = sorted({tag.partition("=")[0] for tag in tags_of(results)})
-    names = *_OF_CASE, *(f"tags.{name}" for name in tags)
+    names = *("case", "metric", "passed"), *(f"tags.{name}" for name in tags)
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *field_columns({}))}
     for case in results.cases:
         values = [_values(case, name) for name in tags]

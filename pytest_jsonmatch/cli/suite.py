@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.mutate import SuiteAudit
 
 # This process has imported the package, so pytest can't rewrite its assertions; there are none.
-_ARGUMENTS: Final = (
+_ARGUMENTS: Final = [
     "-p",
     "jsonmatch",
     "--collect-only",
     "-q",
     "-W",
     "ignore::pytest.PytestAssertRewriteWarning",
-)
+]
 _LEFT_OUT: Final = ("skip", "skipif", "xfail")
 _BROKEN: Final = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.INTERRUPTED}
 
