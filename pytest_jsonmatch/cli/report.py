@@ -222,7 +222,7 @@ def _table_of(results: ResultSet, form: str) -> bytes:
 def _columns(results: ResultSet) -> dict[str, list[Any]]:
     """Return the columns; if a case has several runs, its figures are of all of them together."""
     tags = sorted({tag.partition("=")[0] for tag in tags_of(results)})
-    names = *("case", "metric", "passed"), *(f"tags.{name}" for name in tags)
+    names = "case", "metric", "passed", *(f"tags.{name}" for name in tags)
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *field_columns({}))}
     for case in results.cases:
         values = [_values(case, name) for name in tags]
