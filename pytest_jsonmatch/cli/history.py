@@ -143,9 +143,9 @@ def _chart(
         Series(name, sorted([*enumerate(values, 1), *gaps], key=itemgetter(0))) for name, values in lines
     ]
     names = {name for name, _ in lines}
-    marks: dict[float, str] = {}
+    marks: dict[float, list[str]] = {}
     for each in changes:
         if each.figure in names:
-            told = marks.get(each.run + 0.5)
-            marks[each.run + 0.5] = each.figure if told is None else f"{told}, {each.figure}"
-    return Chart(title, "run", "mean", series, marks=[*marks.items()], only_on_page=True)
+            marks.setdefault(each.run + 0.5, []).append(each.figure)
+    labels = [(at, ", ".join(figures)) for at, figures in marks.items()]
+    return Chart(title, "run", "mean", series, marks=labels, only_on_page=True)
