@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, final
 
-from pytest_jsonmatch.engine.result.figures import aggregates, f_beta, plain_matches
+from pytest_jsonmatch.engine.result.figures import aggregates, plain_matches
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, MATCH, MISMATCH, NOT_ASKED, PENDING
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
@@ -33,7 +33,6 @@ class Triage:
 
     Args:
         limits: from `read_limits`.
-        beta: check F-beta against the limit of `score`; None: the metric's own score.
 
     Questions inside unordered arrays, and those of comparators that ask no judge, are always asked first:
     the pairing of elements depends on them.
@@ -43,11 +42,10 @@ class Triage:
     0
     """
 
-    __slots__ = ("_beta", "_limits", "_reduce", "_rounds", "saved")
+    __slots__ = ("_limits", "_reduce", "_rounds", "saved")
 
-    def __init__(self, limits: Limits, *, beta: float | None = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._beta = beta
         self._reduce = "f1"
         self._rounds = 0
         self.saved = 0
@@ -97,8 +95,6 @@ class Triage:
         """Tell whether every limit would be reached with these verdicts."""
         findings = view.findings(verdict)
         figures = figures_of(total_of((view.plain, *(each.sums for each in findings))), self._reduce)
-        if self._beta is not None:
-            figures = figures._replace(score=f_beta(figures.precision, figures.recall, self._beta))
 
         def means() -> Mapping[str, float | None]:
             by_node = aggregates(view.matches, findings)

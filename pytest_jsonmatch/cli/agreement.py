@@ -6,7 +6,8 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.records import open_golds
-from pytest_jsonmatch.cli.studies import finish, study_gates, study_rules
+from pytest_jsonmatch.cli.rules import comparing
+from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
@@ -33,7 +34,7 @@ def run(options: Namespace) -> int:
     from pytest_jsonmatch.study.agreement import FIGURES, measure_agreement
 
     gates = study_gates(options, FIGURES)
-    with study_rules(options) as rules:
+    with comparing(options) as rules:
         study = measure_agreement(open_golds(options.gold), **rules)
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
 

@@ -1,10 +1,15 @@
-"""What all commands share: the parser, the exit codes and the error for bad input."""
+"""What commands share: the parser, exit codes, the error for bad input, and a table of options."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
+from pytest_jsonmatch.commandline import number_reader, read_confidence
+from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 FINE: Final = 0
@@ -27,7 +32,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose help shows examples and the exit codes, and whose errors are one line.
 
     Args:
-        examples: command lines, one per line.
+        examples: command lines.
         **others: as for `argparse.ArgumentParser`.
 
     The parsers of its subcommands are of this class too.
@@ -38,8 +43,8 @@ class Parser(argparse.ArgumentParser):
     SystemExit: 2
     """
 
-    def __init__(self, *, examples: str = "", **others: Any) -> None:
-        indented = "".join(f"  {line}\n" for line in examples.splitlines())
+    def __init__(self, *, examples: Sequence[str] = (), **others: Any) -> None:
+        indented = "".join(f"  {line}\n" for line in examples)
         super().__init__(
             epilog=f"examples:\n{indented}\n{EXIT_CODES}" if examples else EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -89,3 +94,136 @@ def add(parser: Any, usage: str, text: str = "", **settings: Any) -> None:
         if not settings.keys() & {"action", "choices"}:
             settings["action"] = "store_true"
     parser.add_argument(*names, help=text, **settings)
+
+
+FORMS: Final = ("text", "json", "html", "markdown")
+
+
+def add_options(parser: Parser, *names: str, **helps: str) -> None:
+    """Add options of the table.
+
+    Args:
+        parser: the parser of the command.
+        *names: as on the command line, such as "--gate".
+        **helps: help texts, by name without dashes, of options that each command describes differently.
+
+    >>> parser = Parser()
+    >>> add_options(parser, "--gate", "--output", verbose="show more")
+    >>> parser.parse_args(["--gate", "f1 >= 0.9", "-o", "a.json", "-vv"]).verbose
+    2
+    """
+    told = {f"--{name.replace('_', '-')}": text for name, text in helps.items()}
+    for name in (*names, *told):
+        usage, text, settings = _OPTIONS[name]
+        add(parser, usage, told.get(name, text), **settings)
+
+
+def add_rules(parser: Parser, *names: str, **helps: str) -> None:
+    """Add the options that `rules.comparing` reads, on rules and the judge, and others of the table."""
+    add_options(parser, "--metric", "--schema", "--config", "--nulls", "-p", *names, **helps)
+    add_judge(parser)
+
+
+def add_judge(parser: Parser) -> None:
+    """Add the options of the judge.
+
+    >>> parser = Parser()
+    >>> add_judge(parser)
+    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini", "--judge-mode", "cached"]).judge_mode
+    'cached'
+    """
+    who = parser.add_mutually_exclusive_group()
+    add(who, "--judge-model NAME", "the model to ask whether values mean the same (docs/judge.md)")
+    told = "your own judge: an object with judge(items), or a function of one item"
+    add(who, "--judge-from MODULE:NAME", told)
+    add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
+    told = "a setting of the model, such as max_calls=200 or base_url=http://localhost:11434/v1; repeatable"
+    add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
+    told = "live: ask (the default); cached: use only verdicts from the cache; off: use no judge"
+    add(parser, "--judge-mode", told, choices=("live", "cached", "off"))
+
+
+def add_study_options(parser: Parser) -> None:
+    """Add the options that all studies take."""
+    names = "--gate", "--html", "--json", "--color", "--no-color", "--output"
+    add_options(parser, *names, verbose="show all rows of tables")
+
+
+share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0 to 1")
+STDOUT: Final = "-"
+
+
+def target(written: str) -> Path | None:
+    """Return the file that an option names; None for "-", standard output."""
+    return None if written == STDOUT else output_file(written)
+
+
+def output_file(written: str) -> Path:
+    """Return the file that an option names. It must be writable: no hour of work should end in an error."""
+    path, folder = Path(written), Path(os.path.realpath(written)).parent
+    why = ""
+    if written == STDOUT:
+        why = "standard output is for the report; name a file"
+    elif path.is_dir():
+        why = "is a directory"
+    elif not folder.is_dir():
+        why = "no such file or directory"
+    elif (path.is_file() or not path.exists()) and not os.access(folder, os.W_OK):
+        why = "permission denied"
+    if why:
+        raise argparse.ArgumentTypeError(f"{written}: {why}")
+    return path
+
+
+_MANY: Final = {"action": "append", "default": []}
+_ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
+    ("--metric NAME", f"the metric (default: {METRIC})", {"default": METRIC}),
+    (
+        "--schema SCHEMA",
+        "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
+        {},
+    ),
+    ("--config FILE", "a JSON file with options of the metric, or a configuration of structeval", {}),
+    (
+        "--nulls",
+        "absent: a null member counts as missing; value: null is a value like any other",
+        {"choices": ("value", "absent")},
+    ),
+    ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
+    (
+        "-p MODULE",
+        "a module with the hook pytest_jsonmatch_register; repeatable",
+        {"dest": "plugins", **_MANY},
+    ),
+    (
+        "--gate EXPR",
+        "a limit on a figure, such as 'f1 >= 0.9'; exit with code 1 if it fails; repeatable",
+        {"dest": "gates", **_MANY},
+    ),
+    (
+        "--validate",
+        "report: also validate answers against --schema as JSON Schema; a gate on valid_rate implies this",
+        {"choices": ("report", "off")},
+    ),
+    ("--id-field NAME", "the member that is a record's id; without it, records go by position", {}),
+    (
+        "--cluster NAME",
+        "the member of gold records that names their cluster: those of one cluster are not independent",
+        {},
+    ),
+    ("--by TAG", "show figures by the values of a tag, such as source; repeatable", _MANY),
+    ("--confidence SHARE", "confidence level (default: 0.95)", {"type": read_confidence, "default": 0.95}),
+    ("--report", "", {"choices": FORMS, "default": "text"}),
+    ("-v --verbose", "", {"action": "count", "default": 0}),
+    (
+        "--color",
+        "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are respected",
+        {"choices": ("auto", "always", "never"), "default": "auto"},
+    ),
+    ("--no-color", "same as --color never", {"dest": "color", "action": "store_const", "const": "never"}),
+    ("--html FILE", "also write an HTML page", {"type": output_file}),
+    ("--json FILE", "also write the results as JSON", {"type": output_file}),
+    ("-o --output FILE", "write to a file, in one step, instead of standard output", {"type": target}),
+)
+"""The options: usage and help text, and the other settings of `add_argument`."""
+_OPTIONS: Final = {next((name for name in row[0].split() if name[:2] == "--"), "-p"): row for row in _ROWS}

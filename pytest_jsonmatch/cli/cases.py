@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.inputs import resolved_schema
 from pytest_jsonmatch.cli.output import write_output
-from pytest_jsonmatch.cli.sources import resolved_schema
 from pytest_jsonmatch.golden.editor import completed
 from pytest_jsonmatch.golden.files import UNLIMITED, Bounds
 from pytest_jsonmatch.golden.loader import load_cases

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
-from pytest_jsonmatch.cli.arguments import Parser, add
-from pytest_jsonmatch.cli.options import (
-    RULES,
+from pytest_jsonmatch.cli.arguments import (
     STDOUT,
+    Parser,
+    add,
     add_judge,
     add_options,
+    add_rules,
     add_study_options,
     share,
 )
@@ -28,25 +29,64 @@ FILE_FORMS: Final = {
     "parquet": "the same table as Parquet",
 }
 """The forms of a result file besides text; polars or pandas write the last two."""
+_SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
 OF_RUN: Final = -1.0
 """What `--pass-rate` without a number means to `jsonmatch plan`: take the pass rate of the run."""
+_Adder: TypeAlias = Callable[[Parser], None]
 
 
-# Each function adds the arguments of the subcommand that it is named after.
+@final
+class Command(NamedTuple):
+    """A subcommand: the function that adds its arguments, its line of help, and its examples."""
+
+    add_arguments: _Adder
+    text: str
+    examples: Sequence[str]
 
 
+COMMANDS: Final[dict[str, Command]] = {}
+"""The subcommands, by name.
+
+`jsonmatch compare` is run by the function `run` of the module `compare`, and `jsonmatch schema infer` by the
+function `infer` of the module `schema`: each takes the parsed options and returns the exit code.
+"""
+_GROUPS: Final = {
+    "schema": "eval schemas: infer, resolve, annotate, validate",
+    "judge": "the judge: how far it agrees with people",
+    "cases": "golden cases: the JSON Schema of the format, for editors",
+}
+"""The groups of subcommands, with their lines of help."""
+
+
+def _command(text: str, *examples: str) -> Callable[[_Adder], _Adder]:
+    """Return a decorator of the function that adds the arguments of the subcommand it is named after."""
+
+    def register(add_arguments: _Adder) -> _Adder:
+        name = add_arguments.__name__[1:].replace("_", " ")
+        COMMANDS[name] = Command(add_arguments, text, examples)
+        return add_arguments
+
+    return register
+
+
+@_command("write a small suite of golden cases to start from", "jsonmatch init", "jsonmatch init tests/evals")
 def _init(parser: Parser) -> None:
     add(parser, "FOLDER", "default: evals", nargs="?", type=Path, default=Path("evals"))
 
 
+@_command(
+    "compare two JSON files",
+    "jsonmatch compare answer.json expected.json",
+    "jsonmatch compare answer.txt expected.json --metric json_similarity --threshold 0.9",
+    "jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json",
+)
 def _compare(parser: Parser) -> None:
-    add(parser, "ACTUAL", "the answer: JSON, or text that contains JSON; - for stdin", nargs="?")
-    add(parser, "EXPECTED", "the right value: JSON; - for stdin", nargs="?")
-    add(parser, "--test FILE", "ACTUAL, as structeval calls it")
-    add(parser, "--gt FILE", "EXPECTED, as structeval calls it")
-    add_options(parser, *RULES, "--repair")
-    add_judge(parser)
-    add(parser, "--judge-triage", "ask the judge only what can change whether --threshold is reached")
+    actual, expected = parser.add_mutually_exclusive_group(), parser.add_mutually_exclusive_group()
+    add(actual, "ACTUAL", "the answer: JSON, or text that contains JSON; - for stdin", nargs="?")
+    add(expected, "EXPECTED", "the right value: JSON; - for stdin", nargs="?")
+    add(actual, "--test FILE", "ACTUAL, as structeval calls it")
+    add(expected, "--gt FILE", "EXPECTED, as structeval calls it")
+    add_rules(parser, "--repair")
     told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
     add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
     told = "show F-beta, and apply the threshold to it: above 1 recall counts for more, below 1 precision"
@@ -57,22 +97,33 @@ def _compare(parser: Parser) -> None:
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
 
 
+def _tag(written: str) -> tuple[str, str]:
+    """Return the name and the path of a tag; a path without a name is its own name."""
+    name, equals, path = written.partition("=")
+    return name, path if equals else name
+
+
+@_command(
+    "score a corpus of answers against gold records",
+    "jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json",
+    "jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'",
+    "jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json",
+)
 def _evaluate(parser: Parser) -> None:
     told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
     add(parser, "ACTUAL", told)
     add(parser, "EXPECTED", "the gold records, in the same forms")
-    told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--repair", "--gate", "--validate", "--cluster", id_field=told)
+    add_rules(parser, "--id-field", "--repair", "--gate", "--validate", "--cluster")
     add(
         parser,
         "--by [NAME=]PATH",
         "the path of a tag in gold records, such as meta.source or source=meta.source: for figures by its "
         'values, and gates such as tags["source=phone"].f1 >= 0.9; repeatable',
+        type=_tag,
         action="append",
         default=[],
     )
-    add_judge(parser)
-    add(parser, "--json FILE", "write a result file, for jsonmatch diff")
+    add_options(parser, json="write a result file, for jsonmatch diff")
     told = "the records to keep as cases in the result file: the ten worst (the default), or all, in memory"
     add(parser, "--keep", told, choices=("worst", "all"), default="worst")
     forms = "text for people (the default), the result file, an HTML page, Markdown for pull requests"
@@ -80,6 +131,14 @@ def _evaluate(parser: Parser) -> None:
     add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
 
 
+@_command(
+    "show a result file as text, an HTML page, Markdown or a table",
+    "jsonmatch report results.json",
+    "jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'",
+    "jsonmatch report results.json --html report.html",
+    "jsonmatch report results.json --csv fields.csv",
+    "jsonmatch report --schema > results.schema.json",
+)
 def _report(parser: Parser) -> None:
     add(parser, "RESULT", "a result file; - for stdin", nargs="?")
     form = parser.add_mutually_exclusive_group()
@@ -95,6 +154,13 @@ def _report(parser: Parser) -> None:
     add_options(parser, "--by", "--color", "--output", verbose=told)
 
 
+@_command(
+    "compare result files, of corpora or of pytest runs",
+    "jsonmatch diff yesterday.json today.json",
+    "jsonmatch diff main.json today.json --max-drop 0.02",
+    "jsonmatch diff main.json small.json large.json tuned.json",
+    "pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json today.json -v",
+)
 def _diff(parser: Parser) -> None:
     add(parser, "BEFORE", "the result file of the earlier run", type=Path)
     told = "the result file of the later run; several are candidates, judged together"
@@ -107,6 +173,12 @@ def _diff(parser: Parser) -> None:
     add_options(parser, "--color", "--output", verbose="name every case and field that changed")
 
 
+@_command(
+    "find gold that is likely wrong, and errors that a suite would not notice",
+    "jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id",
+    "jsonmatch audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review",
+    "jsonmatch audit --mutate tests/golden --gate 'noticed >= 0.95'",
+)
 def _audit(parser: Parser) -> None:
     told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
     add(parser, "GOLD", told, nargs="?")
@@ -123,12 +195,16 @@ def _audit(parser: Parser) -> None:
     )
     add(parser, "--mutate PATH", told, nargs="+")
     add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
-    told = "the member that pairs a record with its answers; without it they are paired by position"
-    add_options(parser, *RULES, "--repair", id_field=told)
-    add_judge(parser)
+    add_rules(parser, "--id-field", "--repair")
     add_study_options(parser)
 
 
+@_command(
+    "plan how many cases it takes to prove a drop, or to know a figure well",
+    "jsonmatch plan main.json --drop 0.02",
+    "jsonmatch plan main.json --pass-rate --precision 0.03",
+    "jsonmatch plan --pass-rate 0.9 --drop 0.05",
+)
 def _plan(parser: Parser) -> None:
     add(parser, "RUN", "a result file: what the cases are like", dest="results", type=Path, nargs="?")
     told = "a second run of the same cases: how much they vary by themselves"
@@ -138,19 +214,30 @@ def _plan(parser: Parser) -> None:
     told = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
     add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
     told = "the share of runs in which the drop must be proven (default: 0.8)"
-    add(parser, "--power SHARE", told, type=share, default=0.8)
+    inside = number_reader(lambda found: 0 < found < 1, "not a share above 0 and below 1, such as 0.8")
+    add(parser, "--power SHARE", told, type=inside, default=0.8)
     add_options(parser, "--confidence", "--color", "--output", html="also write the plan as an HTML page")
 
 
+@_command(
+    "measure how far annotators agree: percent, kappa, alpha, by field",
+    "jsonmatch agreement ann.jsonl bob.jsonl --id-field id",
+    "jsonmatch agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html",
+    "jsonmatch agreement ann.jsonl bob.jsonl --gate 'alpha >= 0.8' --gate 'fields[\"total\"].alpha >= 0.9'",
+)
 def _agreement(parser: Parser) -> None:
     told = "one annotator's records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
-    told = "the member that is a document's id; without it records are paired by position"
-    add_options(parser, *RULES, id_field=told)
-    add_judge(parser)
+    add_rules(parser, "--id-field")
     add_study_options(parser)
 
 
+@_command(
+    "find gold records that occur in prompts or training text, and near duplicates",
+    "jsonmatch overlap gold.jsonl --with prompts/ train.jsonl",
+    "jsonmatch overlap test.jsonl train.jsonl --id-field id --gate 'leaks == 0'",
+    "jsonmatch overlap gold/ --with prompts/ --gate 'contaminated == 0' --html overlap.html",
+)
 def _overlap(parser: Parser) -> None:
     told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
@@ -158,15 +245,26 @@ def _overlap(parser: Parser) -> None:
     add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
     told = "records are near duplicates if one, as the answer to the other, scores this much (default: 0.9)"
     add(parser, "--near SCORE", told, type=share, default=0.9)
-    add_options(parser, *RULES, id_field="the member that is a record's id; without it, the position is")
+    add_rules(parser, "--id-field")
     add_study_options(parser)
 
 
+@_command(
+    "show figures over many runs, and when they changed",
+    "jsonmatch history results/*.json",
+    "jsonmatch history results/*.json --html history.html --gate 'drops == 0'",
+)
 def _history(parser: Parser) -> None:
     add(parser, "RESULT", "the result files, one per run", nargs="+", type=Path)
     add_study_options(parser)
 
 
+@_command(
+    "measure what confidences in answers are worth, and which answers may skip review",
+    "jsonmatch confidence answers.jsonl gold.jsonl --id-field id",
+    "jsonmatch confidence answers.jsonl gold.jsonl --confidence 'confidence_score.{path}' --max-error 0.01",
+    "jsonmatch confidence answers.jsonl gold.jsonl --cost wrong=100,review=1 --gate 'auroc >= 0.8'",
+)
 def _confidence(parser: Parser) -> None:
     told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
     add(parser, "ANSWERS", told, dest="actual")
@@ -182,51 +280,87 @@ def _confidence(parser: Parser) -> None:
     add(parser, "--cost wrong=100,review=1", told)
     told = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", told, type=share, default=1.0)
-    told = "the member that pairs a record with its answer; without it they are paired by position"
-    add_options(parser, *RULES, "--repair", "--cluster", id_field=told)
-    add_judge(parser)
+    add_rules(parser, "--id-field", "--repair", "--cluster")
     add_study_options(parser)
 
 
+@_command(
+    "test whether new records are still like the old ones, field by field",
+    "jsonmatch shift july.jsonl june.jsonl",
+    "jsonmatch shift july/ gold/ --html shift.html",
+    "jsonmatch shift july.jsonl june.jsonl --gate 'effect <= 0.2' --gate 'unseen == 0'",
+)
 def _shift(parser: Parser) -> None:
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
     add(parser, "OLD", "the records to compare them with, in the same forms")
     add_study_options(parser)
 
 
+@_command(
+    "write the schema of gold records: types, members, and which members are required",
+    "jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json",
+    "jsonmatch schema infer gold/ > receipt.schema.json",
+)
 def _schema_infer(parser: Parser) -> None:
     add(parser, "GOLD", "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for stdin")
     add(parser, "--annotate", "add to every leaf the comparator of its type")
     add_options(parser, "--output")
 
 
-def _schema_changed(parser: Parser) -> None:
+@_command(
+    "write an equivalent schema without $ref and allOf",
+    "jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
+)
+def _schema_resolve(parser: Parser) -> None:
     add(parser, "SCHEMA", _SCHEMA)
     add_options(parser, "--output")
 
 
+@_command(
+    "write a resolved schema, and add the comparator of its type to every leaf that has none",
+    "jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
+)
+def _schema_annotate(parser: Parser) -> None:
+    add(parser, "SCHEMA", _SCHEMA)
+    add_options(parser, "--output")
+
+
+@_command(
+    "report what is wrong with an eval schema, and which gold records do not fit it",
+    "jsonmatch schema validate receipt.eval.json",
+    "jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id",
+)
 def _schema_validate(parser: Parser) -> None:
     add(parser, "SCHEMA", _SCHEMA)
     add(parser, "--gold GOLD", "gold records to check against it, in the forms that infer reads")
-    add_options(parser, "-p", id_field="the member by which messages name records")
+    add_options(parser, "-p", "--id-field")
     add(parser, "--strict-types", "make a value of another type an error")
 
 
-_SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
-
-
+@_command(
+    "compare a judge's verdicts with people's labels: accuracy, Cohen's kappa, by field",
+    "jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
+    "jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
+    "jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'",
+)
 def _judge_calibrate(parser: Parser) -> None:
     add(
         parser,
         "LABELS",
         "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
-        "optionally path, description, criterion and id; - for stdin",
+        "optionally path, description and criterion; - for stdin",
     )
-    add_judge(parser, modes=("live", "cached"))
+    add_judge(parser)
     add_options(parser, "-p", confidence="the confidence level of the intervals (default: 0.95)")
     add_study_options(parser)
 
 
+@_command(
+    "write the JSON Schema of golden files, for editors",
+    "jsonmatch cases schema > golden-cases.schema.json",
+    "jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json",
+    "jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json",
+)
 def _cases_schema(parser: Parser) -> None:
     known = parser.add_mutually_exclusive_group()
     told = "golden files: each `expected` in them gets the schema that its `schema` names"
@@ -236,220 +370,33 @@ def _cases_schema(parser: Parser) -> None:
     add_options(parser, "--output")
 
 
+@_command(
+    "write the first line of a golden file: the comment that names its schema for editors",
+    "jsonmatch cases header golden-cases.schema.json",
+    "jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml",
+)
 def _cases_header(parser: Parser) -> None:
     add(parser, "SCHEMA", "the path of the schema, or its URL")
     add(parser, "FILE", "the golden file that the path is made relative to", nargs="?")
 
 
+@_command(
+    "write a script that lets a shell complete this command",
+    "jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch",
+    "jsonmatch completion zsh > ~/.zfunc/_jsonmatch",
+    "jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish",
+)
 def _completion(parser: Parser) -> None:
     add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
 
 
-@final
-class Command(NamedTuple):
-    """A subcommand: the function that adds its arguments, its line of help, and its examples.
-
-    A group of subcommands adds none; its members follow it, and their names begin with its own.
-    """
-
-    add_arguments: Callable[[Parser], None] | None
-    text: str
-    examples: str = ""
-
-
-COMMANDS: Final[Mapping[str, Command]] = {
-    "init": Command(
-        _init,
-        "write a small suite of golden cases to start from",
-        """\
-jsonmatch init
-jsonmatch init tests/evals
-""",
-    ),
-    "compare": Command(
-        _compare,
-        "compare two JSON files",
-        """\
-jsonmatch compare answer.json expected.json
-jsonmatch compare answer.txt expected.json --metric json_similarity --threshold 0.9
-jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json
-curl -s https://example.org/receipt/7 | jsonmatch compare - expected.json
-""",
-    ),
-    "evaluate": Command(
-        _evaluate,
-        "score a corpus of answers against gold records",
-        """\
-jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json
-jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'
-jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json
-""",
-    ),
-    "report": Command(
-        _report,
-        "show a result file as text, an HTML page, Markdown or a table",
-        """\
-jsonmatch report results.json
-jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'
-jsonmatch report results.json --html report.html
-jsonmatch report results.json --markdown > report.md
-jsonmatch report results.json --csv fields.csv
-jsonmatch report --schema > results.schema.json
-""",
-    ),
-    "diff": Command(
-        _diff,
-        "compare result files, of corpora or of pytest runs",
-        """\
-jsonmatch diff yesterday.json today.json
-jsonmatch diff main.json today.json --max-drop 0.02
-jsonmatch diff main.json small.json large.json tuned.json
-pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json today.json -v
-""",
-    ),
-    "audit": Command(
-        _audit,
-        "find gold that is likely wrong, and errors that a suite would not notice",
-        """\
-jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id
-jsonmatch audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review
-jsonmatch audit --mutate tests/golden --gate 'noticed >= 0.95'
-""",
-    ),
-    "plan": Command(
-        _plan,
-        "plan how many cases it takes to prove a drop, or to know a figure well",
-        """\
-jsonmatch plan main.json --drop 0.02
-jsonmatch plan main.json today.json --drop 0.05 --html plan.html
-jsonmatch plan main.json --pass-rate --precision 0.03
-jsonmatch plan --pass-rate 0.9 --drop 0.05
-""",
-    ),
-    "agreement": Command(
-        _agreement,
-        "measure how far annotators agree: percent, kappa, alpha, by field",
-        """\
-jsonmatch agreement ann.jsonl bob.jsonl --id-field id
-jsonmatch agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html
-jsonmatch agreement ann.jsonl bob.jsonl --gate 'alpha >= 0.8' --gate 'fields["total"].agreement >= 0.95'
-""",
-    ),
-    "overlap": Command(
-        _overlap,
-        "find gold records that occur in prompts or training text, and near duplicates",
-        """\
-jsonmatch overlap gold.jsonl --with prompts/ train.jsonl
-jsonmatch overlap test.jsonl train.jsonl --id-field id --gate 'leaks == 0'
-jsonmatch overlap gold/ --with prompts/ --gate 'contaminated == 0' --html overlap.html
-""",
-    ),
-    "history": Command(
-        _history,
-        "show figures over many runs, and when they changed",
-        """\
-jsonmatch history results/*.json
-jsonmatch history results/*.json --html history.html --gate 'drops == 0'
-""",
-    ),
-    "confidence": Command(
-        _confidence,
-        "measure what confidences in answers are worth, and which answers may skip review",
-        """\
-jsonmatch confidence answers.jsonl gold.jsonl --id-field id
-jsonmatch confidence answers.jsonl gold.jsonl --confidence 'confidence_score.{path}' --max-error 0.01
-jsonmatch confidence answers.jsonl gold.jsonl --cost wrong=100,review=1 --gate 'auroc >= 0.8'
-""",
-    ),
-    "shift": Command(
-        _shift,
-        "test whether new records are still like the old ones, field by field",
-        """\
-jsonmatch shift july.jsonl june.jsonl
-jsonmatch shift july/ gold/ --html shift.html
-jsonmatch shift july.jsonl june.jsonl --gate 'effect <= 0.2' --gate 'unseen == 0'
-""",
-    ),
-    "schema": Command(None, "eval schemas: infer, resolve, annotate, validate"),
-    "schema infer": Command(
-        _schema_infer,
-        "write the schema of gold records: types, members, and which members are required",
-        """\
-jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json
-jsonmatch schema infer gold/ > receipt.schema.json
-""",
-    ),
-    "schema resolve": Command(
-        _schema_changed,
-        "write an equivalent schema without $ref and allOf",
-        "jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
-    ),
-    "schema annotate": Command(
-        _schema_changed,
-        "write a resolved schema, and add the comparator of its type to every leaf that has none",
-        "jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
-    ),
-    "schema validate": Command(
-        _schema_validate,
-        "report what is wrong with an eval schema, and which gold records do not fit it",
-        """\
-jsonmatch schema validate receipt.eval.json
-jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id
-""",
-    ),
-    "judge": Command(None, "the judge: how far it agrees with people"),
-    "judge calibrate": Command(
-        _judge_calibrate,
-        "compare a judge's verdicts with people's labels: accuracy, Cohen's kappa, by field",
-        """\
-jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl
-jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache kept.jsonl --gate 'kappa >= 0.7'
-jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'
-echo '{"expected": "New York", "actual": "NYC", "label": true, "path": "city"}' >> labels.jsonl
-""",
-    ),
-    "cases": Command(None, "golden cases: the JSON Schema of the format, for editors"),
-    "cases schema": Command(
-        _cases_schema,
-        "write the JSON Schema of golden files, for editors",
-        """\
-jsonmatch cases schema > golden-cases.schema.json
-jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json
-jsonmatch cases schema --expected shop.models:Receipt --output receipts.schema.json
-jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json
-""",
-    ),
-    "cases header": Command(
-        _cases_header,
-        "write the first line of a golden file: the comment that names its schema for editors",
-        """\
-jsonmatch cases header golden-cases.schema.json
-jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml
-""",
-    ),
-    "completion": Command(
-        _completion,
-        "write a script that lets a shell complete this command",
-        """\
-jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch
-jsonmatch completion zsh > ~/.zfunc/_jsonmatch
-jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish
-""",
-    ),
-}
-"""The subcommands, by name.
-
-`jsonmatch compare` is run by the function `run` of the module `compare`, and `jsonmatch schema infer` by the
-function `infer` of the module `schema`: each takes the parsed options and returns the exit code.
-"""
-
-_EXAMPLES: Final = """\
-jsonmatch init
-jsonmatch compare answer.json expected.json
-jsonmatch evaluate answers.jsonl gold.jsonl --gate 'f1 >= 0.9'
-jsonmatch diff yesterday.json today.json
-jsonmatch cases schema > golden-cases.schema.json
-"""
+_EXAMPLES: Final = (
+    "jsonmatch init",
+    "jsonmatch compare answer.json expected.json",
+    "jsonmatch evaluate answers.jsonl gold.jsonl --gate 'f1 >= 0.9'",
+    "jsonmatch diff yesterday.json today.json",
+    "jsonmatch cases schema > golden-cases.schema.json",
+)
 
 
 def full_parser() -> Parser:
@@ -465,10 +412,14 @@ def full_parser() -> Parser:
     commands = {"": parser.add_commands()}
     for name, (add_arguments, text, examples) in COMMANDS.items():
         group, _, word = name.rpartition(" ")
-        described = f"{text[0].upper()}{text[1:]}."
-        command = commands[group].add_parser(word, help=text, description=described, examples=examples)
-        if add_arguments is None:
-            commands[name] = command.add_commands()
-        else:
-            add_arguments(command)
+        if group not in commands:
+            commands[group] = _added(commands[""], group, _GROUPS[group]).add_commands()
+        add_arguments(_added(commands[group], word, text, examples))
+    return parser
+
+
+def _added(commands: Any, word: str, text: str, examples: Sequence[str] = ()) -> Parser:
+    """Add the parser of a subcommand."""
+    described = f"{text[0].upper()}{text[1:]}."
+    parser: Parser = commands.add_parser(word, help=text, description=described, examples=examples)
     return parser

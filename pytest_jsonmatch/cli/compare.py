@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage, triage_of
 from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
-from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rules import rules_of
+from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
 from pytest_jsonmatch.engine.result.match import MatchResult
@@ -37,6 +35,7 @@ from pytest_jsonmatch.results.comparison import Case, Comparison
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.semantic.bench import Bench
 
 _CONTAINERS: Final = (30, 1000)
 """The most objects and arrays that are shown with -v, and with -vv."""
@@ -46,8 +45,8 @@ def run(options: Namespace) -> int:
     """Run `jsonmatch compare`."""
     actual, expected = _sides(options)
     check_form(options.report)
-    with plugins(options):
-        result = _compared(actual, expected, options)
+    with judging(options) as judge:
+        result = _compared(actual, expected, options, judge)
     figure = Measured("score", result.score, options.threshold)
     if options.beta is not None:
         figure = Measured(f"F{options.beta:g}", result.f_beta(options.beta), options.threshold)
@@ -68,37 +67,29 @@ def run(options: Namespace) -> int:
 
 
 def _sides(options: Namespace) -> tuple[str, str]:
-    if (options.test is not None or options.gt is not None) and options.actual is None:
-        if options.test is None or options.gt is None:
-            missing = "--test" if options.test is None else "--gt"
-            raise CommandError(f"{missing} is missing: --test and --gt go together")
-        actual, expected = options.test, options.gt
-    elif options.test is not None or options.gt is not None:
-        raise CommandError("give ACTUAL EXPECTED or --test and --gt, not both")
-    elif options.expected is None:
-        raise CommandError(f"two files are needed, ACTUAL and EXPECTED (see {options.command} --help)")
-    else:
-        actual, expected = options.actual, options.expected
+    actual = options.test if options.actual is None else options.actual
+    expected = options.gt if options.expected is None else options.expected
+    if actual is None or expected is None:
+        told = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
+        raise CommandError(f"{told} (see {options.command} --help)")
     refuse_two_stdins(actual, expected)
     return actual, expected
 
 
-def _compared(actual: str, expected: str, options: Namespace) -> MatchResult:
+def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> MatchResult:
     from pytest_jsonmatch.api import prepare
 
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
-    judge, triage = bench_of(options), triage_of(options)
     right = value_of(expected)
     found, notes = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
     right, found = with_texts_read(plan, right), with_texts_read(plan, found)
     try:
-        outcome = answered(plan, right, found, judge, triage)
+        outcome = answered(plan, right, found, judge)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
-    tell_usage(judge, 0 if triage is None else triage.saved)
     notes += keyless(plan.standing, right)
     result = MatchResult(plan, (right, found), outcome, notes)
     patterns = patterns_of(rules)

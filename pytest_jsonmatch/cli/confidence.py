@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import name_of
+from pytest_jsonmatch.cli.inputs import imported, name_of
 from pytest_jsonmatch.cli.records import open_sides
-from pytest_jsonmatch.cli.sources import imported
-from pytest_jsonmatch.cli.studies import finish, noted, study_gates, study_rules
+from pytest_jsonmatch.cli.rules import comparing
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, score_text
 from pytest_jsonmatch.report.sheets import (
@@ -30,8 +30,7 @@ from pytest_jsonmatch.report.sheets import (
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Estimate, Threshold
-    from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
-    from pytest_jsonmatch.study.confidences import ConfidenceSource
+    from pytest_jsonmatch.study.confidence import ConfidenceSource, ConfidenceStudy, FieldConfidence
 
 _FEW: Final = 30
 """Fields with fewer values are shown faintly: their figures say little."""
@@ -47,10 +46,8 @@ def run(options: Namespace) -> int:
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")
     cost = None if options.cost is None else _cost(options.cost)
     with (
-        study_rules(options) as rules,
-        open_sides(
-            options.actual, options.expected, id_field=options.id_field, repair=options.repair
-        ) as sides,
+        comparing(options) as rules,
+        open_sides(options.actual, options.expected, options) as sides,
     ):
         study = measure_confidence(
             sides.actual,
@@ -60,7 +57,6 @@ def run(options: Namespace) -> int:
             cost=cost,
             correct=options.correct,
             cluster=options.cluster,
-            repair=options.repair,
             **rules,
         )
     study = replace(study, notes=(*sides.warnings, *study.notes))

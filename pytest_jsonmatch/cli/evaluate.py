@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -10,17 +9,13 @@ from dataclasses import replace
 from heapq import nsmallest
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
-from pytest_jsonmatch.cli.options import STDOUT, target
-from pytest_jsonmatch.cli.output import Notes, as_text, check_form, in_form, look_of, note_lines, write_output
-from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
-from pytest_jsonmatch.cli.rules import gates_of, rules_of, tags_by
-from pytest_jsonmatch.engine.result.figures import is_approximate
+from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
@@ -29,7 +24,7 @@ from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pivot import tag_blocks
-from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, Markup, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.file import to_text
@@ -38,9 +33,9 @@ from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult, RunResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.semantic.bench import Bench
 
 _SHOWN: Final = 3
 """At most this many errors are named."""
@@ -52,26 +47,16 @@ def run(options: Namespace) -> int:
     """Run `jsonmatch evaluate`."""
     gates = gates_of(options.gates)
     check_form(options.report)
-    json_file = target(options.json)
-    if options.json == STDOUT and options.output is None:
-        raise CommandError("--json - and the report both go to standard output: name a file for one of them")
-    if json_file is not None:
-        _check_target(json_file)
-    if options.output is not None and (options.output.is_dir() or not options.output.exists()):
-        _check_target(options.output)
     keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
-        plugins(options),
-        open_sides(
-            options.actual, options.expected, id_field=options.id_field, repair=options.repair
-        ) as sides,
+        comparing(options) as rules,
+        open_sides(options.actual, options.expected, options) as sides,
     ):
-        judge = bench_of(options)
-        run = _evaluated(sides, options, keep, gates, judge)
-    results = replace(_results(run, options), judged=tell_usage(judge))
+        run = _evaluated(sides, options, keep, gates, rules)
+    results = replace(_results(run, options), judged=was_asked(rules["judge"]))
     checks = check_gates([(gate, True) for gate in gates], results)
     if options.json is not None:
-        write_output(to_text(results), json_file)
+        write_output(to_text(results), options.json)
     failed = [check for check in checks if not check.passed]
     look = look_of(options)
     view = _view(run, sides, results, checks, options)
@@ -84,38 +69,23 @@ def run(options: Namespace) -> int:
     return NOT_FINE if failed else FINE
 
 
-def _check_target(path: Path) -> None:
-    """Fail before an hour of scoring, not after it, if a file can't be written."""
-    folder = path.parent
-    if path.is_dir():
-        raise IsADirectoryError(21, "is a directory", str(path))
-    if not folder.is_dir():
-        raise FileNotFoundError(2, "no such file or directory", str(folder))
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(13, "permission denied", str(folder))
-
-
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluated(sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate], judge: Bench) -> RunResult:
+def _evaluated(
+    sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate], rules: dict[str, Any]
+) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
-    rules = rules_of(options)
     # A gate on `valid_rate` needs it.
     validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
-    if options.repair:
-        rules["repair"] = True
     run = compare_corpus(
         sides.actual,
         sides.expected,
-        metric=options.metric,
-        id_field=options.id_field,
         keep=keep,
         progress=True,
-        judge=judge,
         cluster=options.cluster,
-        tags=tags_by(options.by) or None,
+        tags=dict(options.by) or None,
         validate=validate,
         **rules,
     )
@@ -168,29 +138,14 @@ def _corpus(run: RunResult) -> Corpus:
 
 def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
     name = str(record.record_id)
-    has_figures = record.score is not None
-    passed = has_figures and record.score >= 1.0
-    comparison = Comparison(
-        id=name,
-        nodeid=name,
-        metric=run.metric,
-        signature=str(run.signature),
-        score=record.score or 0.0,
-        precision=record.precision or 0.0,
-        recall=record.recall or 0.0,
-        f1=record.f1 or 0.0,
-        passed=passed,
-        has_figures=has_figures,
-        fields={} if record.match is None else record.match.short_fields(),
-        counts=dict(record.counts),
-        errors=() if record.error is None else (record.error,),
-        warnings=record.warnings,
-        violations=record.violations,
-        arrays={} if record.match is None else record.match.array_counts(),
-        approximate=is_approximate(record.warnings),
-    )
-    if audit and not passed and record.match is not None:
-        comparison = comparison.audited(record.match)
+    match = cast("MatchResult", record.match)  # a record is listed only if its comparison is kept
+    passed = record.score is not None and record.score >= 1.0
+    comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
+    signature, errors = str(run.signature), () if record.error is None else (record.error,)
+    # Fabrications and valid answers are counted for the corpus as a whole.
+    comparison = replace(comparison, signature=signature, errors=errors, presence={}, validity="")
+    if audit and not passed:
+        comparison = comparison.audited(match)
     return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
 
@@ -202,7 +157,7 @@ def _view(
     if options.report == "html":
         closely = _closely(run)
         for record in run.records:
-            found = "" if record.match is None else details_of(record.match)
+            found = details_of(cast("MatchResult", record.match))
             name = str(record.record_id)
             # The page has no room for the documents of all records.
             details[name, name] = found if record.index in closely else found.partition("\n")[0]
@@ -210,7 +165,7 @@ def _view(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
-        by=tuple(tags_by(options.by)),
+        by=tuple(dict(options.by)),
         details=details,
         notes=[f"{what}: {text}" for what, texts, _, _ in _notes(run, sides) for text in texts[:_SHOWN]],
     )
@@ -226,13 +181,23 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         *corpus_blocks(view.results, look, verbose=options.verbose, also=also),
         *(block for name in view.by for block in tag_blocks(view.results, name, look, option="--by")),
     ]
-    notes = list(note_lines(_notes(run, sides), look, _SHOWN))
+    notes = list(_note_lines(run, sides, look))
     doubts = doubt_blocks(view.results, look, {}) if view.gates else ()
     return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 
-def _notes(run: RunResult, sides: Sides) -> Iterator[Notes]:
-    """Yield the notes beside the figures: errors, records without a partner, warnings."""
+def _note_lines(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
+    """Yield the notes beside the figures: the first of each kind, unless `look` shows everything."""
+    for kind, texts, number, markup in _notes(run, sides):
+        shown = texts[: look.most(_SHOWN)]
+        for text in shown:
+            yield from look.folded(f"{kind}: {text}", 2, markup)
+        if hidden := number - len(shown):
+            yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
+
+
+def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, Sequence[str], int, Markup]]:
+    """Yield errors, records without a partner, and warnings: those that are known, and how many there are."""
     alone = [
         f"{each!r}, which has no gold record, or is a second answer"
         for each in (*sides.alone, *run.unmatched_actual)

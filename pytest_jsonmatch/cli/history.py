@@ -8,7 +8,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import (
@@ -104,10 +104,8 @@ def _change_blocks(found: HistoryStudy) -> Iterator[Block]:
         text={"", "since", "commit", "shown by"},
     )
     if found.tested < 1:
-        yield Said(
-            f"note: Changes are tested on {found.tested * 100:.2g} % of the cases, the same in all runs.",
-            "faint",
-        )
+        share = f"{found.tested * 100:.2g} %"
+        yield from noted([f"changes are tested on {share} of the cases, the same in all runs"])
     for at, run in enumerate(found.runs, 1):
         if run.note:
             yield Said(f"run {at}, {run.name}: {run.note}", "open")
@@ -145,9 +143,9 @@ def _chart(
         Series(name, sorted([*enumerate(values, 1), *gaps], key=itemgetter(0))) for name, values in lines
     ]
     names = {name for name, _ in lines}
-    marks: dict[float, str] = {}
+    marks: dict[float, list[str]] = {}
     for each in changes:
         if each.figure in names:
-            told = marks.get(each.run + 0.5)
-            marks[each.run + 0.5] = each.figure if told is None else f"{told}, {each.figure}"
-    return Chart(title, "run", "mean", series, marks=[*marks.items()], only_on_page=True)
+            marks.setdefault(each.run + 0.5, []).append(each.figure)
+    labels = [(at, ", ".join(figures)) for at, figures in marks.items()]
+    return Chart(title, "run", "mean", series, marks=labels, only_on_page=True)

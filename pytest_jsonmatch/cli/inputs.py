@@ -1,22 +1,25 @@
-"""JSON from files and standard input; errors begin with file:line:column."""
+"""Inputs of commands: JSON from files and standard input, modules, schemas; errors say file:line:column."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
+    from pytest_jsonmatch.schema.documents import SchemaSource
 
 STDIN: Final = "-"
 
@@ -160,3 +163,71 @@ def read_config(written: str) -> dict[str, Any]:
     except ConfigurationError as error:
         raise CommandError(f"{name}: {error}") from None
     return found
+
+
+# -- modules, and schemas named by a module ----------------------------------------------------------------
+
+
+@contextmanager
+def finding_modules_here() -> Iterator[None]:
+    """Make modules of the current folder importable, after all others: a configuration may name one.
+
+    >>> with finding_modules_here():
+    ...     os.getcwd() in sys.path
+    True
+    """
+    folder = None
+    with suppress(OSError):  # it may be gone
+        folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
+    if folder is None or folder in sys.path:
+        yield
+        return
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
+
+
+def imported(written: str) -> Any:
+    """Import a module or `module:name`, looking in the current folder first, as `python -m` does.
+
+    Raises:
+        CommandError: it can't be imported, or the module has no such name.
+
+    >>> imported("json").__name__
+    'json'
+    """
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds strings
+    try:
+        # What a module prints must not mix with the command's output.
+        with redirect_stdout(sys.stderr):
+            return object_named(written)
+    except ConfigurationError as error:
+        raise CommandError(str(error).splitlines()[0]) from error
+    finally:
+        del sys.path[0]
+
+
+def schema_source(written: str) -> SchemaSource:
+    """Return the source of a schema: a JSON file's path as it is, or the class that `module:Model` names.
+
+    Raises:
+        CommandError: there is no such module, or no such class in it.
+
+    >>> schema_source("receipt.json")
+    'receipt.json'
+    """
+    _, colon, name = written.partition(":")
+    if not colon or not name.isidentifier() or os.path.exists(written):  # noqa: PTH110 - not yet a path
+        return written
+    model: SchemaSource = imported(written)
+    return model
+
+
+def resolved_schema(written: str) -> dict[str, Any]:
+    """Return the named schema, its references resolved."""
+    from pytest_jsonmatch.schema.resolving import resolve_schema_references
+
+    return resolve_schema_references(schema_source(written))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
-from pytest_jsonmatch.cli.plugins import plugins
+from pytest_jsonmatch.cli.rules import judging
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -19,11 +18,11 @@ from pytest_jsonmatch.engine.value.text import count, render, shortened
 from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
-from pytest_jsonmatch.semantic.bench import Answer, Bench, Question, question_of
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnyCell
+    from pytest_jsonmatch.semantic.bench import Answer, Bench
 
 _AT_ONCE: Final = 100
 """Ask about this many pairs in one call; its verdicts are in the cache, if any, before the next call."""
@@ -38,47 +37,10 @@ _COUNTED: Final = {
 """The column titles of counts of pairs, and how well each column can be spared."""
 _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")
-_SAME: Final = "true if the two values mean the same, else false"
-_TYPES: Final[Mapping[str, tuple[str, frozenset[type]]]] = {
-    # Tables and notebooks write labels as 1 and 1.0.
-    "label": (_SAME, frozenset({bool, int, float})),
-    **dict.fromkeys(_TEXTS, ("a text", frozenset({str, type(None)}))),
-    "id": ("a text or an integer", frozenset({str, int, type(None)})),
-}
-"""What members may be, in words and as types; expected and actual may be anything."""
 _SHOWN: Final = 60
 _Values: TypeAlias = "Mapping[str, float | None]"
-
-
-@final
-class Label(NamedTuple):
-    """A pair of values, as a judge is asked about it, and what people say about it.
-
-    >>> Label(JudgeItem("1", "", "Rome", "Roma"), same=True).settled is None
-    True
-    >>> [Label(JudgeItem("1", "", value, "Rome"), same=True).settled for value in ("Rome", None)]
-    [True, False]
-    """
-
-    item: JudgeItem
-    """Its id is the number of the line."""
-    same: bool
-    """What people say."""
-    place: str = ""
-    """Where it is, as FILE:LINE."""
-    id: str | None = None
-
-    @property
-    def where(self) -> str:
-        """Where it is, with its id."""
-        return self.place if self.id is None else f"{self.place} ({self.id})"
-
-    @property
-    def settled(self) -> bool | None:
-        """What scoring decides without a judge; None if the judge is asked."""
-        if json_equal(self.item.expected, self.item.actual):
-            return True
-        return False if self.item.expected is None or self.item.actual is None else None
+_Label: TypeAlias = "tuple[JudgeItem, bool]"
+"""A pair of values, whose id is its place as FILE:LINE, and whether people say that they mean the same."""
 
 
 @final
@@ -112,8 +74,6 @@ class Calibration:
     """Pairs that only the judge calls the same come first: they are wrong answers that would pass."""
     without_verdict: Mapping[str, str]
     """Why a pair has none, by the place of its label."""
-    doubts: Mapping[str, str]
-    """What is doubtful about labels, by their places."""
     settled: int
     """Pairs that scoring decides without a judge."""
 
@@ -122,16 +82,20 @@ def calibrate(options: Namespace) -> int:
     """Run `jsonmatch judge calibrate`."""
     gates = study_gates(options, _figures(Agreement(), options.confidence))
     labels = read_labels(options.labels)
-    with plugins(options):
-        judge = bench_of(options)
-        answers = _answers(judge, [label.item for label in labels if label.settled is None])
-    tell_usage(judge)
+    with judging(options) as judge:
+        answers = _answers(judge, [item for item, _ in labels if _is_asked(item)])
     found = _calibration(labels, answers, options)
     verdicts = len(answers) - len(found.without_verdict)
     judged = "the registered judge" if found.judge is None else f"judge {found.judge}"
     about = f"{judged} on {name_of(options.labels)}: {count(verdicts, 'verdict')}"
     code = finish(options, found, _sheet(found, about), gates, on=count(verdicts, "pair"))
     return NOT_FINE if found.without_verdict else code
+
+
+def _is_asked(item: JudgeItem) -> bool:
+    """Tell whether scoring asks a judge: it does not about equal values, nor about a null."""
+    is_null = item.expected is None or item.actual is None
+    return not is_null and not json_equal(item.expected, item.actual)
 
 
 def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
@@ -144,19 +108,19 @@ def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
     return found
 
 
-def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options: Namespace) -> Calibration:
+def _calibration(labels: Sequence[_Label], answers: Mapping[str, Answer], options: Namespace) -> Calibration:
     said: dict[str, list[tuple[bool, bool]]] = {}
     disagreements: list[Disagreement] = []
     without: dict[str, str] = {}
-    for label in labels:
-        item, answer = label.item, answers.get(label.item.id)
+    for item, same in labels:
+        answer = answers.get(item.id)
         if isinstance(answer, Verdict):
-            said.setdefault(item.path, []).append((label.same, answer.equivalent))
-            if label.same != answer.equivalent:
+            said.setdefault(item.path, []).append((same, answer.equivalent))
+            if same != answer.equivalent:
                 texts = render(item.expected), render(item.actual)
-                disagreements.append(Disagreement(label.where, item.path, *texts, label.same, answer.reason))
+                disagreements.append(Disagreement(item.id, item.path, *texts, same, answer.reason))
         elif answer is not None:
-            without[label.where] = str(answer)
+            without[item.id] = str(answer)
     tables = {path: Agreement.of(pairs) for path, pairs in said.items()}
     total = Agreement.of(pair for pairs in said.values() for pair in pairs)
     return Calibration(
@@ -167,7 +131,6 @@ def _calibration(labels: Sequence[Label], answers: Mapping[str, Answer], options
         by_field={path: _figures(table, options.confidence) for path, table in tables.items()},
         disagreements=sorted(disagreements, key=lambda each: each.label),
         without_verdict=without,
-        doubts=dict(_doubts(labels)),
         settled=len(labels) - len(answers),
     )
 
@@ -182,28 +145,10 @@ def _figures(table: Agreement, confidence: float) -> dict[str, float | None]:
     return found
 
 
-def _doubts(labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
-    """Yield labels that contradict scoring, or an earlier label on the same question."""
-    firsts: dict[Question, Label] = {}
-    for label in labels:
-        if label.settled is None:
-            first = firsts.setdefault(question_of(label.item), label)
-            if first.same != label.same:
-                told = f"line {first.item.id}, the same question, {_word(first.same)}"
-                yield label.where, f"labelled {_word(label.same)}, but {told}"
-        elif label.same != label.settled:
-            why = "the values are equal" if label.settled else "one of the values is null"
-            yield label.where, f"labelled {_word(label.same)}, but {why}"
-
-
-def _word(same: bool) -> str:
-    return "same" if same else "different"
-
-
 # -- labels ------------------------------------------------------------------------------------------------
 
 
-def read_labels(written: str) -> list[Label]:
+def read_labels(written: str) -> list[_Label]:
     """Return the labels of a file of JSON Lines, or of standard input for "-".
 
     Raises:
@@ -212,9 +157,7 @@ def read_labels(written: str) -> list[Label]:
     """
     name = name_of(written)
     with open_input(written) as stream:
-        labels = [
-            _label(found, str(line), f"{name}:{line}") for line, found in values_of_lines(written, stream)
-        ]
+        labels = [_label(found, f"{name}:{line}") for line, found in values_of_lines(written, stream)]
     if not labels:
         raise CommandError(
             f"{name} has no labels: a line is an object with expected, actual and label (true or false)"
@@ -222,23 +165,24 @@ def read_labels(written: str) -> list[Label]:
     return labels
 
 
-def _label(found: Any, line: str, place: str) -> Label:
+def _label(found: Any, place: str) -> _Label:
     if type(found) is not dict:
         shown = render(found, _SHOWN)
         raise CommandError(f"{place}: a label is an object with expected, actual and label, not {shown}")
     for name in _NEEDED:
         if name not in found:
-            twin = nearest(name, set(found).difference(_NEEDED, _TEXTS, ["id"]))
+            twin = nearest(name, set(found).difference(_NEEDED, _TEXTS))
             hint = f"; is it misspelled as {twin!r}?" if twin is not None else ""
             raise CommandError(f"{place}: {name!r} is missing{hint}")
-    for name, (told, types) in _TYPES.items():
-        value = found.get(name)
-        if type(value) not in types or (name == "label" and value not in {0, 1}):
-            raise CommandError(f"{place}: {name!r} must be {told}, not {render(value, _SHOWN)}")
-    words = found.get("description"), found.get("criterion")
-    item = JudgeItem(line, found.get("path") or "", found["expected"], found["actual"], *words)
-    identifier = found.get("id")
-    return Label(item, bool(found["label"]), place, None if identifier is None else str(identifier))
+    # Tables and notebooks write labels as 1 and 1.0.
+    fits = {"label": found["label"] in (0, 1)}
+    fits |= {name: type(found.get(name)) in {str, type(None)} for name in _TEXTS}
+    for name in fits:
+        if not fits[name]:
+            told = "true if the two values mean the same, else false" if name == "label" else "a text"
+            raise CommandError(f"{place}: {name!r} must be {told}, not {render(found[name], _SHOWN)}")
+    path, *words = map(found.get, _TEXTS)
+    return JudgeItem(place, path or "", found["expected"], found["actual"], *words), bool(found["label"])
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -264,7 +208,7 @@ def _sheet(found: Calibration, about: str) -> Sheet:
         [
             each.place,
             each.path,
-            Cell(_word(each.label), "open" if each.label else "bad"),
+            Cell("same", "open") if each.label else Cell("different", "bad"),
             shortened(each.expected, _WIDTH),
             shortened(each.actual, _WIDTH),
             each.reason or "",
@@ -275,12 +219,9 @@ def _sheet(found: Calibration, about: str) -> Sheet:
     blocks.append(
         Rows(("label", *texts), rows, "Where judge and people disagree", "disagreement", text=texts)
     )
-    for title, told, noun in (
-        ("Pairs without a verdict, left out of all figures", found.without_verdict, "pair"),
-        ("Doubtful labels", found.doubts, "label"),
-    ):
-        pairs = [[place, why] for place, why in told.items()]
-        blocks.append(Rows(("label", "why"), pairs, title, noun, text={"why"}))
+    pairs = [[place, why] for place, why in found.without_verdict.items()]
+    title = "Pairs without a verdict, left out of all figures"
+    blocks.append(Rows(("label", "why"), pairs, title, "pair", text={"why"}))
     if found.settled:
         many = f"{count(found.settled, 'pair')} of equal values or with a null"
         blocks.append(Said(f"{many}: left out, since scoring decides them without a judge.", "faint"))

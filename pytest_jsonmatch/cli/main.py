@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     options = full_parser().parse_args(arguments)
-    from pytest_jsonmatch.cli.sources import finding_modules_here
+    from pytest_jsonmatch.cli.inputs import finding_modules_here
 
     try:
         with finding_modules_here(), warnings.catch_warnings():

@@ -6,12 +6,13 @@ import os
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.look import Look, can_write
-from pytest_jsonmatch.report.styled import Markup, StyledLine, line_text
+from pytest_jsonmatch.report.styled import StyledLine, line_text
 from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
@@ -19,15 +20,11 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.report.view import RunView
 
-Form: TypeAlias = Literal["text", "json", "html", "markdown", "csv", "parquet"]
-Notes: TypeAlias = "tuple[str, Sequence[str], int, Markup]"
-"""Notes of one kind: its name, the texts that are known, how many notes there are, and their colour."""
-
 _COLUMNS: Final = 100
 """The width where there is no terminal: of a file, a pipe."""
 
 
-def check_form(form: Form) -> None:
+def check_form(form: str) -> None:
     """Check that a form can be made, before any work is done.
 
     Raises:
@@ -41,7 +38,7 @@ def check_form(form: Form) -> None:
         check_installed()
 
 
-def in_form(form: Form, view: RunView) -> str | bytes:
+def in_form(form: str, view: RunView) -> str | bytes:
     """Return a view in any form but text.
 
     >>> from pytest_jsonmatch.report.view import RunView
@@ -53,12 +50,6 @@ def in_form(form: Form, view: RunView) -> str | bytes:
         from pytest_jsonmatch.results.file import to_text
 
         return to_text(view.results)
-    if form in {"csv", "parquet"}:
-        from pytest_jsonmatch.cli.tables import table_of
-
-        return table_of(view.results, form)
-    from pytest_jsonmatch.cli.resulttext import completed
-
     if form == "html":
         from pytest_jsonmatch.report.html import html_page
 
@@ -66,6 +57,27 @@ def in_form(form: Form, view: RunView) -> str | bytes:
     from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
     return markdown(completed(view), COMMENT_BYTES)
+
+
+def completed(view: RunView) -> RunView:
+    """Return a view with everything derived from its results: intervals, failures, what is left out."""
+    from pytest_jsonmatch.gate.headlines import headlines
+    from pytest_jsonmatch.report.view import faults_of, left_out_note
+
+    results = view.results
+    notes = [*filter(None, [left_out_note(results)]), *view.notes]
+    if results.is_partial:
+        of = count(results.number, "record")
+        notes.append(
+            f"Figures and fields are of all {of}, but only {count(len(results.cases))} are listed as cases. "
+            "`jsonmatch evaluate --keep all` lists all, and figures then have intervals."
+        )
+    return replace(
+        view,
+        headlines=() if results.is_partial or len(results.cases) < 2 else headlines(results),
+        faults=faults_of(results),
+        notes=notes,
+    )
 
 
 def look_of(options: Namespace) -> Look:
@@ -96,16 +108,6 @@ def as_text(lines: Iterable[StyledLine], look: Look) -> str:
     'score 0.5\n\n'
     """
     return "".join(f"{line_text(line, color=look.color)}\n" for line in lines)
-
-
-def note_lines(notes: Iterable[Notes], look: Look, most: int) -> Iterator[StyledLine]:
-    """Yield the notes beside the figures: at most `most` of each kind, unless `look` shows everything."""
-    for kind, texts, number, markup in notes:
-        shown = texts[: look.most(most)]
-        for text in shown:
-            yield from look.folded(f"{kind}: {text}", 2, markup)
-        if hidden := number - len(shown):
-            yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
 
 
 def write_output(found: str | bytes, target: Path | None) -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, open_input
-from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.cli.records import names_in, open_golds
-from pytest_jsonmatch.cli.rules import rules_of
+from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
@@ -31,15 +30,8 @@ def run(options: Namespace) -> int:
     from pytest_jsonmatch.study.overlap import FIGURES, measure_overlap
 
     gates = study_gates(options, FIGURES)
-    with plugins(options):
-        study = measure_overlap(
-            open_golds(options.gold),
-            _texts(options.texts),
-            id_field=options.id_field,
-            near=options.near,
-            metric=options.metric,
-            **rules_of(options),
-        )
+    with comparing(options) as rules:
+        study = measure_overlap(open_golds(options.gold), _texts(options.texts), near=options.near, **rules)
     return finish(options, study, _sheet(study), gates, on=count(study.records, "gold record"))
 
 

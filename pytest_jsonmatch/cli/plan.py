@@ -37,10 +37,6 @@ _HARDEST = (
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch plan`."""
-    if not 0 < options.power < 1:
-        raise CommandError(
-            f"--power {options.power:g}: the share of runs must be above 0 and below 1, such as 0.8"
-        )
     sample = _sample(options)
     blocks: list[Block] = []
     if options.drop is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,8 +49,8 @@ class Sides:
 
 
 @contextmanager
-def open_sides(actual: str, expected: str, *, id_field: str | None, repair: bool) -> Iterator[Sides]:
-    """Open both sides of a corpus by their names on the command line.
+def open_sides(actual: str, expected: str, options: Namespace) -> Iterator[Sides]:
+    """Open both sides of a corpus by their names on the command line; the options say how they are paired.
 
     Raises:
         OSError: a side can't be read.
@@ -58,7 +59,7 @@ def open_sides(actual: str, expected: str, *, id_field: str | None, repair: bool
     refuse_two_stdins(actual, expected)
     folders = [side != STDIN and Path(side).is_dir() for side in (actual, expected)]
     if all(folders):
-        if id_field is not None:
+        if options.id_field is not None:
             raise CommandError(
                 "files in folders are paired by their names; --id-field is for records in one file"
             )
@@ -70,7 +71,7 @@ def open_sides(actual: str, expected: str, *, id_field: str | None, repair: bool
         raise CommandError(f"{one} is a folder and {name_of(other)} is not; give two folders or two files")
     else:
         with open_input(expected) as records, open_input(actual) as answers:
-            yield _files(actual, answers, expected, records, by_position=id_field is None, repair=repair)
+            yield _files(actual, answers, expected, records, options)
 
 
 def _files(
@@ -78,17 +79,16 @@ def _files(
     answer_stream: BufferedReader,
     expected: str,
     stream: BufferedReader,
-    *,
-    by_position: bool,
-    repair: bool,
+    options: Namespace,
 ) -> Sides:
     records = _gold_records(expected, stream)
     answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
-        found, warnings = value_of_answer(actual, "array", repair=repair, content=answer_stream.read())
+        content = answer_stream.read()
+        found, warnings = value_of_answer(actual, "array", repair=options.repair, content=content)
         answers = _array(actual, found)
-        if type(records) is list and by_position:
+        if type(records) is list and options.id_field is None:
             # Where no object or array is expected, a string is a value, not a model's output.
             for at, record in enumerate(records[: len(answers)]):
                 answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.judging import bench_of, tell_usage
-from pytest_jsonmatch.cli.options import STDOUT, target
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
-from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.rules import gates_of, rules_of
+from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
@@ -48,33 +44,12 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
         figures: the names of the figures that gates of this study may use.
 
     Raises:
-        CommandError: a gate can't be read, or two outputs go to one place.
+        CommandError: a gate can't be read.
         ConfigurationError: a page is requested, but jinja2 is not installed.
     """
     if options.html is not None:
         check_installed()
-    if options.json == STDOUT and options.output is None:
-        raise CommandError("--json - and the report both go to standard output: name a file for one of them")
     return gates_of(options.gates, partial(parse_gate, figures=figures))
-
-
-@contextmanager
-def study_rules(options: Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of a comparison while plugins are loaded, then write the judge's usage.
-
-    Raises:
-        OSError: a file can't be read.
-        CommandError: an option has a value that it cannot have.
-    """
-    with plugins(options):
-        judge = bench_of(options)
-        yield {
-            "metric": options.metric,
-            "id_field": options.id_field,
-            "judge": judge,
-            **rules_of(options),
-        }
-    tell_usage(judge)
 
 
 def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:
@@ -91,9 +66,8 @@ def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate]
     if options.json is not None:
         found = {"study": sheet.command.removeprefix("jsonmatch "), "version": 1, **asdict(study)}
         # A number that does not fit a double is written as text.
-        write_output(
-            f"{json.dumps(found, indent=1, ensure_ascii=False, default=str)}\n", target(options.json)
-        )
+        text = json.dumps(found, indent=1, ensure_ascii=False, default=str)
+        write_output(f"{text}\n", options.json)
     show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
@@ -127,23 +101,18 @@ def check_study_gate(
     >>> check.passed, check.value, check.note
     (False, 0.7, 'b')
     """
-    if gate.field is None:
-        value = figures.get(gate.figure)
-        return _check(gate, value, "" if value is not None else "this data has no such figure")
-    pattern = parse_pattern(gate.field)
-    fitting = [path for path in by_field if pattern.matches(segments_of(path))]
-    if not fitting:
-        near = nearest(gate.field, sorted(by_field))
-        hint = f"; did you mean {near!r}?" if near is not None else ""
-        return _check(gate, None, f"no field matches{hint}")
-    found = [(by_field[path].get(gate.figure), path) for path in fitting]
-    missing = [path for value, path in found if value is None]
-    if missing:
-        return _check(gate, None, f"{missing[0]} has no {gate.figure}")
-    checks = [_check(gate, value, path if len(fitting) > 1 else "") for value, path in found]
-    return min(checks, key=lambda check: (check.passed is True, check.slack or 0.0))
-
-
-def _check(gate: Gate, value: float | None, note: str) -> Check:
-    passed = value is not None and gate.holds(value)
-    return Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator)
+    found = {"": figures}
+    if gate.field is not None:
+        pattern = parse_pattern(gate.field)
+        found = {path: by_field[path] for path in by_field if pattern.matches(segments_of(path))}
+    checks = []
+    for path, named in found.items():
+        value = named.get(gate.figure)
+        passed = value is not None and gate.holds(value)
+        note = f"{path or 'this data'} has no {gate.figure}" if value is None else path * (len(found) > 1)
+        checks.append(Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator))
+    if checks:
+        return min(checks, key=lambda check: (check.value is not None, check.passed, check.slack or 0.0))
+    near = nearest(str(gate.field), sorted(by_field))
+    note = "no field matches" + (f"; did you mean {near!r}?" if near is not None else "")
+    return Check(gate.text, gate.name, None, gate.limit, passed=False, note=note, operator=gate.operator)

@@ -24,14 +24,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.mutate import SuiteAudit
 
 # This process has imported the package, so pytest can't rewrite its assertions; there are none.
-_ARGUMENTS: Final = (
-    "-p",
-    "jsonmatch",
-    "--collect-only",
-    "-q",
-    "-W",
-    "ignore::pytest.PytestAssertRewriteWarning",
-)
+_WARNING: Final = "ignore::pytest.PytestAssertRewriteWarning"
+_ARGUMENTS: Final = ("-p", "jsonmatch", "--collect-only", "-q", "-W", _WARNING)
 _LEFT_OUT: Final = ("skip", "skipif", "xfail")
 _BROKEN: Final = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.INTERRUPTED}
 

@@ -22,11 +22,11 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
     Raises:
         OSError: it can't be written; the error names the file, and an existing file is unchanged.
     """
-    path = Path(os.path.realpath(path))
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
+        path = Path(os.path.realpath(path))
         if make_folders:
             path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, data)

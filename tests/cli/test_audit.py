@@ -56,12 +56,13 @@ def test_json_and_gates(answers, command, folder):
     assert found["found"][0]["systems"] == ["a", "b", "c"]
 
 
-def test_numbers_beyond_doubles(write, command):
+def test_numbers_beyond_doubles(write, command, folder):
     gold = '{"n": 1e999}\n{"n": 3}\n{"n": 4}\n{"n": 5}\n'
     said = gold.replace("1e999", "2e999")
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
-    ran = command("audit gold.jsonl --answers a.jsonl b.jsonl --json - -o report.txt")
-    assert json.loads(ran.out)["found"][0]["said"] == "2E+999"
+    ran = command("audit gold.jsonl --answers a.jsonl b.jsonl --json found.json")
+    assert ran.code == 0
+    assert json.loads((folder / "found.json").read_text())["found"][0]["said"] == "2E+999"
 
 
 def test_page(answers, command, folder):
@@ -306,7 +307,7 @@ def suite(folder, write):
 
 
 def test_mutations(suite, command, folder):
-    ran = command("audit --mutate golden --json - --output report.txt")
+    ran = command("audit --mutate golden --json found.json --output report.txt")
     assert (ran.code, ran.err) == (0, "")
     report = (folder / "report.txt").read_text()
     assert (
@@ -323,7 +324,7 @@ total  digit      1 of 2  `numeric` rel 0.1  1234.5 → 1244.5  golden/a.golden.
 Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
 """
     )
-    found = json.loads(ran.out)
+    found = json.loads((folder / "found.json").read_text())
     assert found["noticed"] == 14 / 15
     (hole,) = found["holes"]
     assert hole == {

@@ -48,7 +48,7 @@ def test_version():
     "arguments",
     [
         (),
-        *(tuple(name.split()) for name in COMMANDS),
+        *(tuple(name.split()) for name in (*COMMANDS, "cases", "judge", "schema")),
     ],
 )
 def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):
@@ -174,13 +174,18 @@ def test_help_imports_arguments_and_nothing_that_runs(arguments):
         "pytest_jsonmatch.cli.arguments",
         "pytest_jsonmatch.cli.commands",
         "pytest_jsonmatch.cli.main",
-        "pytest_jsonmatch.cli.options",
         "pytest_jsonmatch.commandline",
         "pytest_jsonmatch.defaults",
         "pytest_jsonmatch.engine",
         "pytest_jsonmatch.engine.value",
         "pytest_jsonmatch.engine.value.errors",
     }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a name of POSIX")
+def test_the_device_of_standard_output_may_be_a_pipe():
+    done = run("cases", "schema", "--output", "/dev/stdout")
+    assert (done.returncode, done.stderr, done.stdout[:2]) == (0, "", "{\n")
 
 
 def test_a_reader_that_has_had_enough_is_no_error():

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import compare_corpus
-from pytest_jsonmatch.cli.evaluate import _check_target
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.corpus.progress import Progress, progress_line
 from pytest_jsonmatch.results.file import from_text, read_results, to_text
@@ -28,12 +27,6 @@ SIDES = "evaluate answers.jsonl gold.jsonl --id-field id"
 @pytest.fixture
 def sides(write):
     write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
-
-
-def test_the_result_file_goes_to_standard_output(sides, command, folder):
-    ran = command(f"{SIDES} --json - --output report.txt")
-    assert from_text(ran.out, "r.json").corpus.records == 3
-    assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "gold.jsonl", "report.txt"]
 
 
 def test_text(sides, command):
@@ -348,11 +341,14 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
         ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
-        ("gold.jsonl gold.jsonl --json no/r.json", "no: no such file or directory"),
-        ("gold.jsonl gold.jsonl --json some", "some: is a directory"),
+        (
+            "gold.jsonl gold.jsonl --json no/r.json",
+            "argument --json: no/r.json: no such file or directory (see",
+        ),
+        ("gold.jsonl gold.jsonl --json some", "argument --json: some: is a directory"),
         (
             "gold.jsonl gold.jsonl --json -",
-            "--json - and the report both go to standard output: name a file for one of them",
+            "argument --json: -: standard output is for the report; name a file",
         ),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],
@@ -378,10 +374,10 @@ def test_a_broken_answer_counts_as_wrong(bad, command):
     assert (ran.code, "0 of 1 record with" in ran.out, "byte 0xe9" in ran.out) == (0, True, True)
 
 
-def test_a_folder_that_cannot_be_written(folder, monkeypatch):
+def test_a_folder_that_cannot_be_written(refused, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(PermissionError):
-        _check_target(folder / "r.json")
+    told = "argument --json: r.json: permission denied (see jsonmatch evaluate --help)"
+    assert refused(f"{SIDES} --json r.json") == f"jsonmatch evaluate: {told}"
 
 
 def test_a_file_that_was_there_stays_if_the_new_one_cannot_be_written(sides, folder, refused, monkeypatch):

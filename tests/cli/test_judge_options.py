@@ -1,4 +1,4 @@
-"""`jsonmatch compare` and `evaluate` with a judge: its options, its plugin, triage, and what they print."""
+"""`jsonmatch compare` and `evaluate` with a judge: its options, its plugin, and what they print."""
 
 from __future__ import annotations
 
@@ -65,24 +65,6 @@ def test_without_a_question_nobody_is_missed(plugin, command):
     plugin()
     ran = command("compare a.json a.json --config rules.json")
     assert (ran.code, ran.err) == (0, "")
-
-
-def test_triage_asks_what_can_change_the_verdict(plugin, command):
-    plugin()
-    ran = command(f"compare a.json b.json {JUDGED} --threshold 0.6 --judge-triage")
-    assert (ran.code, ran.err) == (0, "judge: 1 call, 1 item, 1 question saved by triage\n")
-
-
-def test_triage_holds_f_beta_to_the_threshold_too(plugin, command):
-    plugin("lambda item: False")
-    ran = command(f"compare a.json b.json {JUDGED} --threshold 0.6 --beta 2 --judge-triage")
-    assert (ran.code, ran.err) == (1, "judge: 2 calls, 2 items\n")
-
-
-def test_triage_without_a_threshold_stops_where_1_is_out_of_reach(plugin, command):
-    plugin("lambda item: False")
-    ran = command(f"compare a.json b.json {JUDGED} --judge-triage")
-    assert (ran.code, ran.err) == (1, "judge: 1 call, 1 item, 1 question saved by triage\n")
 
 
 def test_a_failed_judge_is_no_success(plugin, command):

@@ -103,7 +103,7 @@ def test_a_page(saved, command, folder):
         ("main.json --drop 5", "argument --drop: '5' is not a number from 0 to 1"),
         (
             "main.json --drop 0.1 --power 1",
-            "--power 1: the share of runs must be above 0 and below 1, such as 0.8",
+            "argument --power: '1' is not a share above 0 and below 1, such as 0.8",
         ),
         ("main.json --confidence 95", "argument --confidence: '95' is no confidence: above 0.5"),
         ("no.json --drop 0.1", "no.json can't be read: no such file or directory"),

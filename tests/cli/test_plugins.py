@@ -73,20 +73,18 @@ def test_evaluate_knows_plugins(plugin, write, command):
     assert command(line).code == 0
 
 
-def test_an_installed_package(installed, command, refused):
+def test_an_installed_package(installed, command):
     installed()
     assert command(COMPARE).out.startswith("ours score 1.00 (limit 1.0); extras not counted\n")
-    assert refused(f"{COMPARE} -p no:receipts").startswith("jsonmatch compare: unknown metric 'ours'")
 
 
-def test_an_installed_package_that_is_broken(installed, folder, refused, command):
+def test_an_installed_package_that_is_broken(installed, folder, refused):
     installed()
     (folder / "jm_ours.py").write_text("import nowhere\n")
     assert refused(COMPARE) == (
-        "jsonmatch compare: the plugin 'receipts' can't be imported: ModuleNotFoundError: "
-        "No module named 'nowhere' (-p no:receipts leaves it out)"
+        "jsonmatch compare: the installed plugin 'receipts' can't be imported: ModuleNotFoundError: "
+        "No module named 'nowhere'"
     )
-    assert command("compare a.json a.json -p no:receipts").code == 0
 
 
 @pytest.mark.parametrize(
@@ -100,7 +98,7 @@ def test_an_installed_package_that_is_broken(installed, folder, refused, command
         ("raise RuntimeError('no')", "plugin 'jm_ours' raised RuntimeError: no"),
         (
             "pass\ndef pytest_jsonmatch_register(regsitry): pass",
-            "plugin 'jm_ours': Plugin 'jm_ours' for hook",
+            "plugin 'jm_ours' raised TypeError: pytest_jsonmatch_register() got an unexpected keyword argument",
         ),
         (
             "pass\ndel pytest_jsonmatch_register",
@@ -114,13 +112,7 @@ def test_a_plugin_that_is_wrong(plugin, refused, body, told):
     assert refused(f"{COMPARE} -p jm_ours").startswith(f"jsonmatch compare: {told}")
 
 
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        ("nowhere", "'nowhere' can't be imported: ModuleNotFoundError: No module named 'nowhere'"),
-        ("no:nobody", "-p no:nobody: no plugin 'nobody' is installed"),
-    ],
-)
-def test_a_plugin_that_is_not_there(plugin, refused, asked, told):
+def test_a_plugin_that_is_not_there(plugin, refused):
     plugin()
-    assert refused(f"{COMPARE} -p {asked}").startswith(f"jsonmatch compare: {told}")
+    told = "'nowhere' can't be imported: ModuleNotFoundError: No module named 'nowhere'"
+    assert refused(f"{COMPARE} -p nowhere").startswith(f"jsonmatch compare: {told}")

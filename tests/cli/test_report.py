@@ -112,6 +112,18 @@ def test_gates_decide_the_exit_code(files, command):
     assert command("report run.json --json --gate f1>=0.9").code == 1
 
 
+def test_batch_errors_fail_a_gated_run_unless_a_gate_allows_them(write, command):
+    results = results_of(a=({"x": 1}, {"x": 1}))
+    (case,) = results.cases
+    kept = replace(case.runs[0].comparisons[0], counts={"match": 1, "batch_error": 1})
+    failed = replace(case, runs=(CaseRun(1, passed=True, comparisons=(kept,)),))
+    write(run_json=to_text(ResultSet((failed,), collected=1)))
+    ran = command("report run.json --gate f1>=0.5")
+    assert (ran.code, "the gate 'batch_errors <= 1' would allow it" in ran.out) == (1, True)
+    assert command("report run.json --gate f1>=0.5 --gate batch_errors<=1").code == 0
+    assert command("report run.json").code == 0
+
+
 def test_a_baseline(files, command):
     ran = command("report run.json --baseline before.json")
     assert ran.code == 0

@@ -249,7 +249,7 @@ def test_confidences_beside_values_and_by_a_function(write, command):
         ("--max-error 5", "argument --max-error: '5' is not a number from 0 to 1"),
         ("--confidence x", "confidence is 'x'; it must be 'inline', a function, or a path with {path} in it"),
         ("--confidence no_module:x", "no_module:x"),
-        ("--json -", "--json - and the report both go to standard output"),
+        ("--json -", "argument --json: -: standard output is for the report; name a file"),
     ],
 )
 def test_a_command_that_cannot_be_used(corpus, refused, line, told):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.study.confidences import split_by
+from pytest_jsonmatch.study.confidence import split_by
 
 V = {"value": 1, "confidence": 0.5}
 

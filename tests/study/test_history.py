@@ -265,7 +265,7 @@ def test_a_large_run_says_how_many_cases_are_tested(save, command, monkeypatch):
     monkeypatch.setattr(history, "_MOST_CASES", 30)
     save(*(run_of(answers(1, number=60), day) for day in (1, 2)))
     assert (
-        "Changes are tested on 50 % of the cases, the same in all runs"
+        "changes are tested on 50 % of the cases, the same in all runs"
         in command("history run1.json run2.json").out
     )
 

@@ -22,7 +22,7 @@ def test_of_all_values():
 
 
 def test_a_gate_on_a_missing_figure_fails():
-    assert check("ece <= 1") == (False, None, "this data has no such figure")
+    assert check("ece <= 1") == (False, None, "this data has no ece")
     assert check('fields["date"].auroc > 0') == (False, None, "date has no auroc")
 
 
