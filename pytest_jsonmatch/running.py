@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
@@ -63,17 +63,18 @@ class CaseFiles(NamedTuple):
     """How often each case without a recorded answer runs; None: as its file says."""
 
 
-class RuleSource(Protocol):
-    """Where patterns that apply to several tests are written: a golden file, a mark."""
+@final
+class RuleSource(NamedTuple):
+    """Where patterns that apply to several tests are written: a golden file, a mark.
 
-    def place(self, kind: str, pattern: str) -> tuple[str, int]:
-        """Return the file and the line of a rule.
+    Both functions take the option that a pattern is written in (`fields`, `accept` or `threshold`), and the
+    pattern.
+    """
 
-        `kind` is `fields`, `accept` or `threshold`: the option that the pattern is written in.
-        """
-
-    def holders(self, kind: str, pattern: str) -> int | None:
-        """Return how many tests a rule applies to; None if that is unknown."""
+    place: Callable[[str, str], tuple[str, int]]
+    """Returns the file and the line of a rule."""
+    holders: Callable[[str, str], int | None]
+    """Returns how many tests a rule applies to; None if that is unknown before all have run."""
 
 
 class RunningTest(Protocol):

@@ -220,13 +220,10 @@ class Outcomes:
         return _cases(self._counted())
 
     @property
-    def tolerated(self) -> list[tuple[Turn, pytest.TestReport]]:
-        """The runs under their threshold that need not reach it, each with the report that says why."""
-        return [
-            (test.turn, test.tolerated)
-            for test in self._counted()
-            if test.turn is not None and test.tolerated is not None
-        ]
+    def tolerated(self) -> dict[tuple[str, int], pytest.TestReport]:
+        """Why runs that need not reach their threshold are under it, by case id and number of the run."""
+        tolerated = ((test.run, test.tolerated) for test in self._counted())
+        return {(run.case, run.number): report for run, report in tolerated if report is not None}
 
     @property
     def crashes(self) -> dict[tuple[str, int], Crash]:

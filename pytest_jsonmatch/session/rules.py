@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import pytest
+
+from pytest_jsonmatch.running import RuleSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.running import RuleSource
-
-    Node: TypeAlias = pytest.Item | pytest.Collector
-    """What can have a mark."""
 
 
 @final
@@ -30,28 +28,14 @@ class _Rule(NamedTuple):
     pattern: str
 
 
-@final
-class MarkedRules(NamedTuple):
-    """The rules in a mark, as a `running.RuleSource`."""
+def marked_rules(node: Any) -> RuleSource:
+    """Return the rules in a mark of a test, a class or a module: they are where it begins.
 
-    file: str
-    line: int
-    """Where the marked test, class or module begins."""
-
-    @classmethod
-    def of(cls, node: Node) -> MarkedRules:
-        """Return the rules in a mark of a test, a class or a module; all parameters of a test share them."""
-        if isinstance(node, (pytest.Item, pytest.Class)):
-            path, line, _ = node.reportinfo()
-            return cls(str(path), (line or 0) + 1)
-        return cls(str(node.path), 1)
-
-    def place(self, kind: str, pattern: str) -> tuple[str, int]:  # noqa: ARG002 - the same for all rules
-        """Return the file and the line where the marked test, class or module begins."""
-        return self.file, self.line
-
-    def holders(self, kind: str, pattern: str) -> None:
-        """Return None: the tests that a mark applies to are unknown until all have run."""
+    All parameters of a test share them. Which tests a mark applies to is unknown until all have run.
+    """
+    is_in_file = isinstance(node, (pytest.Item, pytest.Class))
+    path, line = node.reportinfo()[:2] if is_in_file else (node.path, 0)
+    return RuleSource(lambda *_: (str(path), (line or 0) + 1), lambda *_: None)
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import pytest
 
@@ -13,12 +13,13 @@ from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.running import CaseFiles
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
-from pytest_jsonmatch.session.rules import MarkedRules, SharedRules
+from pytest_jsonmatch.session.rules import SharedRules, marked_rules
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
+    from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.running import RuleSource
@@ -36,21 +37,10 @@ _OF_VERDICTS: Final = frozenset(
 
 @final
 class Baseline(NamedTuple):
-    """The baseline of a run: its name as given, its path, and its results, or None if there is no file."""
+    """The baseline of a run: its path, and its results, or None if there is no file."""
 
-    name: str
     path: Path
     results: ResultSet | None
-
-
-@final
-class FinishedRun(NamedTuple):
-    """A run that has ended, with everything that is reported about it."""
-
-    view: RunView
-    """The cases with their figures, the gates and the baseline, and what reports say about them."""
-    notes: list[tuple[str, str]]
-    """Lines about the files that were written, each with its colour or an empty text."""
 
 
 @final
@@ -79,8 +69,10 @@ class Session:
         """The baseline that the run is compared with; None without one."""
         self.stopper: Stopper | None = None
         """Ends the run once its gates are decided, if requested."""
-        self.finished: FinishedRun | None = None
-        """The run once it has ended, if it is reported."""
+        self.view: RunView | None = None
+        """The run once it has ended, with its gates and its baseline, if it is reported."""
+        self.notes: list[StyledLine] = []
+        """Lines about the files that were written, or could not be."""
         self.writer: OutputWriter | None = None
         """Saves the answers of golden cases to a file, if requested."""
         self.rule_errors: list[str] = []
@@ -201,7 +193,7 @@ class Session:
         test = self.test
         for node, mark in () if test is None else test.item.iter_markers_with_node("jsonmatch"):
             if mark.kwargs.get(name) is not None:
-                return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
+                return marked_rules(node)
         return None
 
     # -- judges --------------------------------------------------------------------------------------------
