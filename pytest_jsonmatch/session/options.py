@@ -21,7 +21,6 @@ _CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """The variables by which pytest itself detects continuous integration, if set and not empty."""
 _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
-_SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 _JUDGE_MODES: Final = ("live", "cached", "off")
 
 
@@ -79,12 +78,6 @@ def _judge(raw: object) -> tuple[tuple[str, str], ...]:
     if mode not in _JUDGE_MODES:
         raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(_JUDGE_MODES)}")
     return tuple(found.items())
-
-
-def _summary(raw: object) -> str:
-    if raw in _SUMMARY_MODES:
-        return str(raw)
-    raise ValueError(f"got {raw!r}")
 
 
 # -- reading values of the command line --------------------------------------------------------------------
@@ -154,7 +147,6 @@ _INI: Final[Mapping[str, Ini]] = {
     "memory_limit": Ini("string", _bytes, "a size such as 512 MiB or 2 GiB", ""),
     "yaml_limit": Ini("string", _bytes, "a size such as 16 MiB or 1 GiB", ""),
     "allowed_paths": Ini("paths", _paths, "a list of folders", []),
-    "summary": Ini("string", _summary, f"one of {', '.join(_SUMMARY_MODES)}", "auto"),
     "suggest": Ini("bool", bool, "true or false", default=True),
     "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
@@ -172,7 +164,6 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "yaml_limit": "largest size of a golden YAML file, with aliases expanded (default: 16 MiB)",
     "allowed_paths": "folders outside of rootdir in which golden cases may name files, relative to the ini "
     "file",
-    "summary": "default of --jsonmatch-summary",
     "suggest": "whether a failing golden case suggests changes that would let it pass (default: true)",
     "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
     "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
@@ -199,7 +190,8 @@ def _flag(text: str) -> dict[str, Any]:
 
 _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "summary": {
-        "choices": _SUMMARY_MODES,
+        "choices": ("auto", "none", "failed", "all"),
+        "default": "auto",
         "help": "table of scores by field at the end: auto (if any field is under 1, else one line), none, "
         "failed (fields under 1 only) or all",
     },
@@ -378,7 +370,6 @@ class Settings(NamedTuple):
         least, gates = asked("fail_under"), asked("gate")
         least_gates = [] if least is None else [f"score >= {least!r}"]
         said |= {
-            "summary": asked("summary") or said["summary"],
             "folders": (os.path.realpath(config.rootpath), *said.pop("allowed_paths")),
             "gates": (
                 *_gates(said["gates"], "jsonmatch_gates"),

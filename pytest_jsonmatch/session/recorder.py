@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextvars import ContextVar
 from dataclasses import replace
+from math import fsum
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.running import Compared, RuleSource, Turn
+    from pytest_jsonmatch.running import Compared, Turn
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.rules import SharedRules
 
@@ -84,9 +85,10 @@ class Recorder:
         self._settings = settings
         self._shared_rules = shared_rules
         self._lock = Lock()
-        self._forget()
+        self.restart()
 
-    def _forget(self) -> None:
+    def restart(self) -> None:
+        """Forget everything: the item is about to run (again)."""
         self.begun = 0
         """How often the item tried to compare."""
         self._own_rules: dict[tuple[str, str], str | None] = {}
@@ -99,16 +101,9 @@ class Recorder:
         self._names: set[str] = set()
         self._spent: list[Spent] = []
         """Model, time, tokens and cost of the compared answers."""
-        self._count = 0
-        self._sums = [0.0] * len(_FIGURES)
-        self._compared = 0
-        self._scored = 0
+        self._count = self._compared = 0
+        self._figures: list[list[float]] = []
         self._pending: dict[str, list[object]] = {}
-
-    def restart(self) -> None:
-        """Forget everything: the item is about to run (again)."""
-        with self._lock:
-            self._forget()
 
     def begin(self) -> None:
         """Note that the item tries to compare; if `record` does not follow, something is wrong."""
@@ -148,25 +143,19 @@ class Recorder:
             self._under |= not comparison.passed and not comparison.errors
             self._compared += 1
             if comparison.has_figures:
-                self._scored += 1
-                self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
+                self._figures.append([getattr(comparison, each) for each in _FIGURES])
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
+        for kind, patterns, source in compared.rules:
+            if source is None:
+                self._look_at_own(result, kind, patterns)
+            else:
+                for row in self._shared_rules.look(result, kind, patterns, source):
+                    self.send("rules", row)
 
-    def look_at_rules(
-        self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
-    ) -> None:
-        """Find out which patterns match no place in the compared values.
-
-        Warnings about patterns of the test's own calls come when it ends, all others when the run ends.
-        """
-        if source is None:
-            self._look_at_own(result, kind, [each for each in patterns if (kind, each) not in self._fitted])
-        else:
-            for row in self._shared_rules.look(result, kind, patterns, source):
-                self.send("rules", row)
-
-    def _look_at_own(self, result: MatchResult, kind: str, patterns: list[str]) -> None:
+    def _look_at_own(self, result: MatchResult, kind: str, patterns: Iterable[str]) -> None:
+        """Find out which patterns of the item's own calls match no place; it warns of them when it ends."""
+        patterns = [each for each in patterns if (kind, each) not in self._fitted]
         unmatched = result.unmatched(patterns)
         for pattern in patterns:
             rule = kind, pattern
@@ -222,8 +211,8 @@ class Recorder:
         The figures of the test become properties, for JUnit files and others. There are always four: the
         means over the comparisons of the test, as in gates.
         """
-        if self._scored:
-            means = (total / self._scored for total in self._sums)
+        if self._figures:
+            means = (fsum(each) / len(each) for each in zip(*self._figures))
             report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
         self._is_ending = report.when != "setup" or not report.passed
         with self._lock:

@@ -33,9 +33,13 @@ def marked_rules(node: Any) -> RuleSource:
 
     All parameters of a test share them. Which tests a mark applies to is unknown until all have run.
     """
-    is_in_file = isinstance(node, (pytest.Item, pytest.Class))
-    path, line = node.reportinfo()[:2] if is_in_file else (node.path, 0)
-    return RuleSource(lambda *_: (str(path), (line or 0) + 1), lambda *_: None)
+
+    def place(*_: str) -> tuple[str, int]:
+        is_in_file = isinstance(node, (pytest.Item, pytest.Class))
+        path, line = node.reportinfo()[:2] if is_in_file else (node.path, 0)
+        return str(path), (line or 0) + 1
+
+    return RuleSource(place, lambda *_: None)
 
 
 @final

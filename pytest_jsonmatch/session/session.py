@@ -165,16 +165,20 @@ class Session:
         """The test that runs here. Raises ConfigurationError if it can't be distinguished from others."""
         return self.recorders.find()
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options."""
+    def defaults(self) -> tuple[dict[str, Any], dict[str, RuleSource]]:
+        """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options.
+
+        And the marks that they come from.
+        """
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
         if settings.memory_limit:
             chosen["memory_limit"] = settings.memory_limit
         if settings.judge_triage:
             chosen["judge_triage"] = True
+        sources: dict[str, RuleSource] = {}
         test = self.test
-        for mark in reversed(list(test.item.iter_markers("jsonmatch"))) if test is not None else ():
+        for node, mark in () if test is None else [*test.item.iter_markers_with_node("jsonmatch")][::-1]:
             if mark.args:
                 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -183,18 +187,10 @@ class Session:
                     f"the metric; got {', '.join(map(repr, mark.args))}"
                 )
             # As in the signature of the assertion, None means "not given".
-            chosen.update(
-                (key, value) for key, value in mark.kwargs.items() if value is not None and key != "tags"
-            )
-        return chosen
-
-    def source_of_default(self, name: str) -> RuleSource | None:
-        """Return the running test's closest mark that gives one of these defaults."""
-        test = self.test
-        for node, mark in () if test is None else test.item.iter_markers_with_node("jsonmatch"):
-            if mark.kwargs.get(name) is not None:
-                return marked_rules(node)
-        return None
+            given = {key: value for key, value in mark.kwargs.items() if value is not None and key != "tags"}
+            chosen.update(given)
+            sources.update(dict.fromkeys(given, marked_rules(node)))
+        return chosen, sources
 
     # -- judges --------------------------------------------------------------------------------------------
 
