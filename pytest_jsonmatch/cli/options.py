@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import add
-from pytest_jsonmatch.commandline import number_reader, read_confidence
-from pytest_jsonmatch.defaults import METRIC
+from pytest_jsonmatch.defaults import METRIC, number_reader, read_confidence
 
 FORMS: Final = ("text", "json", "html", "markdown")
 RULES: Final = ("--metric", "--schema", "--config", "--nulls", "-p")

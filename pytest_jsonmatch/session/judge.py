@@ -44,8 +44,6 @@ class Judging:
             given: the comparison's own judge; None: the running test's fixture `jsonmatch_judge`, which is
                 requested once there is a question.
         """
-        if isinstance(given, Bench):
-            return given
         return Bench(given, default=self._of_test, memory=self.memory, mode=self._settings.judge_mode)
 
     def _of_test(self) -> object:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 import pytest
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.commandline import number_reader, read_confidence, read_drop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -208,7 +207,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "fail-under": _given_once(
         "SCORE",
         "fail the run if the mean score of the cases is below this, from 0 to 1",
-        type=number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
+        type=defaults.number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
     ),
     "gate": _given_often(
         "GATE",
@@ -233,7 +232,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "DROP",
         "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
         "what chance explains",
-        type=read_drop,
+        type=defaults.read_drop,
     ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
@@ -244,7 +243,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "confidence": _given_once(
         "SHARE",
         "confidence level of verdicts and intervals, above 0.5 and below 1 (default: 0.95)",
-        type=read_confidence,
+        type=defaults.read_confidence,
         default=0.95,
     ),
     "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),

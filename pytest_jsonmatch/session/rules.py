@@ -50,26 +50,23 @@ class SharedRules:
     """
 
     def __init__(self) -> None:
-        self._fitted: set[_Rule] = set()
-        self._open: set[_Rule] = set()
+        self._fitted: dict[_Rule, bool] = {}
+        """Whether a rule has matched, of those seen so far."""
 
     def look(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
     ) -> Iterator[list[Any]]:
         """Yield rows for the controller: rules that match for the first time, or did not match."""
         rules = [_Rule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
-        rules = [rule for rule in rules if rule not in self._fitted]
+        rules = [rule for rule in rules if not self._fitted.get(rule)]
         unmatched = result.unmatched(rule.pattern for rule in rules)
         for rule in rules:
-            if rule.pattern not in unmatched:
-                self._fitted.add(rule)
-                yield [*rule, True]
-            elif rule in self._open:
-                yield [*rule, False]
-            else:  # holders and the nearest path take longer, so they are found only once
-                self._open.add(rule)
-                holders, near = source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)
-                yield [*rule, False, holders, near]
+            row = [*rule, rule.pattern not in unmatched]
+            if rule.pattern in unmatched and rule not in self._fitted:
+                # Holders and the nearest path take longer, so they are found only once.
+                row += [source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)]
+            self._fitted[rule] = rule.pattern not in unmatched
+            yield row
 
 
 @final
