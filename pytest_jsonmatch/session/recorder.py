@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from math import fsum
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
@@ -205,7 +206,7 @@ class Recorder:
             candidate = f"{name}#{count}"
         return candidate
 
-    def hand_over(self, report: pytest.TestReport) -> None:
+    def hand_over(self, report: pytest.TestReport, judged: list[float]) -> None:
         """Attach to a report what is new since the last one: everything but the turn is sent only once.
 
         The figures of the test become properties, for JUnit files and others. There are always four: the
@@ -229,7 +230,7 @@ class Recorder:
             carried["broken"] = True
         if carried and self.tags:
             carried["tags"] = json.dumps(self.tags)
-        carried.update(self.announced)
+        carried.update(self.announced, **({"judged": judged} if judged else {}))
         self.announced = {}
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
@@ -253,7 +254,7 @@ class Recorder:
         # As pytest itself marks an expected failure.
         report.outcome = "skipped"
         report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
-        carry(report, "tolerated", value=True)
+        getattr(report, REPORT_ATTRIBUTE)["tolerated"] = True  # a turn is carried always
 
 
 @final
@@ -270,17 +271,17 @@ class Recorders:
     def __init__(self) -> None:
         self._running: dict[pytest.Item, Recorder] = {}
 
-    def start(self, recorder: Recorder) -> Recorder | None:
-        """Make a test the one that runs here; return the previous one, perhaps of an outer run."""
+    @contextmanager
+    def running(self, recorder: Recorder) -> Iterator[None]:
+        """Make a test the one that runs here; afterwards it is the previous one, perhaps of an outer run."""
         before = self._HERE.get()
         self._running[recorder.item] = recorder
         self._HERE.set(recorder)
-        return before
-
-    def stop(self, recorder: Recorder, before: Recorder | None) -> None:
-        """End a test; `before` is what `start` returned."""
-        self._running.pop(recorder.item, None)
-        self._HERE.set(before)
+        try:
+            yield
+        finally:
+            self._running.pop(recorder.item, None)
+            self._HERE.set(before)
 
     def of(self, item: pytest.Item) -> Recorder | None:
         """Return the recorder of a running item."""
@@ -320,13 +321,6 @@ class RequestKeeper:
         recorder = self._recorders.of(request.node)
         if recorder is not None:
             recorder.request = request
-
-
-def carry(report: pytest.TestReport, kind: str, value: object) -> None:
-    """Let a report carry one more entry."""
-    carried: _Carried = getattr(report, REPORT_ATTRIBUTE, {})
-    carried[kind] = value
-    setattr(report, REPORT_ATTRIBUTE, carried)
 
 
 def tags_of_marks(item: pytest.Item) -> dict[str, Any]:

@@ -80,7 +80,6 @@ class Session:
         decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
         self.decided: Path | None = None if decided is None else Path(decided)
         """In a worker of pytest-xdist: the file by which the controller ends the run."""
-        self._judging: Judging | None = None
         self._overridden: set[str] = set()
         self._looked_at: object = None
         self._encoding = encoding
@@ -199,15 +198,12 @@ class Session:
 
     # -- judges --------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def judging(self) -> Judging:
         """The judges of this run, and their usage."""
-        if self._judging is None:
-            from pytest_jsonmatch.session.judge import Judging
+        from pytest_jsonmatch.session.judge import Judging
 
-            self._judging = Judging(self.settings, self.config.rootpath, self.recorders.find)
-            self._closing.callback(self._judging.close)
-        return self._judging
+        return Judging(self.settings, self.config.rootpath, self.recorders.find, self._closing)
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
@@ -226,7 +222,7 @@ class Session:
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty if nothing."""
-        return [] if self._judging is None else self._judging.usage_since()
+        return self.judging.usage_since() if "judging" in vars(self) else []
 
     # -- the terminal --------------------------------------------------------------------------------------
 
