@@ -189,8 +189,11 @@ def _asked(
         from pytest_jsonmatch.corpus.tags import read_tags
 
         tags = read_tags(tags)
-    options = {"validate": "report", **_with_triage({**fallback, **options}, limits)}
     sources = {**marked, **dict.fromkeys((*own, *options), source)}
+    options = {"validate": "report", **fallback, **options}
+    if options.get("judge_triage") is True:  # it stops at the limits, but some runs need every verdict
+        allowed = run is None or run.allows_triage()
+        options |= {"threshold": limits} if allowed else {"judge_triage": False}
     return _Asked(metric, limits, options, name, locate, suggests, sources, tags)
 
 
@@ -340,16 +343,6 @@ class _Asked:
 def _no_judge(item: object) -> object:
     """Refuse to judge: suggestions do not ask a judge."""
     raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
-
-
-def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Add the limits at which triage stops, or turn triage off in a run that needs every verdict."""
-    if options.get("judge_triage") is not True:
-        return options
-    run = current_run()
-    if run is None or run.allows_triage():
-        return {**options, "threshold": limits}
-    return {**options, "judge_triage": False}
 
 
 # -- thresholds --------------------------------------------------------------------------------------------
