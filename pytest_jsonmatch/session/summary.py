@@ -146,11 +146,10 @@ def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session, 
     reports = session.outcomes.tolerated
     failed = {check.subject for check in run.repeated if check.passed is False}
     told = [
-        (case, [each for each in case.runs if (case.id, each.number) in reports])
+        (case, runs)
         for case in run.results.cases
-        if case.id in failed
+        if case.id in failed and (runs := [each for each in case.runs if (case.id, each.number) in reports])
     ]
-    told = [(case, runs) for case, runs in told if runs]
     if told:
         terminalreporter.write_sep("=", "REPEATED CASES")
     for case, runs in told[:_MOST_SHOWN]:
