@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 
 import pytest
@@ -106,6 +107,17 @@ def _baseline_name(raw: str) -> str:
     if not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}:
         raise argparse.ArgumentTypeError(f"{raw!r} can't name a baseline; for any file use --jsonmatch-json")
     return name
+
+
+@contextmanager
+def usage_errors(option: str) -> Iterator[None]:
+    """Make a `ConfigurationError` within a usage error of pytest, which names the option or hook."""
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+    try:
+        yield
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"{option}: {error}") from None
 
 
 # -- the tables --------------------------------------------------------------------------------------------
@@ -384,13 +396,12 @@ def _gates(texts: Sequence[str], where: str) -> Iterator[tuple[Gate, bool]]:
     """Yield gates with whether they come from the command line; a usage error for a bad one."""
     if not texts:
         return
-    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+    from pytest_jsonmatch.gate.expressions import parse_gate
 
     for text in texts:
-        try:
-            yield parse_gate(text), where.startswith("--")
-        except GateError as error:
-            raise pytest.UsageError(f"{where}: {error}") from None
+        with usage_errors(where):
+            gate = parse_gate(text)
+        yield gate, where.startswith("--")
 
 
 def _writing(update: tuple[str, ...] | None, *, review: bool) -> dict[str, Any]:

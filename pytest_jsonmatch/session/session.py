@@ -11,6 +11,7 @@ import pytest
 
 from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.running import CaseFiles
+from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 from pytest_jsonmatch.session.rules import SharedRules, marked_rules
@@ -108,15 +109,11 @@ class Session:
         if self.settings.metric == METRIC and not hook.get_hookimpls():
             return
         from pytest_jsonmatch.engine.plan.registry import active_registry
-        from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
-        what = "pytest_jsonmatch_register"
-        try:
+        with usage_errors("pytest_jsonmatch_register"):
             self.open_registry()
-            what = "jsonmatch_metric"
+        with usage_errors("jsonmatch_metric"):
             active_registry().find_metric(self.settings.metric)
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"{what}: {error}") from error
 
     def close(self) -> None:
         """Remove what was registered for this session, and close its judge."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
@@ -51,10 +51,8 @@ def prepare(session: Session) -> None:
     if settings.html is not None:
         from pytest_jsonmatch.report.pages import check_installed
 
-        try:
+        with usage_errors("--jsonmatch-html"):
             check_installed()
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"--jsonmatch-html: {error}") from None
 
 
 def _read_baseline(session: Session, name: str) -> Baseline:
@@ -68,10 +66,8 @@ def _read_baseline(session: Session, name: str) -> Baseline:
         path = config.rootpath / settings.baselines / f"{name.removesuffix('.json')}.json"
     if not path.exists() and not settings.baseline_required:
         return Baseline(path, None)
-    try:
+    with usage_errors("--jsonmatch-baseline"):
         return Baseline(path, read_results(path))
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"--jsonmatch-baseline: {error}") from None
 
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
