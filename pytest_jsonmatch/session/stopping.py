@@ -90,12 +90,15 @@ class Stopper:
         self._done[case.id] = case
         for name in self._sums:
             self._sums[name] += Fraction(case.passed if name == "pass_rate" else case.figure(name))
-        found = self._settled(case)
-        if found is None:
+        self.reason = self._settled(case)
+        if self.reason is None:
             return
-        self.reason = found
         self.saved = sum(outcomes.planned.values()) - len(self._ended)
-        self._stop(f"decided: {found}")
+        text = f"decided: {self.reason}"
+        if self._told is not None:
+            write_file(self._told, text.encode())
+        elif self._pytest is not None:
+            self._pytest.shouldstop = text
 
     def _settled(self, case: Case) -> str | None:
         """Return why the gates are settled; None as long as they are not."""
@@ -150,9 +153,3 @@ class Stopper:
         """Remove the file."""
         if self._told is not None:
             rmtree(self._told.parent, ignore_errors=True)
-
-    def _stop(self, reason: str) -> None:
-        if self._told is not None:
-            write_file(self._told, reason.encode())
-        elif self._pytest is not None:
-            self._pytest.shouldstop = reason
