@@ -189,7 +189,7 @@ def _asked(
         from pytest_jsonmatch.corpus.tags import read_tags
 
         tags = read_tags(tags)
-    sources = {**marked, **dict.fromkeys((*own, *options), source)}
+    sources = {} if run is None else {**marked, **dict.fromkeys((*own, *options), source)}
     options = {"validate": "report", **fallback, **options}
     if options.get("judge_triage") is True:  # it stops at the limits, but some runs need every verdict
         allowed = run is None or run.allows_triage()
