@@ -67,7 +67,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
         updating.check_terminal(config)
     if settings.replay is not None:
-        _ = session.case_rules  # so that errors in the file are reported now
+        from pytest_jsonmatch.session.cases import case_rules
+
+        case_rules(session)  # so that errors in the file are reported now
     if hasattr(config, "workerinput"):  # the controller counts the reports of workers
         return
     config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
@@ -115,8 +117,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not is_golden(file_path, session.settings.files, explicit=named):
         return None
     from pytest_jsonmatch.golden.collector import collect_file
+    from pytest_jsonmatch.session.cases import case_rules
 
-    return collect_file(file_path, parent, session.case_rules)
+    return collect_file(file_path, parent, case_rules(session))
 
 
 @pytest.hookimpl(tryfirst=True)

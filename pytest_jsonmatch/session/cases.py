@@ -36,7 +36,13 @@ def open_writer(config: pytest.Config, record: str) -> OutputWriter:
 
 
 def case_rules(session: Session) -> CaseRules:
-    """Return how golden cases run; `pytest.UsageError` for a bad file of answers."""
+    """Return how golden cases run, made once per session; `pytest.UsageError` for a bad file of answers."""
+    if session.case_rules is None:
+        session.case_rules = _made(session)
+    return session.case_rules
+
+
+def _made(session: Session) -> CaseRules:
     from pytest_jsonmatch.assertions import check_case, comparing_of
     from pytest_jsonmatch.golden.bounds import Bounds
     from pytest_jsonmatch.golden.collector import CaseRules

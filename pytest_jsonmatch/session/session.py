@@ -62,6 +62,8 @@ class Session:
         self.outcomes = Outcomes()
         self.recorders = Recorders()
         self._shared_rules = SharedRules()
+        self.case_rules: CaseRules | None = None
+        """How golden cases are run, once it is known."""
         self.announced: dict[str, object] = {}
         """What the first report carries about the tests to come: `collected` and `planned`."""
         self.baseline: Baseline | None = None
@@ -147,13 +149,6 @@ class Session:
         return not self._overridden & {"jsonmatch_case", "jsonmatch_actual"} and not any(
             getattr(option, name, False) for name in watched
         )
-
-    @cached_property
-    def case_rules(self) -> CaseRules:
-        """How golden cases are run. Raises `pytest.UsageError` for a bad file of answers."""
-        from pytest_jsonmatch.session.cases import case_rules
-
-        return case_rules(self)
 
     def new_recorder(self, item: pytest.Item) -> Recorder:
         """Return a recorder for a test that is about to run."""
