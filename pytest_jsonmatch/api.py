@@ -196,12 +196,12 @@ def _bench(plan: Plan, judge: object) -> Bench | None:
     """Return the judges that the plan's comparators ask; None if no comparator asks one."""
     if not plan.has_batch:
         return None
-    run = current_run()
-    if run is not None:
-        return run.bench(judge)
     from pytest_jsonmatch.semantic.bench import Bench
 
-    return judge if isinstance(judge, Bench) else Bench(judge)
+    if isinstance(judge, Bench):
+        return judge
+    run = current_run()
+    return Bench(judge) if run is None else run.bench(judge)
 
 
 def compare_corpus(

@@ -170,10 +170,13 @@ def _asked(
     """Return the request for a comparison, with defaults for what is not given."""
     __tracebackhide__ = True
     run = current_run()
-    fallback = {"metric": METRIC, "threshold": THRESHOLD, **({} if run is None else run.defaults())}
-    default_metric, default_threshold = fallback.pop("metric"), fallback.pop("threshold")
+    defaults, marked = ({}, {}) if run is None else run.defaults()
+    own = {"metric": metric, "threshold": threshold}
+    own = {key: value for key, value in own.items() if value is not None}
+    fallback: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **own}
+    metric = fallback.pop("metric")
     try:
-        limits = read_limits(default_threshold if threshold is None else threshold)
+        limits = read_limits(fallback.pop("threshold"))
     except ConfigurationError as error:
         raise error.with_traceback(None)  # noqa: B904 - the very same error
     for key in options.keys() - Options.__dataclass_fields__.keys() - _OTHER_OPTIONS:
@@ -186,20 +189,12 @@ def _asked(
         from pytest_jsonmatch.corpus.tags import read_tags
 
         tags = read_tags(tags)
-    return _Asked(
-        default_metric if metric is None else metric,
-        limits,
-        {"validate": "report", **_with_triage({**fallback, **options}, limits)},
-        name,
-        locate,
-        suggests,
-        {
-            kind: source
-            for kind in ("fields", "accept", "threshold")
-            if (threshold is not None if kind == "threshold" else kind in options)
-        },
-        tags,
-    )
+    sources = {} if run is None else {**marked, **dict.fromkeys((*own, *options), source)}
+    options = {"validate": "report", **fallback, **options}
+    if options.get("judge_triage") is True:  # it stops at the limits, but some runs need every verdict
+        allowed = run is None or run.allows_triage()
+        options |= {"threshold": limits} if allowed else {"judge_triage": False}
+    return _Asked(metric, limits, options, name, locate, suggests, sources, tags)
 
 
 _TEXT: Final = (str, bytes, bytearray)
@@ -221,7 +216,7 @@ class _Asked:
     suggests: bool
     """Whether a failure suggests changes that would let the case pass."""
     sources: Mapping[str, RuleSource | None]
-    """Where the caller's patterns are written, by option; None: in the call itself."""
+    """Where the patterns of an option are written; None: in the call itself."""
     tags: Tags | None = None
     """Tags of the comparison, beyond those of the test."""
 
@@ -242,8 +237,8 @@ class _Asked:
         passed = self.passes(result)
         if test is not None:
             parsed = True if isinstance(actual, _TEXT) else None
-            test.record(Compared(result, self.limits, self.name, passed, parsed, spent, self.tags))
-            self._look_at_rules(test, result)
+            compared = Compared(result, self.limits, self.name, passed, parsed, spent, self.tags)
+            test.record(compared._replace(rules=self._rules()))
         if passed:
             return result, None
         failures = _failures(result, self.limits)
@@ -265,15 +260,15 @@ class _Asked:
     def _refuses(self, result: MatchResult) -> bool:
         return self.options["validate"] == "require" and result.valid is False
 
-    def _look_at_rules(self, test: RunningTest, result: MatchResult) -> None:
-        """Let the running test find out which patterns match no place."""
-        run = current_run()
-        options, limits = self.options, self.limits.get("fields")
-        rules = ("fields", options.get("fields")), ("accept", options.get("accept")), ("threshold", limits)
-        for kind, given in rules:
-            if isinstance(given, Mapping) and given and run is not None:
-                source = self.sources[kind] if kind in self.sources else run.source_of_default(kind)
-                test.look_at_rules(result, kind, given, source)
+    def _rules(self) -> list[tuple[str, Iterable[str], RuleSource | None]]:
+        """Return the patterns, for the running test to find out which of them match no place."""
+        rules = {kind: self.options.get(kind) for kind in ("fields", "accept")}
+        rules["threshold"] = self.limits.get("fields")
+        return [
+            (kind, given, self.sources.get(kind))
+            for kind, given in rules.items()
+            if isinstance(given, Mapping) and given
+        ]
 
     def _record_unreadable(
         self,
@@ -348,16 +343,6 @@ class _Asked:
 def _no_judge(item: object) -> object:
     """Refuse to judge: suggestions do not ask a judge."""
     raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
-
-
-def _with_triage(options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Add the limits at which triage stops, or turn triage off in a run that needs every verdict."""
-    if options.get("judge_triage") is not True:
-        return options
-    run = current_run()
-    if run is None or run.allows_triage():
-        return {**options, "threshold": limits}
-    return {**options, "judge_triage": False}
 
 
 # -- thresholds --------------------------------------------------------------------------------------------

@@ -1,11 +1,44 @@
-"""Defaults of assertions, golden cases, corpora and every command."""
+"""Defaults of assertions, golden cases, corpora and every command; and how commands read numbers."""
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 METRIC: Final = "leaf_f1"
 """With the threshold below it requires that every leaf is equal and nothing is invented."""
 THRESHOLD: Final = 1.0
 MAX_REPEATS: Final = 10_000
 """At most this many runs of a golden case."""
+
+
+def number_reader(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
+    """Return a reader of numeric options; its error for a bad value is "'VALUE' is" and `otherwise`.
+
+    >>> number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1")("0.9")
+    0.9
+    """
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if fits(number):
+            return number
+        from argparse import ArgumentTypeError  # late: a library has no command line
+
+        raise ArgumentTypeError(f"{text!r} is {otherwise}")
+
+    return read
+
+
+read_drop: Final = number_reader(
+    lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"
+)
+read_confidence: Final = number_reader(
+    lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"
+)

@@ -10,7 +10,7 @@ import pytest
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options
-from pytest_jsonmatch.session.recorder import carry, parameters, tags_of_marks
+from pytest_jsonmatch.session.recorder import parameters, tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Say which gates failed, below all of pytest's output, and close the session."""
     session = config.stash.get(_SESSION, None)
     if session is not None:
-        if session.finished is not None:
+        if session.view is not None:
             from pytest_jsonmatch.session import summary
 
             summary.show_verdict(config, session)
@@ -132,12 +132,10 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Keep track of the running test."""
     session = item.config.stash[_SESSION]
-    recorder = session.new_recorder(item)
-    before = session.recorders.start(recorder)
     try:
-        return (yield)
+        with session.recorders.running(session.new_recorder(item)):
+            return (yield)
     finally:
-        session.recorders.stop(recorder, before)
         if session.decided is not None and session.decided.exists():
             item.session.shouldstop = session.decided.read_text(encoding="utf-8")
 
@@ -179,9 +177,7 @@ def pytest_runtest_makereport(
     if recorder is not None:
         if call.when == "setup":
             recorder.setup_seconds = call.duration
-        recorder.hand_over(report)
-        if used := session.usage_since():
-            carry(report, "judged", used)
+        recorder.hand_over(report, session.usage_since())
         if call.when == "call" and call.excinfo is not None and report.failed:
             recorder.tolerate(report, call.excinfo.value)
     return report
@@ -251,7 +247,7 @@ def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
     It is created when the first comparison needs it. To use another, override the fixture in a conftest.py,
     with any scope, and return a judge or a function of one item.
     """
-    return request.config.stash[_SESSION].judging.configured()
+    return request.config.stash[_SESSION].judging.configured
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
@@ -36,6 +36,11 @@ class Compared(NamedTuple):
     """Its tags, beyond those of the test."""
     unreadable: str | None = None
     """Why the answer could not be compared; it counts as 0."""
+    rules: Sequence[tuple[str, Iterable[str], RuleSource | None]] = ()
+    """Its patterns, by the option that they are written in (`fields`, `accept` or `threshold`).
+
+    With each where it is written; None: in the test's own call.
+    """
 
 
 @final
@@ -63,17 +68,17 @@ class CaseFiles(NamedTuple):
     """How often each case without a recorded answer runs; None: as its file says."""
 
 
-class RuleSource(Protocol):
-    """Where patterns that apply to several tests are written: a golden file, a mark."""
+@final
+class RuleSource(NamedTuple):
+    """Where patterns that apply to several tests are written: a golden file, a mark.
 
-    def place(self, kind: str, pattern: str) -> tuple[str, int]:
-        """Return the file and the line of a rule.
+    Both functions take the option that a pattern is written in, and the pattern.
+    """
 
-        `kind` is `fields`, `accept` or `threshold`: the option that the pattern is written in.
-        """
-
-    def holders(self, kind: str, pattern: str) -> int | None:
-        """Return how many tests a rule applies to; None if that is unknown."""
+    place: Callable[[str, str], tuple[str, int]]
+    """Returns the file and the line of a rule."""
+    holders: Callable[[str, str], int | None]
+    """Returns how many tests a rule applies to; None if that is unknown before all have run."""
 
 
 class RunningTest(Protocol):
@@ -84,18 +89,6 @@ class RunningTest(Protocol):
 
     def record(self, compared: Compared) -> None:
         """Keep a comparison."""
-
-    def look_at_rules(
-        self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
-    ) -> None:
-        """Find out which patterns match no place in the compared values.
-
-        Args:
-            result: the comparison.
-            kind: `fields`, `accept` or `threshold`.
-            patterns: the patterns given there.
-            source: where they are written; None: in the test's own call.
-        """
 
 
 class Run(Protocol):
@@ -121,11 +114,8 @@ class Run(Protocol):
     def test(self) -> RunningTest | None:
         """The test that runs here. Raises ConfigurationError if it can't be distinguished from others."""
 
-    def defaults(self) -> Mapping[str, Any]:
-        """Return the default `metric`, `threshold` and options of comparisons."""
-
-    def source_of_default(self, name: str) -> RuleSource | None:
-        """Return the mark that gives one of these defaults; None if no mark does."""
+    def defaults(self) -> tuple[Mapping[str, Any], Mapping[str, RuleSource]]:
+        """Return the default `metric`, `threshold` and options of comparisons; and where marks give them."""
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""

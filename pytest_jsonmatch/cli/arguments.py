@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
-from pytest_jsonmatch.commandline import number_reader, read_confidence
-from pytest_jsonmatch.defaults import METRIC
+from pytest_jsonmatch.defaults import METRIC, number_reader, read_confidence
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 FINE: Final = 0

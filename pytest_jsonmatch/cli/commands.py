@@ -18,8 +18,7 @@ from pytest_jsonmatch.cli.arguments import (
     add_study_options,
     share,
 )
-from pytest_jsonmatch.commandline import number_reader, read_drop
-from pytest_jsonmatch.defaults import THRESHOLD
+from pytest_jsonmatch.defaults import THRESHOLD, number_reader, read_drop
 
 FILE_FORMS: Final = {
     "html": "a self-contained HTML page",

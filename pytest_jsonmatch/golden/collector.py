@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 import pytest
 
@@ -29,7 +29,7 @@ from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
 from pytest_jsonmatch.golden.files import display_name, relative
 from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.running import Turn
+from pytest_jsonmatch.running import RuleSource, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
-    from pytest_jsonmatch.running import RuleSource
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
@@ -286,7 +285,7 @@ class GoldenFile(pytest.Module):
                 if (note := updater.fresh(case, actual)) is not None:
                     case.fail(note)
                 return
-            result, failure = self.rules.check(case, actual, locate, _RulesOf(self, case))
+            result, failure = self.rules.check(case, actual, locate, _rules_of(self, case))
         except JsonMatchError as error:
             _fail(case, error)
         # The message shows the worst field first, so the first place requested is that field's.
@@ -310,20 +309,12 @@ def golden_case_of(item: pytest.Item) -> GoldenCase | None:
     return next((value for value in params.values() if type(value) is GoldenCase), None)
 
 
-@final
-class _RulesOf(NamedTuple):
-    """The rules of a golden case, as a `running.RuleSource`: its own, and those beside `cases`."""
-
-    file: GoldenFile
-    case: GoldenCase
-
-    def place(self, kind: str, pattern: str) -> tuple[str, int]:
-        """Return the file and the line of a rule."""
-        return str(self.file.path), self.case.line_of(self.case.trail_of_rule(kind, pattern))
-
-    def holders(self, kind: str, pattern: str) -> int:
-        """Return how many tests a rule applies to."""
-        return self.file.holders(self.case.trail_of_rule(kind, pattern))
+def _rules_of(file: GoldenFile, case: GoldenCase) -> RuleSource:
+    """Return where the rules of a golden case are written: its own, and those beside `cases`."""
+    return RuleSource(
+        place=lambda *rule: (str(file.path), case.line_of(case.trail_of_rule(*rule))),
+        holders=lambda *rule: file.holders(case.trail_of_rule(*rule)),
+    )
 
 
 def turn_of(item: pytest.Item) -> Turn | None:

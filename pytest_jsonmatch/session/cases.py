@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 from pytest_jsonmatch.answer import value_of
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.session.options import usage_errors
 
 if TYPE_CHECKING:
+    import pytest
+
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
@@ -28,10 +29,8 @@ def open_writer(config: pytest.Config, record: str) -> OutputWriter:
     """Open the file of `--jsonmatch-record`."""
     from pytest_jsonmatch.golden.outputs import OutputWriter
 
-    try:
+    with usage_errors("--jsonmatch-record"):
         writer = OutputWriter(config.invocation_params.dir / record)
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"--jsonmatch-record: {error}") from None
     config.pluginmanager.register(writer, "jsonmatch-record")
     return writer
 
@@ -65,10 +64,8 @@ def _made(session: Session) -> CaseRules:
     if settings.replay is not None:
         from pytest_jsonmatch.golden.outputs import Outputs
 
-        try:
+        with usage_errors("--jsonmatch-replay"):
             outputs = Outputs(session.config.invocation_params.dir / settings.replay)
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"--jsonmatch-replay: {error}") from None
     return CaseRules(
         check_case,
         comparing_of,

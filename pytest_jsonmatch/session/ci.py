@@ -68,25 +68,25 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 # -- files and lines ---------------------------------------------------------------------------------------
 
 
-def write_files(session: Session, run: RunView) -> tuple[list[tuple[str, str]], bool]:
-    """Write the requested files, even if one fails; return notes, and whether all were written."""
+def write_files(session: Session, run: RunView) -> bool:
+    """Write the requested files, even if one fails; note each, and return whether all were written."""
     from pytest_jsonmatch.golden.files import display_name
+    from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW
     from pytest_jsonmatch.results.atomic import write_file
 
-    notes: list[tuple[str, str]] = []
-    are_written = True
+    notes, are_written = session.notes, True
     for path, what, data in _files(session, run):
         name = display_name(path, session.config.invocation_params.dir)
         try:
             write_file(path, data, make_folders=True)
         except OSError as error:
             are_written = False
-            notes.append((f"{name} can't be written: {(error.strerror or str(error)).lower()}", "red"))
+            notes.append([(f"{name} can't be written: {(error.strerror or str(error)).lower()}", RED)])
         else:
-            notes.append((f"{what} written to {name}", ""))
+            notes.append([(f"{what} written to {name}", PLAIN)])
     if problem := _write_step_summary(run):
-        notes.append((problem, "yellow"))
-    return notes, are_written
+        notes.append([(problem, YELLOW)])
+    return are_written
 
 
 def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:

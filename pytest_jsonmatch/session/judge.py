@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +13,7 @@ from pytest_jsonmatch.semantic.judging import JudgeUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import ExitStack
 
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.recorder import Recorder
@@ -25,16 +27,19 @@ class Judging:
         settings: of the run.
         root: the folder that the path of a cache is relative to.
         find: returns the recorder of the running test; None outside of tests.
+        closing: what is closed at the end of the run.
     """
 
-    def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
+    def __init__(
+        self, settings: Settings, root: Path, find: Callable[[], Recorder | None], closing: ExitStack
+    ) -> None:
         self.memory = Memory()
         self.is_triage_aside = False
         """Whether a comparison was made without the triage it requested."""
         self._settings = settings
         self._root = root
         self._find = find
-        self._configured: object = None
+        self._closing = closing
         self._told: list[float] = []
 
     def bench(self, given: object = None) -> Bench:
@@ -44,27 +49,25 @@ class Judging:
             given: the comparison's own judge; None: the running test's fixture `jsonmatch_judge`, which is
                 requested once there is a question.
         """
-        if isinstance(given, Bench):
-            return given
         return Bench(given, default=self._of_test, memory=self.memory, mode=self._settings.judge_mode)
 
     def _of_test(self) -> object:
         """Return the value of the running test's fixture, if overridden; else the configured judge."""
         recorder = self._find()
         if recorder is None or recorder.request is None:
-            return self.configured()
+            return self.configured
         judge: object = recorder.request.getfixturevalue("jsonmatch_judge")
         return judge
 
+    @cached_property
     def configured(self) -> object:
-        """Return the judge of `jsonmatch_judge` in the configuration file; None if it names none.
+        """The judge of `jsonmatch_judge` in the configuration file; None if it names none.
 
-        Raises:
-            ConfigurationError: a setting has an invalid value.
+        Raises ConfigurationError if a setting has an invalid value.
         """
         said: dict[str, Any] = dict(self._settings.judge)
-        if self._configured is not None or not said.keys() - {"mode"}:
-            return self._configured
+        if not said.keys() - {"mode"}:
+            return None
         from pytest_jsonmatch.semantic.openaijudge import make_judge
 
         said["mode"] = self._settings.judge_mode or "live"
@@ -73,16 +76,12 @@ class Judging:
             # The shortest path, since messages name it.
             said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
-            self._configured = make_judge(said)
+            judge = make_judge(said)
         except ConfigurationError as error:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
-        return self._configured
-
-    def close(self) -> None:
-        """Close the judge that was made from the configuration file, if it can be closed."""
-        close = getattr(self._configured, "close", None)
-        if close is not None:
-            close()
+        if callable(close := getattr(judge, "close", None)):
+            self._closing.callback(close)
+        return judge
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty if nothing.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 
 import pytest
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.commandline import number_reader, read_confidence, read_drop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,6 @@ _CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """The variables by which pytest itself detects continuous integration, if set and not empty."""
 _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
-_SUMMARY_MODES: Final = ("auto", "none", "failed", "all")
 _JUDGE_MODES: Final = ("live", "cached", "off")
 
 
@@ -81,12 +80,6 @@ def _judge(raw: object) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def _summary(raw: object) -> str:
-    if raw in _SUMMARY_MODES:
-        return str(raw)
-    raise ValueError(f"got {raw!r}")
-
-
 # -- reading values of the command line --------------------------------------------------------------------
 
 
@@ -114,6 +107,17 @@ def _baseline_name(raw: str) -> str:
     if not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}:
         raise argparse.ArgumentTypeError(f"{raw!r} can't name a baseline; for any file use --jsonmatch-json")
     return name
+
+
+@contextmanager
+def usage_errors(option: str) -> Iterator[None]:
+    """Make a `ConfigurationError` within a usage error of pytest, which names the option or hook."""
+    from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+    try:
+        yield
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"{option}: {error}") from None
 
 
 # -- the tables --------------------------------------------------------------------------------------------
@@ -154,7 +158,6 @@ _INI: Final[Mapping[str, Ini]] = {
     "memory_limit": Ini("string", _bytes, "a size such as 512 MiB or 2 GiB", ""),
     "yaml_limit": Ini("string", _bytes, "a size such as 16 MiB or 1 GiB", ""),
     "allowed_paths": Ini("paths", _paths, "a list of folders", []),
-    "summary": Ini("string", _summary, f"one of {', '.join(_SUMMARY_MODES)}", "auto"),
     "suggest": Ini("bool", bool, "true or false", default=True),
     "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
@@ -172,7 +175,6 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "yaml_limit": "largest size of a golden YAML file, with aliases expanded (default: 16 MiB)",
     "allowed_paths": "folders outside of rootdir in which golden cases may name files, relative to the ini "
     "file",
-    "summary": "default of --jsonmatch-summary",
     "suggest": "whether a failing golden case suggests changes that would let it pass (default: true)",
     "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
     "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
@@ -199,7 +201,8 @@ def _flag(text: str) -> dict[str, Any]:
 
 _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "summary": {
-        "choices": _SUMMARY_MODES,
+        "choices": ("auto", "none", "failed", "all"),
+        "default": "auto",
         "help": "table of scores by field at the end: auto (if any field is under 1, else one line), none, "
         "failed (fields under 1 only) or all",
     },
@@ -216,7 +219,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "fail-under": _given_once(
         "SCORE",
         "fail the run if the mean score of the cases is below this, from 0 to 1",
-        type=number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
+        type=defaults.number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
     ),
     "gate": _given_often(
         "GATE",
@@ -241,7 +244,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "DROP",
         "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
         "what chance explains",
-        type=read_drop,
+        type=defaults.read_drop,
     ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
@@ -252,7 +255,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "confidence": _given_once(
         "SHARE",
         "confidence level of verdicts and intervals, above 0.5 and below 1 (default: 0.95)",
-        type=read_confidence,
+        type=defaults.read_confidence,
         default=0.95,
     ),
     "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),
@@ -378,7 +381,6 @@ class Settings(NamedTuple):
         least, gates = asked("fail_under"), asked("gate")
         least_gates = [] if least is None else [f"score >= {least!r}"]
         said |= {
-            "summary": asked("summary") or said["summary"],
             "folders": (os.path.realpath(config.rootpath), *said.pop("allowed_paths")),
             "gates": (
                 *_gates(said["gates"], "jsonmatch_gates"),
@@ -394,13 +396,12 @@ def _gates(texts: Sequence[str], where: str) -> Iterator[tuple[Gate, bool]]:
     """Yield gates with whether they come from the command line; a usage error for a bad one."""
     if not texts:
         return
-    from pytest_jsonmatch.gate.expressions import GateError, parse_gate
+    from pytest_jsonmatch.gate.expressions import parse_gate
 
     for text in texts:
-        try:
-            yield parse_gate(text), where.startswith("--")
-        except GateError as error:
-            raise pytest.UsageError(f"{where}: {error}") from None
+        with usage_errors(where):
+            gate = parse_gate(text)
+        yield gate, where.startswith("--")
 
 
 def _writing(update: tuple[str, ...] | None, *, review: bool) -> dict[str, Any]:

@@ -133,44 +133,42 @@ class Outcomes:
         """Take what one report carries. As a registered plugin, this sees reports of its own run only."""
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # of an earlier try, by pytest-rerunfailures for example
-        carried: dict[str, Any] | None = getattr(report, REPORT_ATTRIBUTE, None)
-        if carried is not None:
-            # These concern the run, and do not make a test one that compares.
-            if "judged" in carried:
-                self.judged.append(carried.pop("judged"))
-            self.planned = carried.pop("planned", self.planned)
-            self.collected.update(carried.pop("collected", ()))
-            carried = carried or None
+        carried: dict[str, Any] = getattr(report, REPORT_ATTRIBUTE, {})
+        # These concern the run, and do not make a test one that compares.
+        if "judged" in carried:
+            self.judged.append(carried.pop("judged"))
+        self.planned = carried.pop("planned", self.planned)
+        self.collected.update(carried.pop("collected", ()))
         test = self._tests.get(report.nodeid)
         if test is None:
             # A crashed worker attaches nothing; pytest-xdist reports it as a separate phase ("???").
-            if carried is None and report.when in {"setup", "call", "teardown"}:
+            if not carried and report.when in {"setup", "call", "teardown"}:
                 if report.failed:
                     self._failed_otherwise.add(report.nodeid)
                 return
             test = self._tests[report.nodeid] = _Test(report.nodeid)
-        if report.failed or (carried is not None and carried.get("tolerated")):
+        is_tolerated = "tolerated" in carried
+        if report.failed or is_tolerated:
             test.take_crash(report)
-        if carried is not None:
-            test.comparisons.update(carried.get("comparisons", ()))
-            test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
-            test.updates += carried.get("updates", ())
-            test.sources = carried.get("sources", test.sources)
+        test.comparisons.update(carried.get("comparisons", ()))
+        test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
+        test.updates += carried.get("updates", ())
+        test.sources = carried.get("sources", test.sources)
+        test.broken |= "broken" in carried
+        if carried:
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
-            test.broken |= bool(carried.get("broken"))
-            if "turn" in carried and test.turn is None:
-                test.turn = Turn(*carried["turn"])
-                self.runs.setdefault(test.turn.case, {})[report.nodeid] = None
-            if "cluster" in carried:
-                test.cluster, test.input_file = carried["cluster"]
-            if "tags" in carried:
-                test.tags = json.loads(carried["tags"])
-            if self.keep_outputs is not None and "outputs" in carried:
-                self.keep_outputs(carried["outputs"])
-            self.rules.take(report.nodeid, carried.get("rules", ()))
-            if carried.get("tolerated"):
-                test.tolerated, test.ended = report, True
-                return
+        if "turn" in carried and test.turn is None:
+            test.turn = Turn(*carried["turn"])
+            self.runs.setdefault(test.turn.case, {})[report.nodeid] = None
+        test.cluster, test.input_file = carried.get("cluster", (test.cluster, test.input_file))
+        if "tags" in carried:
+            test.tags = json.loads(carried["tags"])
+        if self.keep_outputs is not None and "outputs" in carried:
+            self.keep_outputs(carried["outputs"])
+        self.rules.take(report.nodeid, carried.get("rules", ()))
+        if is_tolerated:
+            test.tolerated, test.ended = report, True
+            return
         test.ended |= report.when != "setup" or report.failed
         test.failed |= report.failed
         if not hasattr(report, "context"):  # a skipped subtest does not exclude the others
@@ -220,13 +218,10 @@ class Outcomes:
         return _cases(self._counted())
 
     @property
-    def tolerated(self) -> list[tuple[Turn, pytest.TestReport]]:
-        """The runs under their threshold that need not reach it, each with the report that says why."""
-        return [
-            (test.turn, test.tolerated)
-            for test in self._counted()
-            if test.turn is not None and test.tolerated is not None
-        ]
+    def tolerated(self) -> dict[tuple[str, int], pytest.TestReport]:
+        """Why runs that need not reach their threshold are under it, by case id and number of the run."""
+        tolerated = ((test.run, test.tolerated) for test in self._counted())
+        return {(run.case, run.number): report for run, report in tolerated if report is not None}
 
     @property
     def crashes(self) -> dict[tuple[str, int], Crash]:

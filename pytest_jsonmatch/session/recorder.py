@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from math import fsum
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.comparison import Comparison
-    from pytest_jsonmatch.running import Compared, RuleSource, Turn
+    from pytest_jsonmatch.running import Compared, Turn
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.rules import SharedRules
 
@@ -84,9 +86,10 @@ class Recorder:
         self._settings = settings
         self._shared_rules = shared_rules
         self._lock = Lock()
-        self._forget()
+        self.restart()
 
-    def _forget(self) -> None:
+    def restart(self) -> None:
+        """Forget everything: the item is about to run (again)."""
         self.begun = 0
         """How often the item tried to compare."""
         self._own_rules: dict[tuple[str, str], str | None] = {}
@@ -99,16 +102,9 @@ class Recorder:
         self._names: set[str] = set()
         self._spent: list[Spent] = []
         """Model, time, tokens and cost of the compared answers."""
-        self._count = 0
-        self._sums = [0.0] * len(_FIGURES)
-        self._compared = 0
-        self._scored = 0
+        self._count = self._compared = 0
+        self._figures: list[list[float]] = []
         self._pending: dict[str, list[object]] = {}
-
-    def restart(self) -> None:
-        """Forget everything: the item is about to run (again)."""
-        with self._lock:
-            self._forget()
 
     def begin(self) -> None:
         """Note that the item tries to compare; if `record` does not follow, something is wrong."""
@@ -148,25 +144,19 @@ class Recorder:
             self._under |= not comparison.passed and not comparison.errors
             self._compared += 1
             if comparison.has_figures:
-                self._scored += 1
-                self._sums = [total + getattr(comparison, each) for total, each in zip(self._sums, _FIGURES)]
+                self._figures.append([getattr(comparison, each) for each in _FIGURES])
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
+        for kind, patterns, source in compared.rules:
+            if source is None:
+                self._look_at_own(result, kind, patterns)
+            else:
+                for row in self._shared_rules.look(result, kind, patterns, source):
+                    self.send("rules", row)
 
-    def look_at_rules(
-        self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource | None
-    ) -> None:
-        """Find out which patterns match no place in the compared values.
-
-        Warnings about patterns of the test's own calls come when it ends, all others when the run ends.
-        """
-        if source is None:
-            self._look_at_own(result, kind, [each for each in patterns if (kind, each) not in self._fitted])
-        else:
-            for row in self._shared_rules.look(result, kind, patterns, source):
-                self.send("rules", row)
-
-    def _look_at_own(self, result: MatchResult, kind: str, patterns: list[str]) -> None:
+    def _look_at_own(self, result: MatchResult, kind: str, patterns: Iterable[str]) -> None:
+        """Find out which patterns of the item's own calls match no place; it warns of them when it ends."""
+        patterns = [each for each in patterns if (kind, each) not in self._fitted]
         unmatched = result.unmatched(patterns)
         for pattern in patterns:
             rule = kind, pattern
@@ -216,14 +206,14 @@ class Recorder:
             candidate = f"{name}#{count}"
         return candidate
 
-    def hand_over(self, report: pytest.TestReport) -> None:
+    def hand_over(self, report: pytest.TestReport, judged: list[float]) -> None:
         """Attach to a report what is new since the last one: everything but the turn is sent only once.
 
         The figures of the test become properties, for JUnit files and others. There are always four: the
         means over the comparisons of the test, as in gates.
         """
-        if self._scored:
-            means = (total / self._scored for total in self._sums)
+        if self._figures:
+            means = (fsum(each) / len(each) for each in zip(*self._figures))
             report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
         self._is_ending = report.when != "setup" or not report.passed
         with self._lock:
@@ -240,7 +230,7 @@ class Recorder:
             carried["broken"] = True
         if carried and self.tags:
             carried["tags"] = json.dumps(self.tags)
-        carried.update(self.announced)
+        carried.update(self.announced, **({"judged": judged} if judged else {}))
         self.announced = {}
         if carried:
             setattr(report, REPORT_ATTRIBUTE, carried)
@@ -259,12 +249,16 @@ class Recorder:
         Only a run under its threshold is tolerated, never an error in the test or around it.
         """
         turn = self.turn
-        if turn is None or turn.min_pass_rate is None or not self._under or not _is_about_answer(error):
+        if turn is None or turn.min_pass_rate is None or not self._under:
+            return
+        from pytest_jsonmatch.engine.value.errors import JsonMatchError
+
+        if not isinstance(error, (AssertionError, JsonMatchError)):
             return
         # As pytest itself marks an expected failure.
         report.outcome = "skipped"
         report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
-        carry(report, "tolerated", value=True)
+        getattr(report, REPORT_ATTRIBUTE)["tolerated"] = True  # a turn is carried always
 
 
 @final
@@ -281,17 +275,17 @@ class Recorders:
     def __init__(self) -> None:
         self._running: dict[pytest.Item, Recorder] = {}
 
-    def start(self, recorder: Recorder) -> Recorder | None:
-        """Make a test the one that runs here; return the previous one, perhaps of an outer run."""
+    @contextmanager
+    def running(self, recorder: Recorder) -> Iterator[None]:
+        """Make a test the one that runs here; afterwards it is the previous one, perhaps of an outer run."""
         before = self._HERE.get()
         self._running[recorder.item] = recorder
         self._HERE.set(recorder)
-        return before
-
-    def stop(self, recorder: Recorder, before: Recorder | None) -> None:
-        """End a test; `before` is what `start` returned."""
-        self._running.pop(recorder.item, None)
-        self._HERE.set(before)
+        try:
+            yield
+        finally:
+            self._running.pop(recorder.item, None)
+            self._HERE.set(before)
 
     def of(self, item: pytest.Item) -> Recorder | None:
         """Return the recorder of a running item."""
@@ -333,13 +327,6 @@ class RequestKeeper:
             recorder.request = request
 
 
-def carry(report: pytest.TestReport, kind: str, value: object) -> None:
-    """Let a report carry one more entry."""
-    carried: _Carried = getattr(report, REPORT_ATTRIBUTE, {})
-    carried[kind] = value
-    setattr(report, REPORT_ATTRIBUTE, carried)
-
-
 def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
     """Return the tags in the `jsonmatch` marks of a test; the closest mark wins.
 
@@ -370,15 +357,6 @@ def _label(name: str, value: object, index: int) -> str:
     if isinstance(value, (str, int, float, bool)) or value is None:
         return str(value)
     return str(getattr(value, "__name__", f"{name}{index}"))
-
-
-def _is_about_answer(error: BaseException) -> bool:
-    """Tell whether an error says that an answer is not good enough: below a threshold, or no JSON at all."""
-    if isinstance(error, AssertionError):
-        return True
-    from pytest_jsonmatch.engine.value.errors import JsonMatchError
-
-    return isinstance(error, JsonMatchError)
 
 
 def _plain_nodeid(item: pytest.Item) -> str:

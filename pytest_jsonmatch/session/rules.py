@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import pytest
+
+from pytest_jsonmatch.running import RuleSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.running import RuleSource
-
-    Node: TypeAlias = pytest.Item | pytest.Collector
-    """What can have a mark."""
 
 
 @final
@@ -30,28 +28,18 @@ class _Rule(NamedTuple):
     pattern: str
 
 
-@final
-class MarkedRules(NamedTuple):
-    """The rules in a mark, as a `running.RuleSource`."""
+def marked_rules(node: Any) -> RuleSource:
+    """Return the rules in a mark of a test, a class or a module: they are where it begins.
 
-    file: str
-    line: int
-    """Where the marked test, class or module begins."""
+    All parameters of a test share them. Which tests a mark applies to is unknown until all have run.
+    """
 
-    @classmethod
-    def of(cls, node: Node) -> MarkedRules:
-        """Return the rules in a mark of a test, a class or a module; all parameters of a test share them."""
-        if isinstance(node, (pytest.Item, pytest.Class)):
-            path, line, _ = node.reportinfo()
-            return cls(str(path), (line or 0) + 1)
-        return cls(str(node.path), 1)
+    def place(*_: str) -> tuple[str, int]:
+        is_in_file = isinstance(node, (pytest.Item, pytest.Class))
+        path, line = node.reportinfo()[:2] if is_in_file else (node.path, 0)
+        return str(path), (line or 0) + 1
 
-    def place(self, kind: str, pattern: str) -> tuple[str, int]:  # noqa: ARG002 - the same for all rules
-        """Return the file and the line where the marked test, class or module begins."""
-        return self.file, self.line
-
-    def holders(self, kind: str, pattern: str) -> None:
-        """Return None: the tests that a mark applies to are unknown until all have run."""
+    return RuleSource(place, lambda *_: None)
 
 
 @final
@@ -62,26 +50,23 @@ class SharedRules:
     """
 
     def __init__(self) -> None:
-        self._fitted: set[_Rule] = set()
-        self._open: set[_Rule] = set()
+        self._fitted: dict[_Rule, bool] = {}
+        """Whether a rule has matched, of those seen so far."""
 
     def look(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
     ) -> Iterator[list[Any]]:
         """Yield rows for the controller: rules that match for the first time, or did not match."""
         rules = [_Rule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
-        rules = [rule for rule in rules if rule not in self._fitted]
+        rules = [rule for rule in rules if not self._fitted.get(rule)]
         unmatched = result.unmatched(rule.pattern for rule in rules)
         for rule in rules:
-            if rule.pattern not in unmatched:
-                self._fitted.add(rule)
-                yield [*rule, True]
-            elif rule in self._open:
-                yield [*rule, False]
-            else:  # holders and the nearest path take longer, so they are found only once
-                self._open.add(rule)
-                holders, near = source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)
-                yield [*rule, False, holders, near]
+            row = [*rule, rule.pattern not in unmatched]
+            if rule.pattern in unmatched and rule not in self._fitted:
+                # Holders and the nearest path take longer, so they are found only once.
+                row += [source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)]
+            self._fitted[rule] = rule.pattern not in unmatched
+            yield row
 
 
 @final

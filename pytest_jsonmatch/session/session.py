@@ -5,20 +5,22 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import pytest
 
 from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.running import CaseFiles
+from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
-from pytest_jsonmatch.session.rules import MarkedRules, SharedRules
+from pytest_jsonmatch.session.rules import SharedRules, marked_rules
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
+    from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.running import RuleSource
@@ -36,21 +38,10 @@ _OF_VERDICTS: Final = frozenset(
 
 @final
 class Baseline(NamedTuple):
-    """The baseline of a run: its name as given, its path, and its results, or None if there is no file."""
+    """The baseline of a run: its path, and its results, or None if there is no file."""
 
-    name: str
     path: Path
     results: ResultSet | None
-
-
-@final
-class FinishedRun(NamedTuple):
-    """A run that has ended, with everything that is reported about it."""
-
-    view: RunView
-    """The cases with their figures, the gates and the baseline, and what reports say about them."""
-    notes: list[tuple[str, str]]
-    """Lines about the files that were written, each with its colour or an empty text."""
 
 
 @final
@@ -79,8 +70,10 @@ class Session:
         """The baseline that the run is compared with; None without one."""
         self.stopper: Stopper | None = None
         """Ends the run once its gates are decided, if requested."""
-        self.finished: FinishedRun | None = None
-        """The run once it has ended, if it is reported."""
+        self.view: RunView | None = None
+        """The run once it has ended, with its gates and its baseline, if it is reported."""
+        self.notes: list[StyledLine] = []
+        """Lines about the files that were written, or could not be."""
         self.writer: OutputWriter | None = None
         """Saves the answers of golden cases to a file, if requested."""
         self.rule_errors: list[str] = []
@@ -90,7 +83,6 @@ class Session:
         decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
         self.decided: Path | None = None if decided is None else Path(decided)
         """In a worker of pytest-xdist: the file by which the controller ends the run."""
-        self._judging: Judging | None = None
         self._overridden: set[str] = set()
         self._looked_at: object = None
         self._encoding = encoding
@@ -119,15 +111,11 @@ class Session:
         if self.settings.metric == METRIC and not hook.get_hookimpls():
             return
         from pytest_jsonmatch.engine.plan.registry import active_registry
-        from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
-        what = "pytest_jsonmatch_register"
-        try:
+        with usage_errors("pytest_jsonmatch_register"):
             self.open_registry()
-            what = "jsonmatch_metric"
+        with usage_errors("jsonmatch_metric"):
             active_registry().find_metric(self.settings.metric)
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"{what}: {error}") from error
 
     def close(self) -> None:
         """Remove what was registered for this session, and close its judge."""
@@ -173,16 +161,20 @@ class Session:
         """The test that runs here. Raises ConfigurationError if it can't be distinguished from others."""
         return self.recorders.find()
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options."""
+    def defaults(self) -> tuple[dict[str, Any], dict[str, RuleSource]]:
+        """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options.
+
+        And the marks that they come from.
+        """
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
         if settings.memory_limit:
             chosen["memory_limit"] = settings.memory_limit
         if settings.judge_triage:
             chosen["judge_triage"] = True
+        sources: dict[str, RuleSource] = {}
         test = self.test
-        for mark in reversed(list(test.item.iter_markers("jsonmatch"))) if test is not None else ():
+        for node, mark in () if test is None else [*test.item.iter_markers_with_node("jsonmatch")][::-1]:
             if mark.args:
                 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -191,30 +183,19 @@ class Session:
                     f"the metric; got {', '.join(map(repr, mark.args))}"
                 )
             # As in the signature of the assertion, None means "not given".
-            chosen.update(
-                (key, value) for key, value in mark.kwargs.items() if value is not None and key != "tags"
-            )
-        return chosen
-
-    def source_of_default(self, name: str) -> RuleSource | None:
-        """Return the running test's closest mark that gives one of these defaults."""
-        test = self.test
-        for node, mark in () if test is None else test.item.iter_markers_with_node("jsonmatch"):
-            if mark.kwargs.get(name) is not None:
-                return MarkedRules.of(cast("pytest.Item | pytest.Collector", node))
-        return None
+            given = {key: value for key, value in mark.kwargs.items() if value is not None and key != "tags"}
+            chosen.update(given)
+            sources.update(dict.fromkeys(given, marked_rules(node)))
+        return chosen, sources
 
     # -- judges --------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def judging(self) -> Judging:
         """The judges of this run, and their usage."""
-        if self._judging is None:
-            from pytest_jsonmatch.session.judge import Judging
+        from pytest_jsonmatch.session.judge import Judging
 
-            self._judging = Judging(self.settings, self.config.rootpath, self.recorders.find)
-            self._closing.callback(self._judging.close)
-        return self._judging
+        return Judging(self.settings, self.config.rootpath, self.recorders.find, self._closing)
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
@@ -233,7 +214,7 @@ class Session:
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty if nothing."""
-        return [] if self._judging is None else self._judging.usage_since()
+        return self.judging.usage_since() if "judging" in vars(self) else []
 
     # -- the terminal --------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import pytest
 
-from pytest_jsonmatch.gate.sequential import SequentialGate, threshold_decision
+from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, threshold_decision
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.atomic import write_file
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_jsonmatch.gate.expressions import Gate
-    from pytest_jsonmatch.gate.sequential import Decision
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session.options import Settings
@@ -90,12 +89,15 @@ class Stopper:
         self._done[case.id] = case
         for name in self._sums:
             self._sums[name] += Fraction(case.passed if name == "pass_rate" else case.figure(name))
-        found = self._settled(case)
-        if found is None:
+        self.reason = self._settled(case)
+        if self.reason is None:
             return
-        self.reason = found
         self.saved = sum(outcomes.planned.values()) - len(self._ended)
-        self._stop(f"decided: {found}")
+        text = f"decided: {self.reason}"
+        if self._told is not None:
+            write_file(self._told, text.encode())
+        elif self._pytest is not None:
+            self._pytest.shouldstop = text
 
     def _settled(self, case: Case) -> str | None:
         """Return why the gates are settled; None as long as they are not."""
@@ -104,20 +106,18 @@ class Stopper:
         if self._max_drop is not None:
             self.decision = self._after(case)
             decisions.append(self.decision)
-        for decision in decisions:
-            if decision is not None and decision.passed is False:
-                return decision.reason
-        if decisions and all(decision is not None and decision.passed for decision in decisions):
-            return "; ".join(decision.reason for decision in decisions if decision is not None)
+        if failed := [each.reason for each in decisions if each.passed is False]:
+            return failed[0]
+        if decisions and all(each.passed for each in decisions):
+            return "; ".join(each.reason for each in decisions)
         return None
 
-    def _threshold(self, gate: Gate, planned: int) -> Decision | None:
-        """Return what is already certain about a gate; None if it can't be settled before the end."""
+    def _threshold(self, gate: Gate, planned: int) -> Decision:
+        """Return what is already certain about a gate."""
         is_part = gate.tag is not None or gate.cases is not None or gate.field is not None
-        if is_part or gate.is_micro or gate.operator != ">=":
-            return None
-        if gate.figure not in self._sums or gate.is_proven:
-            return None
+        is_mean = gate.figure in self._sums and not (is_part or gate.is_micro or gate.is_proven)
+        if not is_mean or gate.operator != ">=":
+            return Decision(None, "the gate needs the whole run")
         name = "pass rate" if gate.figure == "pass_rate" else f"mean {gate.figure}"
         total, seen = self._sums[gate.figure], len(self._done)
         return threshold_decision(total, seen, planned, gate.limit, figure=name)
@@ -150,9 +150,3 @@ class Stopper:
         """Remove the file."""
         if self._told is not None:
             rmtree(self._told.parent, ignore_errors=True)
-
-    def _stop(self, reason: str) -> None:
-        if self._told is not None:
-            write_file(self._told, reason.encode())
-        elif self._pytest is not None:
-            self._pytest.shouldstop = reason

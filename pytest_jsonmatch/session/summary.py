@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.files import OWN
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.golden.files import OWN, display_name
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import summary_lines
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.session.session import Session
 
+_MOST_SHOWN: Final = 5
 _NO_TRIAGE: Final = (
     "judge_triage is off in this run: gates, baselines and files of results need every verdict "
     "for their figures"
@@ -26,17 +29,15 @@ _NO_TRIAGE: Final = (
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run: tables, judges, baseline and gates."""
-    config, run = session.config, session.finished
+    config, run = session.config, session.view
     # -qq means less than one line. Newer releases of pytest leave it to plugins to heed --no-summary.
     silent = (
         session.settings.summary == "none"
         or config.get_verbosity() < -1
         or bool(config.getoption("no_summary"))
     )
-    if run is not None and run.view.is_refused:
-        from pytest_jsonmatch.session.verdicttext import show_failures
-
-        show_failures(terminalreporter, session, run)
+    if run is not None and run.is_refused:
+        _show_repeated(terminalreporter, session, run)
     cases = () if silent else session.outcomes.cases()
     comparisons = list(comparisons_of(cases))
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
@@ -49,11 +50,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
     ]
     if run is not None:
-        from pytest_jsonmatch.session.verdicttext import verdict_blocks
-
-        blocks += verdict_blocks(
-            session, run, _look(session), is_brief=bool(is_brief), has_figures=bool(comparisons)
-        )
+        blocks += _verdict(session, run, is_brief=bool(is_brief), has_figures=bool(comparisons))
     checks = joined(blocks)
     if len(lines) > 1 or checks:
         terminalreporter.section("jsonmatch")
@@ -71,7 +68,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if run is not None:
         from pytest_jsonmatch.session import ci
 
-        ci.show_annotations(terminalreporter, run.view, unicode=session.look[1])
+        ci.show_annotations(terminalreporter, run, unicode=session.look[1])
 
 
 def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) -> bool:
@@ -102,6 +99,73 @@ def _tables(
         yield from tag_blocks(ResultSet(cases), name, look, option="--jsonmatch-by")
 
 
+def _verdict(
+    session: Session, run: RunView, *, is_brief: bool, has_figures: bool
+) -> Iterator[Sequence[StyledLine]]:
+    """Yield blocks of lines: headline figures, the baseline, files, gates and cases that failed.
+
+    Args:
+        session: of the run.
+        run: the run, which has ended.
+        is_brief: whether intervals are shown only if the run is refused.
+        has_figures: whether anything was compared.
+    """
+    from pytest_jsonmatch.gate.headlines import field_headlines
+    from pytest_jsonmatch.report.baseline import baseline_lines
+    from pytest_jsonmatch.report.checks import (
+        check_lines,
+        doubt_blocks,
+        gate_lines,
+        headline_blocks,
+        interval_lines,
+    )
+    from pytest_jsonmatch.report.view import extent
+
+    settings, look = session.settings, _look(session)
+    if has_figures and settings.asks_of_run:
+        if not is_brief or run.is_refused or settings.summary == "all":
+            yield from headline_blocks(run.headlines, look)
+        if settings.summary == "all":
+            yield interval_lines(field_headlines(run.results, settings.confidence), look, title="fields")
+        yield from doubt_blocks(run.results, look, session.outcomes.input_files)
+    baseline = session.baseline
+    if baseline is not None and baseline.results is None:
+        is_named = baseline.path.parent == session.config.rootpath / settings.baselines
+        how = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
+        where = display_name(baseline.path, session.config.invocation_params.dir)
+        text = f"baseline {settings.baseline}: there is none yet; {how} saves this run as {where}"
+        yield [[(text, YELLOW)]]
+    elif run.diff is not None:
+        yield baseline_lines(run.diff, look, verdict=run.proven, name=run.baseline)
+    on, stopper = extent(run.results), session.stopper
+    if stopper is not None and stopper.reason is not None:
+        on += f"; decided, {count(stopper.saved, 'test')} saved"
+    yield [*session.notes, *gate_lines(run.gates, look, on=on)]
+    yield check_lines(run.unsettled, look)
+
+
+def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session, run: RunView) -> None:
+    """Show for each failed repeated case why its worst run is not good enough."""
+    if session.config.getoption("tbstyle", "auto") == "no":
+        return
+    reports = session.outcomes.tolerated
+    failed = {check.subject for check in run.repeated if check.passed is False}
+    told = [
+        (case, runs)
+        for case in run.results.cases
+        if case.id in failed and (runs := [each for each in case.runs if (case.id, each.number) in reports])
+    ]
+    if told:
+        terminalreporter.write_sep("=", "REPEATED CASES")
+    for case, runs in told[:_MOST_SHOWN]:
+        number = min(runs, key=lambda each: each.figure("score")).number
+        title = f"{case.id.rpartition('::')[2]}: run {number} of {case.of}, the worst"
+        terminalreporter.write_sep("_", title, red=True, bold=True)
+        reports[case.id, number].toterminal(session.config.get_terminal_writer())
+    if len(told) > _MOST_SHOWN:
+        terminalreporter.write_line(f"and {len(told) - _MOST_SHOWN} more, named below")
+
+
 def _look(session: Session) -> Look:
     return Look(*session.look, session.settings.summary, "--jsonmatch-summary=all")
 
@@ -123,12 +187,11 @@ def _judged(session: Session) -> Iterator[StyledLine]:
 def show_verdict(config: pytest.Config, session: Session) -> None:
     """Write which gates failed as the very last line of a run: pytest's own last line counts only tests."""
     terminalreporter: pytest.TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
-    if session.finished is None or terminalreporter is None:
+    if session.view is None or terminalreporter is None:
         return
     from pytest_jsonmatch.report.checks import failed_line
 
-    view = session.finished.view
-    if line := failed_line(view.gates, view.repeated, _look(session)):
+    if line := failed_line(session.view.gates, session.view.repeated, _look(session)):
         write_lines(terminalreporter, [line])
 
 

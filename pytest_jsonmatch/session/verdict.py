@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.session.options import usage_errors
+from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
-from pytest_jsonmatch.session.session import FinishedRun
+from pytest_jsonmatch.session.session import Baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.session.session import Session
+
+# Gates, results and reports are imported in functions: most runs need none of them.
 
 _LAST_FAILED: Final = "cache/lastfailed"
 
@@ -29,9 +36,7 @@ def prepare(session: Session) -> None:
     settings = session.settings
     gates = [gate for gate, _ in settings.gates]
     if settings.baseline is not None:
-        from pytest_jsonmatch.session.finished import read_baseline
-
-        session.baseline = read_baseline(session, settings.baseline)
+        session.baseline = _read_baseline(session, settings.baseline)
     if settings.stop_when_decided:
         if not gates and settings.max_drop is None:
             raise pytest.UsageError(
@@ -46,10 +51,23 @@ def prepare(session: Session) -> None:
     if settings.html is not None:
         from pytest_jsonmatch.report.pages import check_installed
 
-        try:
+        with usage_errors("--jsonmatch-html"):
             check_installed()
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"--jsonmatch-html: {error}") from None
+
+
+def _read_baseline(session: Session, name: str) -> Baseline:
+    """Return the baseline with a name, or at a path."""
+    from pytest_jsonmatch.results.file import read_results
+
+    config, settings = session.config, session.settings
+    path = config.invocation_params.dir / name
+    is_path = "/" in name or os.sep in name or (name.endswith(".json") and path.exists())
+    if not is_path:
+        path = config.rootpath / settings.baselines / f"{name.removesuffix('.json')}.json"
+    if not path.exists() and not settings.baseline_required:
+        return Baseline(path, None)
+    with usage_errors("--jsonmatch-baseline"):
+        return Baseline(path, read_results(path))
 
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
@@ -88,6 +106,8 @@ _NARROWING: Final = (
     ("deselect", "--deselect"),
     ("stepwise", "--stepwise"),
 )
+_HIDING: Final = frozenset({"--lf", "node ids"})
+"""Options that keep cases from being collected, so that their number is unknown."""
 
 
 def finish(pytest_session: pytest.Session, session: Session) -> None:
@@ -102,15 +122,12 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
         from pytest_jsonmatch.session import ci
-        from pytest_jsonmatch.session.finished import view_of_run
 
         stopper = session.stopper
         is_decided = stopper is not None and stopper.reason is not None
-        view = view_of_run(session, _narrowed(pytest_session, is_decided=is_decided))
+        session.view = view = _view_of_run(session, _narrowed(pytest_session, is_decided=is_decided))
         _remember(session, view)
-        notes, are_written = ci.write_files(session, view)
-        session.finished = FinishedRun(view, notes)
-        failed = view.is_refused or not are_written
+        failed = not ci.write_files(session, view) or view.is_refused
         if is_decided and status == pytest.ExitCode.INTERRUPTED:
             status = pytest.ExitCode.TESTS_FAILED if pytest_session.testsfailed else pytest.ExitCode.OK
     # If the run was interrupted, or nothing ran, golden files are left alone.
@@ -144,6 +161,73 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
     elif pytest_session.shouldfail or pytest_session.shouldstop:
         reasons.append("stopped early")
     return tuple(reasons)
+
+
+def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
+    """Return the run with everything that is computed from all of its tests."""
+    from pytest_jsonmatch.gate.baseline import compare_runs
+    from pytest_jsonmatch.gate.gates import check_gates
+    from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
+    from pytest_jsonmatch.gate.verdict import DropGate
+    from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.session import ci
+
+    settings, outcomes = session.settings, session.outcomes
+    collected = outcomes.collected - outcomes.cases_left_out
+    results = ResultSet(
+        outcomes.cases(),
+        collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
+        narrowed=narrowed,
+        judged=bool(outcomes.judged),
+    )
+    before = None if session.baseline is None else session.baseline.results
+    diff = None if before is None else compare_runs(before, results)
+    change = None
+    # A sequential test replaces the ordinary one: using both would make errors more frequent.
+    if before is not None and diff is not None and diff.is_comparable and session.stopper is None:
+        gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
+        change = change_of_runs(before, results, gate, by=settings.by)
+    view = RunView(
+        results,
+        gates=check_gates(settings.gates, results, confidence=settings.confidence),
+        baseline=settings.baseline or "",
+        diff=diff,
+        proven=change,
+        headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
+        faults=ci.faults(session, results),
+        others_failed=outcomes.failed_otherwise,
+        # A test that failed before comparing is a case that counts as 0.
+        left_out=[each for each in outcomes.left_out.items() if each[0] != FAILED_BEFORE],
+        link=ci.link(),
+        by=settings.by,
+    )
+    return replace(view, gates=(*view.gates, *_baseline_checks(session, view)))
+
+
+def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
+    """Yield the checks of a run against its baseline."""
+    from pytest_jsonmatch.gate.session import Check
+
+    settings, limit = session.settings, session.settings.max_drop
+    subject = f"--jsonmatch-baseline={settings.baseline}"
+    if limit is not None:
+        subject = f"--jsonmatch-max-drop={limit:g}"
+        if settings.drop_mode != "regression":
+            subject += f" ({settings.drop_mode})"
+    if run.diff is not None and not run.diff.is_comparable:
+        note = f"{count(len(run.diff.mismatches), 'case')} scored in another way"
+        yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
+    elif limit is None:
+        return
+    elif run.diff is None:
+        yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
+    elif run.proven is not None:
+        scores = run.proven.scores
+        words = f"{scores.difference}: {scores.gate_words.partition(': ')[2]}"
+        yield Check(subject, "drop", None, limit, passed=scores.passed, note=words.removeprefix(": "))
+    elif session.stopper is not None and (decision := session.stopper.decision) is not None:
+        yield Check(subject, "drop", None, limit, passed=decision.passed, note=decision.reason)
 
 
 def _remember(session: Session, run: RunView) -> None:

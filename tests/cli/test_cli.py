@@ -174,7 +174,6 @@ def test_help_imports_arguments_and_nothing_that_runs(arguments):
         "pytest_jsonmatch.cli.arguments",
         "pytest_jsonmatch.cli.commands",
         "pytest_jsonmatch.cli.main",
-        "pytest_jsonmatch.commandline",
         "pytest_jsonmatch.defaults",
         "pytest_jsonmatch.engine",
         "pytest_jsonmatch.engine.value",

@@ -53,6 +53,15 @@ def test_a_limit_that_is_reached_for_certain(suite):
     )
 
 
+def test_without_a_baseline_there_is_nothing_to_decide(suite):
+    run = suite.runpytest(
+        "--jsonmatch-baseline=none", "--jsonmatch-max-drop=0.1", "--jsonmatch-stop-when-decided"
+    )
+    assert run.ret == pytest.ExitCode.OK
+    assert calls(suite) == 20
+    run.stdout.fnmatch_lines(["  SKIPPED  --jsonmatch-max-drop=0.1  there is no baseline yet"])
+
+
 def test_a_limit_that_is_out_of_reach(suite, write_cases):
     write_cases([0.0] * 20)
     run = suite.runpytest(

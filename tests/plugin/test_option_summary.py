@@ -1,4 +1,4 @@
-"""`--jsonmatch-summary` and the ini option `jsonmatch_summary`."""
+"""`--jsonmatch-summary`."""
 
 from __future__ import annotations
 
@@ -81,13 +81,6 @@ def test_all_is_the_table_though_all_is_well(pytester):
     assert rows(pytester.runpytest("--jsonmatch-summary=all")) == ["name", "age"]
 
 
-def test_the_ini_option_is_the_default(pytester):
-    pytester.makepyfile(FAILED)
-    pytester.makeini("[pytest]\njsonmatch_summary = none\n")
-    assert summary(pytester.runpytest()) == []
-    assert rows(pytester.runpytest("--jsonmatch-summary=auto")) == ["age", "name"]
-
-
 def test_workers_change_nothing(pytester):
     pytester.makepyfile(test_a=MIXED, test_b=PERFECT, test_c=MIXED)
     assert summary(pytester.runpytest()) == summary(pytester.runpytest("-p", "xdist", "-n", "2"))
@@ -97,15 +90,6 @@ def test_a_wrong_mode_is_a_usage_error(pytester):
     outcome = pytester.runpytest("--jsonmatch-summary=some")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines(["*--jsonmatch-summary: invalid choice: 'some'*"])
-
-
-def test_a_wrong_ini_mode_is_a_usage_error(pytester):
-    pytester.makeini("[pytest]\njsonmatch_summary = some\n")
-    outcome = pytester.runpytest()
-    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
-    outcome.stderr.fnmatch_lines(
-        ["ERROR: *jsonmatch_summary must be one of auto, none, failed, all; got 'some'"]
-    )
 
 
 @pytest.mark.parametrize("arguments", [("--no-summary",), ("-qq",), ("--collect-only",)], ids=str)
