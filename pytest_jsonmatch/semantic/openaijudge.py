@@ -119,8 +119,7 @@ class OpenAIJudge:
         self.prompt = prompt_version(self.instructions)
         # A function, so that showing this object does not show the key.
         self._own_key: Callable[[], str | None] = lambda: api_key
-        self._given = client
-        self._made: openai.OpenAI | None = None
+        self._made = client
         self._tokens = 0
         """Of all requests; estimated for those under way and those that the endpoint does not count."""
         self._slots = BoundedSemaphore(self.concurrency)
@@ -137,13 +136,6 @@ class OpenAIJudge:
         """What has been done so far."""
         with self._lock:
             return self._usage
-
-    def close(self) -> None:
-        """Close connections; the judge can be asked again."""
-        with self._lock:
-            if self._made is not None and self._made is not self._given:
-                self._made.close()
-            self._made = None
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return a Verdict for each item's id, or the JudgeError that explains why there is none.
@@ -346,7 +338,7 @@ class OpenAIJudge:
         """
         with self._lock:
             if self._made is None:
-                self._made = self._new_client() if self._given is None else self._given
+                self._made = self._new_client()
             return self._made
 
     def _new_client(self) -> openai.OpenAI:

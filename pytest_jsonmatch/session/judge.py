@@ -78,12 +78,6 @@ class Judging:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
         return self._configured
 
-    def close(self) -> None:
-        """Close the judge that was made from the configuration file, if it can be closed."""
-        close = getattr(self._configured, "close", None)
-        if close is not None:
-            close()
-
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty if nothing.
 

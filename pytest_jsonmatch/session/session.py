@@ -213,7 +213,6 @@ class Session:
             from pytest_jsonmatch.session.judge import Judging
 
             self._judging = Judging(self.settings, self.config.rootpath, self.recorders.find)
-            self._closing.callback(self._judging.close)
         return self._judging
 
     def bench(self, judge: object) -> Bench:
