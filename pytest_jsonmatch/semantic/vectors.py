@@ -160,7 +160,7 @@ class Vectors:
         cache = None if folder is None or revision is None else VectorCache(folder, self.name, revision)
         if cache is not None:
             self._keep(cache.read(texts))
-            texts = [text for text in texts if text not in self._known]
+            texts = [text for text in texts if isinstance(self._known.get(text, ""), str)]
         if texts:
             made = self._encoded(texts)
             self._keep(made)
@@ -178,16 +178,10 @@ class Vectors:
 
     def _keep(self, vectors: Mapping[str, _Vector]) -> None:
         for text, vector in vectors.items():
-            self._known[text] = vector
-            if isinstance(vector, str):
-                continue
-            if self._dimensions not in {0, len(vector)}:
-                self._known[text] = (
-                    f"the encoder {self.name!r} returned rows of {len(vector):,} numbers, after rows of "
-                    f"{self._dimensions:,}"
-                )
-            else:
-                self._dimensions = len(vector)
+            length = self._dimensions if isinstance(vector, str) else len(vector)
+            self._dimensions = wanted = self._dimensions or length
+            why = f"the encoder {self.name!r} returned rows of {length:,} numbers, after rows of {wanted:,}"
+            self._known[text] = vector if length == wanted else why
 
     def _loaded(self) -> Encoder:
         if self._broken is not None:
