@@ -5,12 +5,9 @@ from __future__ import annotations
 import shutil
 import sys
 from time import monotonic
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 from pytest_jsonmatch.engine.value.text import count
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _PAUSE: Final = 0.1
 _BAR: Final = 24
@@ -50,9 +47,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._width:
             sys.stderr.write(f"\r{' ' * self._width}\r")
             sys.stderr.flush()

@@ -242,11 +242,6 @@ _KEEPS: Final = ("all", "imperfect", "worst", "none")
 class _Scorer:
     """Scores the records of one chunk and adds them up."""
 
-    __slots__ = (
-        *("_figures", "_findings", "_known", "_made", "_plan", "_rules", "_seen", "_sums", "_task"),
-        *("_tags", "_unscored", "_unscored_members"),
-    )
-
     def __init__(self, task: Task, plan: Plan, tags: Tags) -> None:
         self._task = task
         self._tags = tags

@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
-from pytest_jsonmatch.engine.value.paths import trail_segments
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.paths import format_path, trail_segments
+from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +42,9 @@ _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
 """Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
 _DEEPEST: Final = 200
 """Deeper values and schemas are kept from the validator: its recursion would end the process."""
+_MOST_LISTED: Final = 20
+"""At most this many violations of one answer are listed."""
+_LONGEST: Final = 200
 
 
 class _Position(NamedTuple):
@@ -195,6 +198,42 @@ class Documents:
                     self._named.setdefault(f"{base}#{anchor}", value)
                 self._positions[id(value)] = _Position(address, trail, base)
             waiting.extend((item, (trail, key), base) for key, item in _containers(value))
+
+
+@final
+class Violations:
+    """Lists what a whole schema does not allow in a value; the validator is made for the first value."""
+
+    def __init__(self, root: Schema, path: Path | None) -> None:
+        self._root = root
+        self._path = path
+
+    def __call__(self, value: Any) -> tuple[str, ...] | None:
+        """Return what the schema does not allow in a value, each with its path; None if it can't be checked.
+
+        Raises:
+            ConfigurationError: the schema is not a valid JSON Schema.
+        """
+        if self._validator is None or not is_validatable(value):
+            return None
+        found: list[str] = []
+        for error in self._validator.iter_errors(value):
+            if len(found) == _MOST_LISTED:
+                found.append("… and more")
+                break
+            found.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
+        return tuple(found)
+
+    @cached_property
+    def _validator(self) -> Any:
+        """The validator; None for a schema that it can't handle."""
+        if not is_validatable(json_copy(self._root)):
+            return None
+        documents = Documents(self._root, self._path)
+        return documents.validator(next(iter(documents.by_address)))
+
+    def __reduce__(self) -> Any:
+        return Violations, (self._root, self._path)
 
 
 def _joined(base: str, reference: str) -> str:

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms, warn_of_whole_enum
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import trail_text
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
-from pytest_jsonmatch.schema.documents import Documents, model_schema
-from pytest_jsonmatch.schema.places import Reader
-from pytest_jsonmatch.schema.validation import Violations, branch_test
+from pytest_jsonmatch.schema.documents import Documents, Violations, is_validatable, model_schema
+from pytest_jsonmatch.schema.places import AllOf, AnyOf, Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_jsonmatch.engine.value.paths import Trail
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.schema.places import Flat, Place
+    from pytest_jsonmatch.schema.places import Alternative, Flat, Place
 
 _MAX_KEPT: Final = 128
 
@@ -151,7 +153,7 @@ def _node_tree(reader: Reader) -> SchemaNode:
         try:
             _check_alignment(reader, flat)
             node.branches = tuple(
-                (branch_test(one, reader.flat(one.node).kinds, reader.documents), nodes[one.node])
+                (_branch_test(one, reader.flat(one.node).kinds, reader.documents), nodes[one.node])
                 for one in flat.alternatives
             )
         except ConfigurationError as error:
@@ -163,6 +165,33 @@ def _node_tree(reader: Reader) -> SchemaNode:
         if flat.items is not None:
             node.items = nodes[flat.items]
     return nodes[reader.root]
+
+
+def _branch_test(
+    alternative: Alternative, kinds: frozenset[str], documents: Documents
+) -> Callable[[Any], bool]:
+    """Return the test of one alternative: of the value's type alone if that is enough; `kinds` are its types.
+
+    Raises:
+        ConfigurationError: the validator refuses the schema.
+    """
+    if alternative.by_type:
+        return lambda value: fits_types(value, kinds)
+    accepts = _accepts(alternative.test, documents)
+    return lambda value: accepts(value) if is_validatable(value) else fits_types(value, kinds)
+
+
+def _accepts(place: Place, documents: Documents) -> Callable[[Any], bool]:
+    if isinstance(place, (AllOf, AnyOf)):
+        together, parts = (all, place.parts) if isinstance(place, AllOf) else (any, place.branches)
+        tests = [_accepts(part, documents) for part in parts]
+        return lambda value: together(accepts(value) for accepts in tests)
+    schema = place.schema
+    if isinstance(schema, bool):
+        return lambda _: schema
+    # By its address, to which its references are relative.
+    is_valid: Callable[[Any], bool] = documents.validator(documents.location(schema)).is_valid
+    return is_valid
 
 
 def _node(flat: Flat) -> SchemaNode:

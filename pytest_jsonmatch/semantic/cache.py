@@ -1,17 +1,45 @@
-"""Verdicts kept in a file: no pair is judged twice, and CI needs neither network nor key."""
+"""Verdicts kept in a file: no pair is judged twice, and CI needs neither network nor key.
+
+The file is JSON Lines, one verdict per line, sorted, to be committed, diffed and merged. It is always
+replaced as a whole, so that readers see whole lines. Writers take turns, by a lock, and read what others have
+written before they write.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import hashlib
+import os
+import tempfile
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.convert import JsonValue
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchWarning,
+    JsonParseError,
+    did_you_mean,
+)
+from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.verdictfile import Key, VerdictFile, key_of
+from pytest_jsonmatch.semantic.prompts import value_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from filelock import BaseFileLock
+
+_LONGEST_VALUE: Final = 1_000_000
+_REQUIRED: Final = ("path", "expected", "actual", "equivalent", "model", "prompt")
+_TEXTS: Final = ("path", "model", "prompt", "reason", "description", "criterion")
+_MEMBERS: Final = {*_REQUIRED, *_TEXTS}
+
+_Who: TypeAlias = "tuple[str, str]"
+"""A model, and the version of its prompt."""
 
 
 @final
@@ -62,8 +90,8 @@ class CachedJudge:
         if mode not in {"live", "cached"}:
             raise ConfigurationError(f"mode is {mode!r}; it must be 'live' or 'cached'")
         if judge is not None:
-            model = _text(judge, "model", type(judge).__name__) if model is None else model
-            prompt = _text(judge, "prompt", "") if prompt is None else prompt
+            model = _own(judge, "model", type(judge).__name__) if model is None else model
+            prompt = _own(judge, "prompt", "") if prompt is None else prompt
         self._judge = judge
         self._mode = mode
         self.model = model
@@ -82,12 +110,6 @@ class CachedJudge:
         """What has been done so far, including what the judge did that is asked."""
         with self._lock:
             return self._usage if self._judge is None else self._judge.usage + self._usage
-
-    def close(self) -> None:
-        """Close the judge that is asked, if it can be closed."""
-        close = getattr(self._judge, "close", None)
-        if callable(close):
-            close()
 
     def in_mode(self, mode: Literal["live", "cached"]) -> CachedJudge:
         """Return this judge, or the same in another mode.
@@ -155,6 +177,225 @@ class CachedJudge:
             self._usage += JudgeUsage(cached=len(answers) - errors, errors=errors)
 
 
-def _text(judge: Any, name: str, default: str) -> str:
+def _own(judge: Any, name: str, default: str) -> str:
     value = getattr(judge, name, None)
     return value if isinstance(value, str) else default
+
+
+@final
+class Key(NamedTuple):
+    """What identifies a question; its values are JSON text with sorted keys."""
+
+    path: str
+    expected: str
+    actual: str
+    description: str | None
+    criterion: str | None
+
+
+_Entry: TypeAlias = "tuple[Key, _Who, Verdict]"
+"""The content of a line."""
+
+
+def key_of(item: JudgeItem) -> Key:
+    """Return the key of a verdict on an item, to which the model and its prompt are added.
+
+    Raises:
+        JudgeError: (of the kind `invalid`) a value is too long, or not JSON.
+
+    >>> key_of(JudgeItem("1", "address", {"zip": 1, "city": "Rome"}, None)).expected
+    '{"city": "Rome", "zip": 1}'
+    """
+    expected, actual = (value_text(_sorted(value), _LONGEST_VALUE) for value in (item.expected, item.actual))
+    return Key(item.path, expected, actual, item.description, item.criterion)
+
+
+def _sorted(value: JsonValue) -> JsonValue:
+    """Return a value with the keys of its objects sorted; one that is nested too deep stays unchanged."""
+    with suppress(RecursionError):
+        return _in_order(value)
+    return value
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(each) for each in value] if isinstance(value, list) else value
+
+
+@final
+class VerdictFile:
+    """A file of verdicts; safe to use from several threads and processes.
+
+    Args:
+        path: the file; it need not exist yet.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        """As it was given, for messages."""
+        self._place = self.path.absolute()  # tests change the folder that they run in
+        self._entries: dict[bytes, _Entry] = {}
+        """By line."""
+        self._found: dict[Key, dict[_Who, Verdict]] = {}
+        self._state: object = None
+        """The state of the file that was read."""
+        self._lock = Lock()
+
+    def verdict(self, key: Key, model: str | None, prompt: str | None) -> Verdict | None:
+        """Return the verdict on a question, by one model and prompt, or by any (None).
+
+        Raises:
+            JudgeError: (of the kind `invalid`) there are several, and they differ.
+        """
+        found = {
+            who: verdict
+            for who, verdict in self._found.get(key, {}).items()
+            if model in {None, who[0]} and prompt in {None, who[1]}
+        }
+        if len({verdict.equivalent for verdict in found.values()}) > 1:
+            names = ", ".join(" ".join(filter(None, who)) for who in sorted(found))
+            raise JudgeError("invalid", f"recorded verdicts differ ({names}): name one model, or one prompt")
+        return next(iter(found.values()), None)
+
+    def refresh(self, *, required: bool = False) -> None:
+        """Read the file, if it has changed.
+
+        Raises:
+            ConfigurationError: it can't be read, or is missing but `required`; or a line is not a verdict.
+        """
+        with self._lock:
+            self._refresh()
+            if required and self._state is None:
+                raise ConfigurationError(f"the cache of verdicts {self.path} does not exist")
+
+    def _refresh(self) -> None:
+        state, data = None, b""
+        try:
+            with self._place.open("rb") as file:
+                status = os.fstat(file.fileno())
+                state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+                if state == self._state:
+                    return
+                data = file.read()
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise ConfigurationError(f"the cache of verdicts can't be read: {error}") from None
+        self._state = None  # so that a file with a bad line is read again once it is repaired
+        entries: dict[bytes, _Entry] = {}
+        found: dict[Key, dict[_Who, Verdict]] = {}
+        numbers: dict[tuple[Key, _Who], int] = {}
+        for number, line in enumerate(data.splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                key, who, verdict = entries[line] = self._entries.get(line) or _parsed(line)
+            except ValueError as error:
+                raise ConfigurationError(
+                    f"{self.path}:{number}: {error}; delete the line to have the pair asked about again"
+                ) from None
+            first = numbers.setdefault((key, who), number)
+            if found.setdefault(key, {}).setdefault(who, verdict).equivalent != verdict.equivalent:
+                raise ConfigurationError(
+                    f"{self.path}:{number}: another verdict on the same pair is in line {first}; delete one "
+                    "of the two"
+                )
+        self._entries, self._found, self._state = entries, found, state
+
+    def check_writable(self) -> None:
+        """Raise ConfigurationError if verdicts can't be kept, before a judge is asked and paid."""
+        if find_spec("filelock") is None:
+            raise ConfigurationError(
+                "keeping verdicts needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
+            )
+        folder = Path(os.path.realpath(self._place)).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(13, "Permission denied", str(folder))
+        except OSError as error:
+            raise ConfigurationError(
+                f"the cache of verdicts can't be written: {error}; name another, or use the mode 'cached'"
+            ) from None
+
+    def add(self, verdicts: Mapping[Key, Verdict], model: str, prompt: str) -> dict[Key, Verdict]:
+        """Keep verdicts, unless another process has kept one meanwhile.
+
+        Returns:
+            The file's verdict on each. If the file can't be written, that is only a warning: the verdicts
+            were paid for.
+        """
+        with self._lock:
+            try:
+                with _writers_lock(self._place):
+                    self._refresh()
+                    new = {
+                        _line(key, verdict, model, prompt).encode()
+                        for key, verdict in verdicts.items()
+                        if self.verdict(key, model, prompt) is None
+                    }
+                    if new:
+                        lines = sorted(new.union(self._entries))
+                        write_file(self._place, b"".join(line + b"\n" for line in lines))
+                        self._refresh()
+            except (OSError, ConfigurationError) as error:
+                warnings.warn(f"verdicts of {model!r} were not kept: {error}", JsonMatchWarning, stacklevel=4)
+                return dict(verdicts)
+            return {key: self.verdict(key, model, prompt) or verdict for key, verdict in verdicts.items()}
+
+
+def _writers_lock(path: Path) -> BaseFileLock:
+    """Return the lock for writing a file of verdicts; the lock file is not beside the committed file."""
+    from filelock import FileLock
+
+    user = getattr(os, "getuid", int)()  # on Windows the folder is the user's own
+    digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return FileLock(Path(tempfile.gettempdir(), f"pytest-jsonmatch-{user}-{digest}.lock"))
+
+
+def _line(key: Key, verdict: Verdict, model: str, prompt: str) -> str:
+    """Return a verdict as a line; such lines sort by path, expected and actual."""
+    members = {
+        "path": _text(key.path),
+        "expected": key.expected,
+        "actual": key.actual,
+        "equivalent": "true" if verdict.equivalent else "false",
+        "reason": _text(verdict.reason),
+        "model": _text(model),
+        "prompt": _text(prompt),
+        "description": _text(key.description),
+        "criterion": _text(key.criterion),
+    }
+    written = ", ".join(f'"{name}": {text}' for name, text in members.items() if text)
+    return f"{{{written}}}"
+
+
+def _text(text: str | None) -> str:
+    return "" if text is None else value_text(text, _LONGEST_VALUE)
+
+
+def _parsed(line: bytes) -> _Entry:
+    """Read a line; a ValueError says what is wrong with it."""
+    if line.startswith((b"<<<<<<<", b"=======", b">>>>>>>")):
+        raise ValueError("a merge has left a conflict marker here")
+    try:
+        found: Any = parse_json(line)
+    except JsonParseError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(found, dict):
+        raise ValueError("not a JSON object")  # noqa: TRY004 - one kind of error for every bad line
+    for name in found:
+        if name not in _MEMBERS:
+            raise ValueError(f"there is no {name!r} in a verdict{did_you_mean(name, _MEMBERS)}")
+    for name in _REQUIRED:
+        if name not in found:
+            raise ValueError(f"the verdict has no {name!r}")
+    if not isinstance(found["equivalent"], bool):
+        raise ValueError(f"'equivalent' is {found['equivalent']!r}; it must be true or false")  # noqa: TRY004
+    for name in _TEXTS:
+        if name in found and not isinstance(found[name], str):
+            raise ValueError(f"{name!r} is not a text")
+    words = (found.get("description"), found.get("criterion"))
+    item = JudgeItem("", found["path"], found["expected"], found["actual"], *words)
+    return key_of(item), (found["model"], found["prompt"]), Verdict(found["equivalent"], found.get("reason"))

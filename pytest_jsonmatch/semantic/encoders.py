@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -149,8 +148,7 @@ def _load(model: str, source: str) -> Encoder:
             f"{_OWNER}: sentence-transformers can't be imported: {error_text(error)}"
         ) from error
     try:
-        with _no_progress_bars():
-            return _SentenceModel(SentenceTransformer(source))
+        return _SentenceModel(SentenceTransformer(source))
     except Exception as error:  # no such model, no network, a damaged file
         said = " ".join(error_text(error).split())[:_MOST_SAID]
         raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
@@ -179,20 +177,6 @@ def _in_hub_cache(model: str) -> Path | None:
                 if isinstance(found, str):
                     return Path(found).parent
     return None
-
-
-@contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    """Hide the progress bar that loading weights shows."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 @final

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
+from queue import SimpleQueue
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
@@ -119,8 +119,7 @@ class OpenAIJudge:
         self.prompt = prompt_version(self.instructions)
         # A function, so that showing this object does not show the key.
         self._own_key: Callable[[], str | None] = lambda: api_key
-        self._given = client
-        self._made: openai.OpenAI | None = None
+        self._made = client
         self._tokens = 0
         """Of all requests; estimated for those under way and those that the endpoint does not count."""
         self._slots = BoundedSemaphore(self.concurrency)
@@ -137,13 +136,6 @@ class OpenAIJudge:
         """What has been done so far."""
         with self._lock:
             return self._usage
-
-    def close(self) -> None:
-        """Close connections; the judge can be asked again."""
-        with self._lock:
-            if self._made is not None and self._made is not self._given:
-                self._made.close()
-            self._made = None
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return a Verdict for each item's id, or the JudgeError that explains why there is none.
@@ -178,22 +170,21 @@ class OpenAIJudge:
 
     def _ask(self, batches: list[list[Question]]) -> _Found:
         """Ask about batches, in as many threads as there may be requests at once."""
-        waiting = deque(batches)
-        ended: list[_Found | BaseException] = []
+        found: _Found = {}
+        failed: list[BaseException] = []
+        count = min(self.concurrency, len(batches))
+        waiting: SimpleQueue[list[Question] | None] = SimpleQueue()
+        for each in [*batches, *[None] * count]:  # each thread ends at a None
+            waiting.put(each)
 
         def work() -> None:
-            while True:
-                try:
-                    batch = waiting.popleft()
-                except IndexError:
-                    return
-                try:
-                    ended.append(self._about(batch))
-                except BaseException as error:  # noqa: BLE001 - it is raised again, in the thread that waits
-                    waiting.clear()
-                    ended.append(error)
+            try:
+                for batch in iter(waiting.get, None):
+                    if not failed:
+                        found.update(self._about(batch))
+            except BaseException as error:  # noqa: BLE001 - it is raised again, in the thread that waits
+                failed.append(error)
 
-        count = min(self.concurrency, len(batches))
         # Daemons: the interpreter does not wait for them when it is interrupted.
         threads = [Thread(target=work, name="jsonmatch-judge", daemon=True) for _ in range(count)]
         try:
@@ -202,13 +193,11 @@ class OpenAIJudge:
             for thread in threads:
                 while thread.is_alive():
                     thread.join(1)  # on Windows a wait without a timeout ignores Ctrl-C
-        finally:
-            waiting.clear()
-        found: _Found = {}
-        for each in ended:
-            if isinstance(each, BaseException):
-                raise each
-            found.update(each)
+        except BaseException as error:
+            failed.append(error)  # so that nothing more is sent
+            raise
+        if failed:
+            raise failed[0]
         return found
 
     def _about(self, batch: list[Question]) -> _Found:
@@ -346,7 +335,7 @@ class OpenAIJudge:
         """
         with self._lock:
             if self._made is None:
-                self._made = self._new_client() if self._given is None else self._given
+                self._made = self._new_client()
             return self._made
 
     def _new_client(self) -> openai.OpenAI:

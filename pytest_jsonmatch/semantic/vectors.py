@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.plan.registry import Encoder
+
+_Vector: TypeAlias = "NDArray[np.int32] | str"
+"""The vector of a string, or why it has none."""
 
 _STEPS: Final = 2**26
 ONE: Final = float(_STEPS * _STEPS)
@@ -74,9 +77,7 @@ class Vectors:
         self.name = name
         self._load = load
         self._revision = revision
-        self._known: dict[str, NDArray[np.int32]] = {}
-        # Strings without a vector, and why, until they are learnt again.
-        self._failed: dict[str, str] = {}
+        self._known: dict[str, _Vector] = {}
         self._encoder: Encoder | None = None
         self._broken: ConfigurationError | None = None
         self._dimensions = 0
@@ -90,16 +91,18 @@ class Vectors:
             ConfigurationError: there is no encoder.
         """
         with self.lock:
-            fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
-            for text in fresh:
-                self._failed.pop(text, None)
-            if fresh:
-                self._find(fresh)
+            for text in texts:
+                if isinstance(self._known.get(text), str):
+                    del self._known[text]
+            self._learn(texts)
+
+    def _learn(self, texts: Sequence[str]) -> None:
+        """Make sure that the vectors of strings are known, or why there are none."""
+        if fresh := [text for text in dict.fromkeys(texts) if text not in self._known]:
+            self._find(fresh)
+        if len(self._known) * (4 * self._dimensions + _OVERHEAD) > _MOST_BYTES:
             wanted = set(texts)
-            if len(self._known) * (4 * self._dimensions + _OVERHEAD) > _MOST_BYTES:
-                self._known = {text: vector for text, vector in self._known.items() if text in wanted}
-            if len(self._failed) > _MOST_FAILED:
-                self._failed = {text: why for text, why in self._failed.items() if text in wanted}
+            self._known = {text: vector for text, vector in self._known.items() if text in wanted}
 
     def product(self, left: str, right: str) -> float:
         """Return the scalar product of two strings' vectors, scaled so that `ONE` stands for 1.
@@ -108,11 +111,12 @@ class Vectors:
             EncoderError: one of them has no vector.
             ConfigurationError: there is no encoder.
         """
-        products = self.products([left], [right])
-        for text in (left, right):
-            if (why := self._failed.get(text)) is not None:
-                raise EncoderError(why)
-        return float(products[0, 0])
+        vectors = self._vectors([left, right])
+        for vector in vectors:
+            if isinstance(vector, str):
+                raise EncoderError(vector)
+        one, other = self._stacked(vectors)
+        return float(one @ other)
 
     def products(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
         """Return the (n, m) scalar products of the vectors of n and m strings: 0 for those that have none.
@@ -120,29 +124,26 @@ class Vectors:
         Raises:
             ConfigurationError: there is no encoder.
         """
-        known = self._known_of((*left, *right))
-        if known is None:
-            with self.lock:  # so that no other thread drops what is learnt
-                self.learn([text for text in (*left, *right) if text not in self._failed])
-                known = self._known_of((*left, *right)) or []
-        one, other = self._stacked(known[: len(left)]), self._stacked(known[len(left) :])
-        products: NDArray[np.float64] = one @ other.T
+        stacked = self._stacked(self._vectors([*left, *right]))
+        products: NDArray[np.float64] = stacked[: len(left)] @ stacked[len(left) :].T
         return products
 
-    def _known_of(self, texts: Sequence[str]) -> list[NDArray[np.int32] | None] | None:
-        """Return the vectors of strings, None for those that have failed; None if one is not known yet."""
-        known = list(map(self._known.get, texts))
-        if any(vector is None and text not in self._failed for text, vector in zip(texts, known)):
-            return None
-        return known
+    def _vectors(self, texts: list[str]) -> list[_Vector]:
+        """Return the vectors of strings, or why they have none; unknown ones are encoded in one call."""
+        try:
+            return [self._known[text] for text in texts]
+        except KeyError:
+            with self.lock:  # so that no other thread drops what is learnt
+                self._learn(texts)
+                return [self._known[text] for text in texts]
 
-    def _stacked(self, vectors: Sequence[NDArray[np.int32] | None]) -> NDArray[np.float64]:
+    def _stacked(self, vectors: Sequence[_Vector]) -> NDArray[np.float64]:
         """Return vectors as the rows of an array of doubles; rows of zeros for missing ones."""
         import numpy as np
 
         stacked = np.zeros((len(vectors), max(1, self._dimensions)))
         for row, vector in enumerate(vectors):
-            if vector is not None:
+            if not isinstance(vector, str):
                 stacked[row] = vector
         return stacked
 
@@ -159,32 +160,28 @@ class Vectors:
         cache = None if folder is None or revision is None else VectorCache(folder, self.name, revision)
         if cache is not None:
             self._keep(cache.read(texts))
-            texts = [text for text in texts if text not in self._known]
+            texts = [text for text in texts if isinstance(self._known.get(text, ""), str)]
         if texts:
             made = self._encoded(texts)
             self._keep(made)
             if cache is not None:
-                cache.write(made)
+                cache.write({text: vector for text, vector in made.items() if not isinstance(vector, str)})
             self._warn(texts)
 
     def _warn(self, texts: list[str]) -> None:
         """Warn about strings that have just failed."""
-        failed = [text for text in texts if text in self._failed]
+        failed = [why for why in map(self._known.get, texts) if isinstance(why, str)]
         if failed:
             many = "1 string has" if len(failed) == 1 else f"{len(failed):,} strings have"
-            message = f"{self._failed[failed[0]]}; {many} no vector, and only equal strings match"
+            message = f"{failed[0]}; {many} no vector, and only equal strings match"
             warnings.warn(message, EncoderWarning, stacklevel=2)
 
-    def _keep(self, vectors: dict[str, NDArray[np.int32]]) -> None:
+    def _keep(self, vectors: Mapping[str, _Vector]) -> None:
         for text, vector in vectors.items():
-            if self._dimensions not in {0, len(vector)}:
-                self._failed[text] = (
-                    f"the encoder {self.name!r} returned rows of {len(vector):,} numbers, after rows of "
-                    f"{self._dimensions:,}"
-                )
-            else:
-                self._dimensions = len(vector)
-                self._known[text] = vector
+            length = self._dimensions if isinstance(vector, str) else len(vector)
+            self._dimensions = wanted = self._dimensions or length
+            why = f"the encoder {self.name!r} returned rows of {length:,} numbers, after rows of {wanted:,}"
+            self._known[text] = vector if length == wanted else why
 
     def _loaded(self) -> Encoder:
         if self._broken is not None:
@@ -197,8 +194,8 @@ class Vectors:
                 raise
         return self._encoder
 
-    def _encoded(self, texts: list[str]) -> dict[str, NDArray[np.int32]]:
-        """Return the vectors of strings; those without one are noted with the reason."""
+    def _encoded(self, texts: list[str]) -> dict[str, _Vector]:
+        """Return the vectors of strings that are not known yet."""
         encoder = self._loaded()
         try:
             returned = encoder.encode(list(map(_encodable, texts)))
@@ -209,14 +206,14 @@ class Vectors:
             if not isinstance(rows, str):
                 return self._fixed(texts, rows)
             why = f"returned {rows}; it must return one row of numbers for each of the {len(texts):,} strings"
-        self._failed.update(dict.fromkeys(texts, f"the encoder {self.name!r} {why}"))
-        return {}
+        return dict.fromkeys(texts, f"the encoder {self.name!r} {why}")
 
-    def _fixed(self, texts: list[str], rows: NDArray[Any]) -> dict[str, NDArray[np.int32]]:
+    def _fixed(self, texts: list[str], rows: NDArray[Any]) -> dict[str, _Vector]:
         """Return rows at length 1, in steps of 2**-26; rows of zeros stay zero."""
         import numpy as np
 
-        made: dict[str, NDArray[np.int32]] = {}
+        made: dict[str, _Vector] = {}
+        why = f"the encoder {self.name!r} returned NaN or an infinity for this string"
         for start in range(0, len(texts), _ROWS):
             block = rows[start : start + _ROWS].astype(np.float64)
             finite = np.asarray(np.isfinite(block).all(axis=1))
@@ -227,12 +224,8 @@ class Vectors:
             block *= _STEPS
             steps = np.rint(block, out=block).astype(np.int32)
             for text, vector, good in zip(texts[start:], steps, finite):
-                if good:
-                    # A view of its row would keep the whole block in memory.
-                    made[text] = vector.copy()
-                else:
-                    why = f"the encoder {self.name!r} returned NaN or an infinity for this string"
-                    self._failed[text] = why
+                # A view of its row would keep the whole block in memory.
+                made[text] = vector.copy() if good else why
         return made
 
 
@@ -240,7 +233,6 @@ _ROWS: Final = 512
 """Rows that are processed at a time, so that intermediate values stay in the CPU's cache."""
 _OVERHEAD: Final = 300
 """Bytes that a string, its array and their dict entry take besides the numbers, roughly."""
-_MOST_FAILED: Final = 10_000
 
 
 def _renew_lock() -> None:

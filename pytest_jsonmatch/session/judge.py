@@ -13,7 +13,6 @@ from pytest_jsonmatch.semantic.judging import JudgeUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import ExitStack
 
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.recorder import Recorder
@@ -27,19 +26,15 @@ class Judging:
         settings: of the run.
         root: the folder that the path of a cache is relative to.
         find: returns the recorder of the running test; None outside of tests.
-        closing: what is closed at the end of the run.
     """
 
-    def __init__(
-        self, settings: Settings, root: Path, find: Callable[[], Recorder | None], closing: ExitStack
-    ) -> None:
+    def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
         self.memory = Memory()
         self.is_triage_aside = False
         """Whether a comparison was made without the triage it requested."""
         self._settings = settings
         self._root = root
         self._find = find
-        self._closing = closing
         self._told: list[float] = []
 
     def bench(self, given: object = None) -> Bench:
@@ -76,12 +71,9 @@ class Judging:
             # The shortest path, since messages name it.
             said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
         try:
-            judge = make_judge(said)
+            return make_judge(said)
         except ConfigurationError as error:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
-        if callable(close := getattr(judge, "close", None)):
-            self._closing.callback(close)
-        return judge
 
     def usage_since(self) -> list[float]:
         """Return what judges did since the last call, as plain numbers; empty if nothing.

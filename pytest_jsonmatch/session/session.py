@@ -195,7 +195,7 @@ class Session:
         """The judges of this run, and their usage."""
         from pytest_jsonmatch.session.judge import Judging
 
-        return Judging(self.settings, self.config.rootpath, self.recorders.find, self._closing)
+        return Judging(self.settings, self.config.rootpath, self.recorders.find)
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""

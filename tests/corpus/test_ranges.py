@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch import JsonMatchError, compare_corpus, reclassify_nulls
-from pytest_jsonmatch.corpus.ranges import RangePair
+from pytest_jsonmatch.corpus.evaluate import RangePair
 
 if TYPE_CHECKING:
     from collections.abc import Callable

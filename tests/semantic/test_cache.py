@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
-from pytest_jsonmatch.semantic import verdictfile
-from pytest_jsonmatch.semantic.cache import CachedJudge
+from pytest_jsonmatch.semantic import cache
+from pytest_jsonmatch.semantic.cache import CachedJudge, _line, _writers_lock, key_of
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.verdictfile import _line, _writers_lock, key_of
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
 NYC = JudgeItem("1", "city", "New York", "NYC")
@@ -72,7 +71,6 @@ def test_the_file(file):
     judge = CachedJudge(Counting(), file)
     judge.judge([item("b", description="A note"), JudgeItem("2", "city", ["é", 1], {"z": 1, "a": "\u200b"})])
     judge.judge([item("A", criterion="like this")])
-    judge.close()
     assert file.read_text(encoding="utf-8") == (
         r'{"path": "city", "expected": ["é", 1], "actual": {"a": "\u200b", "z": 1}, "equivalent": false, '
         '"reason": "so", "model": "m", "prompt": "1"}\n'
@@ -188,7 +186,6 @@ def test_lines_are_added_to_what_is_there(file, end):
     judge = CachedJudge(Counting(), file)
     judge.judge([item("b")])
     assert shown(CachedJudge(Counting(), file, mode="cached").judge([NYC, item("b", "2")])) == [True, False]
-    judge.close()
     assert [json.loads(line)["path"] for line in file.read_bytes().split(b"\n")[:-1]] == ["city", "note"]
 
 
@@ -214,7 +211,6 @@ def test_what_others_append_is_seen(file):
     first, second = CachedJudge(one, file), CachedJudge(other, file)
     first.judge(items("A"))
     second.judge(items("A", "b"))
-    first.close()
     first.judge(items("A", "b", "c"))
     assert (one.asked, other.asked) == (["A", "c"], ["b"])
 
@@ -236,7 +232,6 @@ def test_a_branch_merged_into_another_is_put_in_order(file):
     )
     judge = CachedJudge(Counting(), file)
     judge.judge([item("b")])
-    judge.close()
     assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == [
         "a",
         "b",
@@ -344,7 +339,6 @@ def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypat
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     judge.judge([NYC])
-    judge.close()
     assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["verdicts.jsonl"]
     assert (tmp_path / "verdicts.jsonl").exists()
 
@@ -352,7 +346,7 @@ def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypat
 def test_work_grows_with_what_is_new(file, monkeypatch):
     """Each line is read once and written once, however many questions come one by one."""
     read = []
-    import pytest_jsonmatch.semantic.verdictfile as module
+    import pytest_jsonmatch.semantic.cache as module
 
     parsed = module._parsed
     monkeypatch.setattr(module, "_parsed", lambda line: read.append(line) or parsed(line))
@@ -388,7 +382,7 @@ def test_verdicts_that_could_not_be_kept_stand(file, monkeypatch):
     def full(path, data):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(verdictfile, "write_file", full)
+    monkeypatch.setattr(cache, "write_file", full)
     with pytest.warns(JsonMatchWarning, match="verdicts of 'm' were not kept: .*No space left on device"):
         answers = CachedJudge(Counting(), file).judge(items("A", "b"))
     assert shown(answers) == [True, False]
@@ -420,7 +414,6 @@ def test_a_file_keeps_its_permissions(file):
     file.chmod(0o640)
     judge = CachedJudge(Counting(), file)
     judge.judge([NYC])
-    judge.close()
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
@@ -469,7 +462,7 @@ VALUES = st.recursive(
     st.none() | st.text(),
 )
 def test_a_line_is_read_as_it_was_written(expected, actual, path, description, criterion, equivalent, reason):
-    from pytest_jsonmatch.semantic.verdictfile import _parsed
+    from pytest_jsonmatch.semantic.cache import _parsed
 
     key = key_of(JudgeItem("1", path, expected, actual, description, criterion))
     verdict = Verdict(equivalent, reason)

@@ -131,7 +131,6 @@ def test_live_then_cached(endpoint, tmp_path, monkeypatch):
     cache = tmp_path / "verdicts.jsonl"
     live = make_judge({"model": "m", "base_url": endpoint.url, "cache": cache})
     assert live.judge([NYC]) == {"1": Verdict(True, "as it is")}
-    live.close()
     monkeypatch.setitem(sys.modules, "openai", None)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     cached = make_judge({"model": "m", "cache": cache, "mode": "cached"})

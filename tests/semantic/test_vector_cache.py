@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import subprocess
@@ -120,6 +121,17 @@ def test_an_empty_file_is_filled(folder):
     VectorCache(folder, "lengths", "1").path.touch()
     encoded({"a": "x"}, {"a": "y"}, Lengths())
     assert encoded({"a": "x"}, {"a": "y"}, Lengths())[0] == []
+
+
+def test_a_row_that_is_shorter_than_the_others_is_encoded_again(folder):
+    before = encoded({"a": "xx"}, {"a": "y"}, Lengths())
+    (path,) = folder.iterdir()
+    with sqlite3.connect(path) as connection:
+        key = hashlib.sha256(b"xx").digest()
+        connection.execute("UPDATE vectors SET vector = substr(vector, 5) WHERE key = ?", [key])
+    connection.close()
+    again = encoded({"a": "xx"}, {"a": "y"}, Lengths())
+    assert (again[0], again[1]) == ([["xx"]], before[1])
 
 
 @pytest.mark.parametrize("change", ["substr(vector, 2)", "x'00'", "'text'", "1"])
