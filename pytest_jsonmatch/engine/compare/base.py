@@ -104,8 +104,6 @@ class Comparator:
         make: takes the parameters, checks their values (a ConfigurationError names a wrong one) and returns
             how values are scored with them.
         params: the names of its parameters; None: any.
-        null_aware: it handles nulls itself; for the others null against null is 1, and null against anything
-            else 0 (which is what all built-ins return anyway).
         reflexive: equal scalars of one Python type score 1 whatever the parameters, so callers need not ask.
         map_params: for a comparator with JSON values among its parameters: returns the parameters with a
             function applied to every scalar in them, so that the field's transforms reach them too.
@@ -121,7 +119,6 @@ class Comparator:
     name: str
     make: Callable[[Params], Scoring]
     params: Sequence[str] | None = None
-    null_aware: bool = False
     reflexive: bool = True
     map_params: Callable[[Params, Change], Params] | None = None
     batch: Batch | None = None
@@ -179,4 +176,4 @@ def user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
         given = dict(params)
         return Scoring(lambda expected, actual: fn(expected, actual, given))
 
-    return Comparator(name, make, null_aware=True, reflexive=False)
+    return Comparator(name, make, reflexive=False)

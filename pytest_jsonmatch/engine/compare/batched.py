@@ -145,4 +145,4 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
         return Scoring(score)
 
     # Equal values match without a question only if the comparator allows it.
-    return Comparator(name, make, null_aware=null_aware, reflexive=short_circuit, batch=batch)
+    return Comparator(name, make, reflexive=short_circuit, batch=batch)

@@ -104,8 +104,6 @@ def in_same_group(params: Params, value: JsonValue) -> bool:
     return bool(_memberships(_oneof_lists(params)[1])(value))
 
 
-ONEOF: Final = Comparator(
-    *("oneof", _make_oneof, ("values", "groups")), null_aware=True, reflexive=False, map_params=_map_oneof
-)
+ONEOF: Final = Comparator("oneof", _make_oneof, ("values", "groups"), reflexive=False, map_params=_map_oneof)
 """`values`: 1 if actual is among them, whatever expected is. `groups`: 1 if both are in one of these lists of
 synonyms, or are equal. Members can be any JSON values, including null."""

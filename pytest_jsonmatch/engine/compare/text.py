@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
 from pytest_jsonmatch.engine.compare.scorings import equality_of, equality_score, scoring_of_sets
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
+from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -159,28 +160,28 @@ class _Whole(NamedTuple):
 
     value: JsonValue
     key: Hashable
-    parts: frozenset[Hashable] | None
-    """Keys of its elements or members; None if it is not a container."""
+    parts: frozenset[Hashable] = frozenset()
+    """Keys of its elements or members, if it is a container."""
 
     @classmethod
     def of(cls, value: JsonValue) -> _Whole:
-        kind = type(value)
-        parts: frozenset[Hashable] | None = None
-        if kind is list:
-            parts = frozenset(map(json_key, value))
-        elif kind is dict:
-            parts = frozenset((name, json_key(item)) for name, item in value.items())
-        return cls(value, json_key(value), parts)
+        if type(value) is list:
+            return cls(value, json_key(value), frozenset(map(json_key, value)))
+        if type(value) is dict:
+            return cls(
+                value, json_key(value), frozenset((name, json_key(item)) for name, item in value.items())
+            )
+        return cls(value, json_key(value))
 
     def contains(self, other: _Whole) -> bool:
-        kind, other_kind = type(self.value), type(other.value)
-        if kind is str and other_kind is str:
+        kind = type(self.value)
+        if kind is str and type(other.value) is str:
             return other.value in self.value
-        if kind is list and other.key in self.parts:  # type: ignore[operator] # a list has parts
+        if kind in CONTAINERS and kind is type(other.value) and other.parts <= self.parts:
             return True
-        if kind is other_kind and self.parts is not None and other.parts is not None:
-            return other.parts <= self.parts
-        return kind is not list and self.key == other.key
+        if kind is list:
+            return other.value is not None and other.key in self.parts
+        return self.key == other.key
 
 
 def _contains(expected: JsonValue, actual: JsonValue) -> float:
