@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import BatchItem, batch_comparator
+from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult, batch_comparator
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.bench import Bench

@@ -102,11 +102,6 @@ def test_integers_beyond_pythons_limit_of_digits():
     assert convert({"to": "int"})("9" * 100_001) == "9" * 100_001
 
 
-def test_an_integer_becomes_a_float_where_that_is_exact():
-    converted = BUILTIN["type_convert"].bind({"to": "float"})(42)
-    assert (converted, type(converted)) == (42.0, float)
-
-
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("value", [None, [], ["A b"], {"K": " V "}])
 def test_null_and_containers_pass_through(name, value):

@@ -10,18 +10,17 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.ask.preload import preload
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import BatchItem
+from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
@@ -30,14 +29,8 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
     """(id, expected, actual)."""
-
-
-class Chooser(Protocol):
-    """Decides which open questions of an outcome are worth asking now."""
-
-    def choose(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
-        """Return the questions to ask, and answers for those left out."""
-        ...
+    Chooser: TypeAlias = Callable[[Outcome], tuple[Mapping[Place, Asked], Mapping[Place, Answer]]]
+    """Returns the open questions of an outcome that are worth asking now, and answers for those left out."""
 
 
 def answered(
@@ -92,7 +85,8 @@ def answered_all(
     while waiting := [each for each in scored if each.open]:
         if chooser is not None:
             for each in waiting:
-                each.leave_out(chooser)
+                each.open, answers = chooser(cast("Outcome", each.outcome))
+                each.answers.update(answers)
         _ask(waiting, judge, numbers)
         for each in waiting:
             each.score()
@@ -125,12 +119,6 @@ class _Scored:
             return
         self.open = self.outcome.questions
         self._rounds += 1
-
-    def leave_out(self, chooser: Chooser) -> None:
-        """Let the chooser decide which questions are asked now."""
-        assert not isinstance(self.outcome, JsonMatchError)  # noqa: S101 - it has open questions
-        self.open, answers = chooser.choose(self.outcome)
-        self.answers.update(answers)
 
 
 Wanted: TypeAlias = "list[tuple[_Scored, Asked]]"

@@ -8,8 +8,8 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
+from pytest_jsonmatch.engine.compare.equality import compare_forms, text_reader
 from pytest_jsonmatch.engine.compare.parameters import missing_extra, required
-from pytest_jsonmatch.engine.compare.scorings import compare_forms, text_reader
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, scoring_of_sets
 from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
-from pytest_jsonmatch.engine.compare.scorings import equality_of, equality_score, scoring_of_sets
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import json_key
