@@ -527,12 +527,6 @@ def test_a_scope_that_is_none_is_an_error(registry):
     )
 
 
-def test_a_flag_that_is_none_is_an_error(registry):
-    with pytest.raises(ConfigurationError) as error:
-        registry.comparator("judge", Judge(null_aware="yes"))
-    assert str(error.value) == "comparator 'judge' has null_aware = 'yes'; it is True or False"
-
-
 def test_a_class_is_not_its_instance(registry):
     with pytest.raises(ConfigurationError) as error:
         registry.comparator("judge", JudgeById)

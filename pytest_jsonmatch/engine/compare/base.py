@@ -28,7 +28,6 @@ Change: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
 
 _SCOPES: Final = ("record", "chunk")
-_FLAGS: Final = ("null_aware", "short_circuit", "judged")
 
 
 @final
@@ -283,12 +282,8 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
             f"comparator {name!r} has the scope {scope!r}{did_you_mean(scope, _SCOPES)}; "
             "it can be 'record' or 'chunk'"
         )
-    flags = {flag: getattr(fn, flag, False) for flag in _FLAGS}
-    for flag, value in flags.items():
-        if not isinstance(value, bool):
-            raise ConfigurationError(f"comparator {name!r} has {flag} = {value!r}; it is True or False")
-    null_aware, short_circuit, judged = flags.values()
-    batch = Batch(name, fn, scope, judged)
+    null_aware, short_circuit = (bool(getattr(fn, flag, False)) for flag in ("null_aware", "short_circuit"))
+    batch = Batch(name, fn, scope, judged=bool(getattr(fn, "judged", False)))
     check = getattr(fn, "check_params", None)
 
     def make(params: Params) -> Scoring:
