@@ -91,18 +91,13 @@ def _explain(name: str | None, params: Params, expected: JsonValue, actual: Json
     kind, other = json_type(expected), json_type(actual)
     if kind != other:
         return f"{kind} against {other}"
-    return _explain_same_type(params, expected, actual) if name is None or name in _PLAIN else None
-
-
-def _explain_same_type(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    if name is not None and name not in _PLAIN:
+        return None
     if type(expected) is str:
         return _text_difference(expected, actual)
-    left, right = as_number(expected), as_number(actual)
-    if left is None or right is None:
-        return None
-    if left == right:
-        return "integer against float" if params.get("strict_number_type") else None
-    return _percent_off(left, right)
+    if params.get("strict_number_type") and json_equal(expected, actual):
+        return "integer against float"
+    return _explain_numeric({}, expected, actual)
 
 
 # Numbers
@@ -118,12 +113,6 @@ def _digits(number: Decimal, digits: int = 2) -> str:
     return f"{number:.1e}".replace("e+", "e").replace(".0e", "e")
 
 
-def _percent_off(expected: float | Decimal, actual: float | Decimal) -> str:
-    if expected == 0:
-        return f"{_digits(difference(expected, actual))} off"
-    return f"{_digits(percent_difference(expected, actual))} % off"
-
-
 def _beyond(delta: Decimal, limit: Decimal, unit: str = "") -> str:
     """Return a difference and its limit as text, with enough digits to distinguish them."""
     most = _digits(limit, 6)
@@ -133,22 +122,21 @@ def _beyond(delta: Decimal, limit: Decimal, unit: str = "") -> str:
 
 def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
     left, right = as_number(expected), as_number(actual)
-    if left is None or right is None:
+    if left is None or right is None or left == right:
         return None
     return _explain_numbers(params, left, right)
 
 
-def _explain_numbers(params: Params, left: float | Decimal, right: float | Decimal) -> str | None:
+def _explain_numbers(params: Params, left: float | Decimal, right: float | Decimal) -> str:
     rel, absolute = read_tolerance("", params.get("tolerance"))
-    delta = difference(left, right)
+    delta, unit = difference(left, right), ""
     if absolute is not None and delta > (limit := Decimal(repr(absolute))):
         return _beyond(delta, limit)
+    if left != 0:
+        delta, unit = percent_difference(left, right), " %"
     if rel is None:
-        return _percent_off(left, right)
-    limit = Decimal(repr(rel))
-    if left == 0:
-        return _beyond(delta, limit)
-    return _beyond(percent_difference(left, right), limit.scaleb(2), " %")
+        return f"{_digits(delta)}{unit} off"
+    return _beyond(delta, Decimal(repr(rel)).scaleb(2 if unit else 0), unit)
 
 
 def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
