@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, takes
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -25,9 +25,6 @@ Params: TypeAlias = Mapping[str, object]
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
 Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
 Change: TypeAlias = "Callable[[JsonValue], JsonValue]"
-
-
-_SCOPES: Final = ("record", "chunk")
 
 
 @final
@@ -277,10 +274,9 @@ def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comp
         )
     scope = getattr(fn, "scope", None)
     scope = scope if isinstance(scope, str) else "record"
-    if scope not in _SCOPES:
+    if scope not in {"record", "chunk"}:
         raise ConfigurationError(
-            f"comparator {name!r} has the scope {scope!r}{did_you_mean(scope, _SCOPES)}; "
-            "it can be 'record' or 'chunk'"
+            f"comparator {name!r} has the scope {scope!r}{did_you_mean(scope, ('record', 'chunk'))}"
         )
     null_aware, short_circuit = (bool(getattr(fn, flag, False)) for flag in ("null_aware", "short_circuit"))
     batch = Batch(name, fn, scope, judged=bool(getattr(fn, "judged", False)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, scoring_of_sets
-from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
+from pytest_jsonmatch.engine.compare.parameters import shown
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import json_key
@@ -31,6 +31,8 @@ _PAIRS_FOR_THREADS: Final = 250_000
 _SHORT: Final = 64
 # Up to this many pairs of long strings are measured without upper bounds.
 _FEW_PAIRS: Final = 400
+# A regular expression may take this long on one text.
+_SECONDS: Final = 1.0
 
 
 # levenshtein
@@ -204,15 +206,13 @@ element of an expected array; the members of an object. Other values: JSON equal
 # regex
 
 
-def _make_regex(params: Params) -> Scoring:
-    given = params.get("timeout", 1.0)
-    timeout = number_parameter("comparator 'regex'", "timeout", given, above_zero=True)
+def _make_regex(_params: Params) -> Scoring:
     compiled = lru_cache(maxsize=1024)(compile_pattern)
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
             return equality_score(expected, actual)
-        return float(matches_whole(compiled(expected), actual, timeout))
+        return float(matches_whole(compiled(expected), actual))
 
     return Scoring(match)
 
@@ -227,18 +227,17 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
         raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
 
 
-def matches_whole(pattern: regex.Pattern[str], text: str, timeout: float) -> bool:
+def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
     """Tell whether the whole of a text matches; a TimeoutError names a pattern that takes too long."""
     try:
-        return pattern.fullmatch(text, timeout=timeout) is not None
+        return pattern.fullmatch(text, timeout=_SECONDS) is not None
     except TimeoutError:
         raise TimeoutError(
-            f"the pattern {shown(pattern.pattern)} took more than {timeout:g} s on a text of {len(text)} "
-            "characters; make it simpler (the comparator regex can be given a longer 'timeout')"
+            f"the pattern {shown(pattern.pattern)} took more than {_SECONDS:g} s on a text of {len(text)} "
+            "characters; make it simpler"
         ) from None
 
 
-REGEX: Final = Comparator("regex", _make_regex, ("timeout",), reflexive=False)
-"""Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. `timeout`:
-seconds per match, default 1. Raises ValueError for a bad pattern and TimeoutError for one that takes too
-long. A pattern against a value that is not a string scores 0."""
+REGEX: Final = Comparator("regex", _make_regex, (), reflexive=False)
+"""Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. Raises
+ValueError for a bad pattern, and TimeoutError after a second. A pattern against a value that is no string scores 0."""
