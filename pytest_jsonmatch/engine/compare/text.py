@@ -240,4 +240,5 @@ def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
 
 REGEX: Final = Comparator("regex", _make_regex, (), reflexive=False)
 """Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. Raises
-ValueError for a bad pattern, and TimeoutError after a second. A pattern against a value that is no string scores 0."""
+ValueError for a bad pattern, and TimeoutError after a second. A pattern against a value that is not a string
+scores 0."""

@@ -11,10 +11,12 @@ from pytest_jsonmatch.engine.plan.node import PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.rules import PlanBase
-from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_path
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
+    from pytest_jsonmatch.engine.value.paths import Segment
 
 RULES_VERSION: Final = "2"
 """The version of the scoring rules, part of every signature; raise it whenever a figure may change."""
@@ -58,7 +60,7 @@ class Plan(PlanBase):
     def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         super().__init__(preset, given, registry)
         self.metric = metric
-        self.target = () if self.options.target_key == "*" else parse_path(self.options.target_key)
+        self.target = _target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature = Signature(
             metric,
@@ -73,6 +75,15 @@ class Plan(PlanBase):
         if self.nodes > _MAX_NODES:
             self.nodes = 0
             self.root = PlanNode(self, None, "$", self.schema)
+
+
+def _target(text: str) -> tuple[Segment, ...]:
+    segments = () if text == "*" else parse_path(text)
+    if ELEMENT in segments:
+        raise ConfigurationError(
+            f"target_key is {text!r}; it names one place: write an index, such as [0], for []"
+        )
+    return segments
 
 
 # The schema's hash is in the signature anyway; the memory limit only affects how figures are computed.

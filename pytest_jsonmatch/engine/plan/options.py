@@ -20,7 +20,6 @@ from pytest_jsonmatch.engine.plan.written import (
     read_weight,
 )
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,14 +191,11 @@ def _arrays(name: str, value: Any) -> Alignment:
 
 
 def _target_key(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        example = "an instance path such as 'result.items[0]', or '*' for all"
-        raise ConfigurationError(f"{name} is {value!r}; it is {example}")
-    if value != "*" and ELEMENT in parse_path(value):
-        raise ConfigurationError(
-            f"{name} is {value!r}; it names one place: write an index, such as [0], for []"
-        )
-    return value
+    if isinstance(value, str):
+        return value
+    raise ConfigurationError(
+        f"{name} is {value!r}; it is an instance path such as 'result.items[0]', or '*' for all"
+    )
 
 
 def _compare(name: str, value: Any) -> Mapping[str, Spec]:
