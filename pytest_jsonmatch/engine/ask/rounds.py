@@ -148,17 +148,18 @@ def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int |
 
 
 def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[Answer]:
-    """Ask about items in one call."""
+    """Ask about items in one call; return an answer for each, or the reason why there is none."""
     try:
         given = list(items)
         said = batch.ask(given, judge) if batch.judged else batch.ask(given)
-        return _read_answers(batch, items, said)
+        read = _by_id(items, said) if isinstance(said, Mapping) else _in_order(batch, items, said)
     except Exception as error:
         if batch.judged:
             # Single failures of the judge are answers already; an error means that it can't be asked at all.
             raise
         # A user's comparator: its failure is a result.
-        return [f"raised {error_text(error)}"] * len(items)
+        read = f"raised {error_text(error)}"
+    return [read] * len(items) if isinstance(read, str) else read
 
 
 def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
@@ -189,12 +190,6 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
 
 
 _MORE: Final = "one answer for each item, in their order"
-
-
-def _read_answers(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer]:
-    """Return an answer for each item, or the reason why there is none."""
-    read = _by_id(items, answer) if isinstance(answer, Mapping) else _in_order(batch, items, answer)
-    return [read] * len(items) if isinstance(read, str) else read
 
 
 def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer] | str:

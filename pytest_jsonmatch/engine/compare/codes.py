@@ -76,22 +76,6 @@ def _kinds(folder: str) -> Mapping[str, str]:
     }
 
 
-def _checked_kind(params: Params) -> tuple[str, str]:
-    """Return the kind of identifier, and its module."""
-    kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
-    try:
-        import stdnum
-    except ImportError:
-        raise missing_extra(_IDENTIFIER, "identifiers") from None
-    kinds = _kinds(stdnum.__path__[0])
-    if isinstance(kind, str) and kind in kinds:
-        return kind, kinds[kind]
-    near = nearest(str(kind).lower(), kinds)
-    # Leave out the hundreds of names that belong to single countries.
-    shown = [near] if near else [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
-    raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{did_you_mean(str(kind).lower(), shown)}")
-
-
 def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
     """Return a function that returns an identifier in its compact form, None for what is not a valid one.
 
@@ -99,8 +83,19 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
         params: `kind`, the name of a module of python-stdnum: `iban`, `isbn`; `eu_vat` for `stdnum.eu.vat`.
             An ISBN of ten digits is converted to one of thirteen.
     """
-    kind, name = _checked_kind(params)
-    validate: Callable[..., str] = import_module(name).validate
+    kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
+    try:
+        import stdnum
+    except ImportError:
+        raise missing_extra(_IDENTIFIER, "identifiers") from None
+    kinds = _kinds(stdnum.__path__[0])
+    if not isinstance(kind, str) or kind not in kinds:
+        near = nearest(str(kind).lower(), kinds)
+        # Leave out the hundreds of names that belong to single countries.
+        known = [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
+        hint = did_you_mean(str(kind).lower(), [near] if near else known)
+        raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{hint}")
+    validate: Callable[..., str] = import_module(kinds[kind]).validate
     if kind == "isbn":
         validate = partial(validate, convert=True)
     invalid: type[Exception] = import_module("stdnum.exceptions").ValidationError

@@ -65,7 +65,8 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
         raise ConfigurationError(
             f"transform {name!r} must be a function of (value) or (value, params), not {type(fn).__name__}"
         )
-    if _takes_params(fn):
+    # It must be called with two arguments, or names its second one `params`.
+    if takes(fn, 2) and (not takes(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"]):
         return Transform(name, lambda params: UserFunction(fn, (dict(params),)), params=None)
     return Transform(name, lambda _: UserFunction(fn))
 
@@ -81,11 +82,6 @@ class UserFunction:
     def __call__(self, value: JsonValue) -> JsonValue:
         """Return the value as it is compared; null is unchanged."""
         return None if value is None else self.fn(value, *self.params)
-
-
-def _takes_params(fn: Callable[..., JsonValue]) -> bool:
-    """Tell whether a function must be called with two arguments, or names its second one `params`."""
-    return takes(fn, 2) and (not takes(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"])
 
 
 # Functions of a string
