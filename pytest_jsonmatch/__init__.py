@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.audited import ArrayAudit as ArrayAudit
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
-    from pytest_jsonmatch.engine.compare.batched import BatchItem as BatchItem
+    from pytest_jsonmatch.engine.compare.base import BatchItem as BatchItem
     from pytest_jsonmatch.engine.plan.compile import Signature as Signature
     from pytest_jsonmatch.engine.plan.registry import (
         Registry as Registry,
@@ -82,8 +82,7 @@ _HOMES = {
     "answer": ("Answer", "Spent"),
     "assertions": ("assert_json_match",),
     "api": ("compare_corpus", "compare_json"),
-    "engine.compare.base": ("ComparatorResult",),
-    "engine.compare.batched": ("BatchItem",),
+    "engine.compare.base": ("BatchItem", "ComparatorResult"),
     "engine.ask.compound": ("CompoundComparator",),
     "engine.align.audited": ("ArrayAudit",),
     "engine.result.containers": ("ArrayAlignment", "ContainerResult"),

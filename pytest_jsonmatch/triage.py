@@ -51,7 +51,7 @@ class Triage:
         self.saved = 0
         """How many questions were left out; equal ones count once."""
 
-    def choose(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
+    def __call__(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
         """Return the questions to ask now, and stand-ins for answers that are not needed.
 
         Args:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.result import RecordResult as RecordResult, RunResult as RunResult
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
-    from pytest_jsonmatch.engine.compare.batched import BatchItem as BatchItem
+    from pytest_jsonmatch.engine.compare.base import BatchItem as BatchItem
     from pytest_jsonmatch.engine.plan.registry import (
         register as register,
         register_comparator as register_comparator,
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": ("evaluate",),
-    "engine.compare.base": ("ComparatorResult",),
-    "engine.compare.batched": ("BatchItem",),
+    "engine.compare.base": ("BatchItem", "ComparatorResult"),
     "engine.ask.compound": ("CompoundComparator",),
     "engine.value.errors": ("GoldValidationError",),
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),

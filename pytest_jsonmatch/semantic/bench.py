@@ -9,8 +9,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import BatchItem, batch_comparator
+from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult, batch_comparator
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.value.equality import json_key

@@ -525,12 +525,6 @@ def test_a_scope_that_is_none_is_an_error(registry):
     assert str(error.value) == "comparator 'judge' has the scope 'records'; did you mean 'record'?"
 
 
-def test_a_flag_that_is_none_is_an_error(registry):
-    with pytest.raises(ConfigurationError) as error:
-        registry.comparator("judge", Judge(null_aware="yes"))
-    assert str(error.value) == "comparator 'judge' has null_aware = 'yes'; it must be True or False"
-
-
 def test_a_class_is_not_its_instance(registry):
     with pytest.raises(ConfigurationError) as error:
         registry.comparator("judge", JudgeById)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -181,3 +182,15 @@ def test_a_megabyte_has_no_form(params):
         assert [compare(text, text), compare(text, "1"), compare("1", text)] == [1.0, 0.0, 0.0]
         # Short enough to be looked at.
         compare(text[:99], "1")
+
+
+def test_a_kind_of_identifier_imports_its_own_module_only():
+    pytest.importorskip("stdnum")
+    code = (
+        "import sys\n"
+        "from pytest_jsonmatch.engine.compare import BUILTIN\n"
+        "BUILTIN['identifier'].bind({'kind': 'isbn'})\n"
+        "print('stdnum.isbn' in sys.modules, [name for name in sys.modules if name.startswith('stdnum.eu')])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "True []\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon
-from pytest_jsonmatch.engine.value.collector import CollectorPause
+from pytest_jsonmatch.engine.value.convert import CollectorPause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.compare.batched import BatchItem
+    from pytest_jsonmatch.engine.compare.base import BatchItem
 
 Parts: TypeAlias = dict[str, Any]
 CompoundFunction: TypeAlias = Callable[[Parts, Parts, Mapping[str, Any]], "float | ComparatorResult"]

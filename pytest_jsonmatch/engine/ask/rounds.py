@@ -10,18 +10,17 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.ask.preload import preload
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.batched import BatchItem
+from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
@@ -30,14 +29,8 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
     """(id, expected, actual)."""
-
-
-class Chooser(Protocol):
-    """Decides which open questions of an outcome are worth asking now."""
-
-    def choose(self, outcome: Outcome) -> tuple[Mapping[Place, Asked], Mapping[Place, Answer]]:
-        """Return the questions to ask, and answers for those left out."""
-        ...
+    Chooser: TypeAlias = Callable[[Outcome], tuple[Mapping[Place, Asked], Mapping[Place, Answer]]]
+    """Returns the open questions of an outcome that are worth asking now, and answers for those left out."""
 
 
 def answered(
@@ -92,7 +85,8 @@ def answered_all(
     while waiting := [each for each in scored if each.open]:
         if chooser is not None:
             for each in waiting:
-                each.leave_out(chooser)
+                each.open, answers = chooser(cast("Outcome", each.outcome))
+                each.answers.update(answers)
         _ask(waiting, judge, numbers)
         for each in waiting:
             each.score()
@@ -126,12 +120,6 @@ class _Scored:
         self.open = self.outcome.questions
         self._rounds += 1
 
-    def leave_out(self, chooser: Chooser) -> None:
-        """Let the chooser decide which questions are asked now."""
-        assert not isinstance(self.outcome, JsonMatchError)  # noqa: S101 - it has open questions
-        self.open, answers = chooser.choose(self.outcome)
-        self.answers.update(answers)
-
 
 Wanted: TypeAlias = "list[tuple[_Scored, Asked]]"
 
@@ -160,17 +148,18 @@ def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int |
 
 
 def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[Answer]:
-    """Ask about items in one call."""
+    """Ask about items in one call; return an answer for each, or the reason why there is none."""
     try:
         given = list(items)
         said = batch.ask(given, judge) if batch.judged else batch.ask(given)
-        return _read_answers(batch, items, said)
+        read = _by_id(items, said) if isinstance(said, Mapping) else _in_order(batch, items, said)
     except Exception as error:
         if batch.judged:
             # Single failures of the judge are answers already; an error means that it can't be asked at all.
             raise
         # A user's comparator: its failure is a result.
-        return [f"raised {error_text(error)}"] * len(items)
+        read = f"raised {error_text(error)}"
+    return [read] * len(items) if isinstance(read, str) else read
 
 
 def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
@@ -201,12 +190,6 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
 
 
 _MORE: Final = "one answer for each item, in their order"
-
-
-def _read_answers(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer]:
-    """Return an answer for each item, or the reason why there is none."""
-    read = _by_id(items, answer) if isinstance(answer, Mapping) else _in_order(batch, items, answer)
-    return [read] * len(items) if isinstance(read, str) else read
 
 
 def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer] | str:

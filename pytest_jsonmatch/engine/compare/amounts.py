@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.equality import text_reader
 from pytest_jsonmatch.engine.compare.numbers import read_tolerance, within_tolerance
 from pytest_jsonmatch.engine.compare.parameters import shown
-from pytest_jsonmatch.engine.compare.scorings import text_reader
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache, partial
 from importlib import import_module
-from pkgutil import walk_packages
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
+from pytest_jsonmatch.engine.compare.equality import compare_forms, text_reader
 from pytest_jsonmatch.engine.compare.parameters import missing_extra, required
-from pytest_jsonmatch.engine.compare.scorings import compare_forms, text_reader
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -67,29 +67,14 @@ values are compared by JSON equality. Needs the extra `phone`."""
 @cache
 def _kinds(folder: str) -> Mapping[str, str]:
     """Return the modules of python-stdnum by the names of kinds: `eu_vat` for `stdnum.eu.vat`."""
-    modules = [found.name for found in walk_packages([folder], "stdnum.") if not found.ispkg]
+    # The files are listed: looking for modules in packages would import each of these.
+    files = (path.relative_to(folder).with_suffix("") for path in sorted(Path(folder).rglob("*.py")))
+    names = [".".join(file.parts) for file in files if file.name not in _NO_KINDS]
     # A country code that is a Python keyword has an underscore after it: stdnum.is_.vsk.
-    return {
-        name.partition(".")[2].replace("_.", ".").replace(".", "_"): name
-        for name in modules
-        if name not in {"stdnum.exceptions", "stdnum.numdb", "stdnum.util"}
-    }
+    return {name.replace("_.", ".").replace(".", "_"): f"stdnum.{name}" for name in names}
 
 
-def _checked_kind(params: Params) -> tuple[str, str]:
-    """Return the kind of identifier, and its module."""
-    kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
-    try:
-        import stdnum
-    except ImportError:
-        raise missing_extra(_IDENTIFIER, "identifiers") from None
-    kinds = _kinds(stdnum.__path__[0])
-    if isinstance(kind, str) and kind in kinds:
-        return kind, kinds[kind]
-    near = nearest(str(kind).lower(), kinds)
-    # Leave out the hundreds of names that belong to single countries.
-    shown = [near] if near else [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
-    raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{did_you_mean(str(kind).lower(), shown)}")
+_NO_KINDS: Final = frozenset({"__init__", "exceptions", "numdb", "util"})
 
 
 def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
@@ -99,8 +84,19 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
         params: `kind`, the name of a module of python-stdnum: `iban`, `isbn`; `eu_vat` for `stdnum.eu.vat`.
             An ISBN of ten digits is converted to one of thirteen.
     """
-    kind, name = _checked_kind(params)
-    validate: Callable[..., str] = import_module(name).validate
+    kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
+    try:
+        import stdnum
+    except ImportError:
+        raise missing_extra(_IDENTIFIER, "identifiers") from None
+    kinds = _kinds(stdnum.__path__[0])
+    if not isinstance(kind, str) or kind not in kinds:
+        near = nearest(str(kind).lower(), kinds)
+        # Leave out the hundreds of names that belong to single countries.
+        known = [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
+        hint = did_you_mean(str(kind).lower(), [near] if near else known)
+        raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{hint}")
+    validate: Callable[..., str] = import_module(kinds[kind]).validate
     if kind == "isbn":
         validate = partial(validate, convert=True)
     invalid: type[Exception] = import_module("stdnum.exceptions").ValidationError

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
+from pytest_jsonmatch.engine.compare.equality import compare_forms, text_reader
 from pytest_jsonmatch.engine.compare.parameters import choice_parameter, missing_extra
-from pytest_jsonmatch.engine.compare.scorings import compare_forms, text_reader
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.parameters import number_parameter, shown
-from pytest_jsonmatch.engine.compare.scorings import equality_of, equality_score, scoring_of_sets
+from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, scoring_of_sets
+from pytest_jsonmatch.engine.compare.parameters import shown
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
+from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -30,6 +31,8 @@ _PAIRS_FOR_THREADS: Final = 250_000
 _SHORT: Final = 64
 # Up to this many pairs of long strings are measured without upper bounds.
 _FEW_PAIRS: Final = 400
+# A regular expression may take this long on one text.
+_SECONDS: Final = 1.0
 
 
 # levenshtein
@@ -159,28 +162,28 @@ class _Whole(NamedTuple):
 
     value: JsonValue
     key: Hashable
-    parts: frozenset[Hashable] | None
-    """Keys of its elements or members; None if it is not a container."""
+    parts: frozenset[Hashable] = frozenset()
+    """Keys of its elements or members, if it is a container."""
 
     @classmethod
     def of(cls, value: JsonValue) -> _Whole:
-        kind = type(value)
-        parts: frozenset[Hashable] | None = None
-        if kind is list:
-            parts = frozenset(map(json_key, value))
-        elif kind is dict:
-            parts = frozenset((name, json_key(item)) for name, item in value.items())
-        return cls(value, json_key(value), parts)
+        if type(value) is list:
+            return cls(value, json_key(value), frozenset(map(json_key, value)))
+        if type(value) is dict:
+            return cls(
+                value, json_key(value), frozenset((name, json_key(item)) for name, item in value.items())
+            )
+        return cls(value, json_key(value))
 
     def contains(self, other: _Whole) -> bool:
-        kind, other_kind = type(self.value), type(other.value)
-        if kind is str and other_kind is str:
+        kind = type(self.value)
+        if kind is str and type(other.value) is str:
             return other.value in self.value
-        if kind is list and other.key in self.parts:  # type: ignore[operator] # a list has parts
+        if kind in CONTAINERS and kind is type(other.value) and other.parts <= self.parts:
             return True
-        if kind is other_kind and self.parts is not None and other.parts is not None:
-            return other.parts <= self.parts
-        return kind is not list and self.key == other.key
+        if kind is list:
+            return other.value is not None and other.key in self.parts
+        return self.key == other.key
 
 
 def _contains(expected: JsonValue, actual: JsonValue) -> float:
@@ -203,15 +206,13 @@ element of an expected array; the members of an object. Other values: JSON equal
 # regex
 
 
-def _make_regex(params: Params) -> Scoring:
-    given = params.get("timeout", 1.0)
-    timeout = number_parameter("comparator 'regex'", "timeout", given, above_zero=True)
+def _make_regex(_params: Params) -> Scoring:
     compiled = lru_cache(maxsize=1024)(compile_pattern)
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
             return equality_score(expected, actual)
-        return float(matches_whole(compiled(expected), actual, timeout))
+        return float(matches_whole(compiled(expected), actual))
 
     return Scoring(match)
 
@@ -226,18 +227,18 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
         raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
 
 
-def matches_whole(pattern: regex.Pattern[str], text: str, timeout: float) -> bool:
+def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
     """Tell whether the whole of a text matches; a TimeoutError names a pattern that takes too long."""
     try:
-        return pattern.fullmatch(text, timeout=timeout) is not None
+        return pattern.fullmatch(text, timeout=_SECONDS) is not None
     except TimeoutError:
         raise TimeoutError(
-            f"the pattern {shown(pattern.pattern)} took more than {timeout:g} s on a text of {len(text)} "
-            "characters; make it simpler (the comparator regex can be given a longer 'timeout')"
+            f"the pattern {shown(pattern.pattern)} took more than {_SECONDS:g} s on a text of {len(text)} "
+            "characters; make it simpler"
         ) from None
 
 
-REGEX: Final = Comparator("regex", _make_regex, ("timeout",), reflexive=False)
-"""Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. `timeout`:
-seconds per match, default 1. Raises ValueError for a bad pattern and TimeoutError for one that takes too
-long. A pattern against a value that is not a string scores 0."""
+REGEX: Final = Comparator("regex", _make_regex, (), reflexive=False)
+"""Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. Raises
+ValueError for a bad pattern, and TimeoutError after a second. A pattern against a value that is not a string
+scores 0."""

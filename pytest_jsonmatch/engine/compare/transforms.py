@@ -65,7 +65,8 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
         raise ConfigurationError(
             f"transform {name!r} must be a function of (value) or (value, params), not {type(fn).__name__}"
         )
-    if _takes_params(fn):
+    # It must be called with two arguments, or names its second one `params`.
+    if takes(fn, 2) and (not takes(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"]):
         return Transform(name, lambda params: UserFunction(fn, (dict(params),)), params=None)
     return Transform(name, lambda _: UserFunction(fn))
 
@@ -81,11 +82,6 @@ class UserFunction:
     def __call__(self, value: JsonValue) -> JsonValue:
         """Return the value as it is compared; null is unchanged."""
         return None if value is None else self.fn(value, *self.params)
-
-
-def _takes_params(fn: Callable[..., JsonValue]) -> bool:
-    """Tell whether a function must be called with two arguments, or names its second one `params`."""
-    return takes(fn, 2) and (not takes(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"])
 
 
 # Functions of a string
@@ -211,17 +207,6 @@ def _to_number(value: JsonValue) -> JsonValue:
     return value if number is None else number
 
 
-def _to_float(value: JsonValue) -> JsonValue:
-    number = _to_number(value)
-    if type(number) is not int:
-        return number
-    try:
-        double = float(number)
-    except OverflowError:
-        return number
-    return double if double == number else number
-
-
 def _to_int(value: JsonValue) -> JsonValue:
     kind = type(value)
     if kind is float and value - value == 0.0:
@@ -247,7 +232,7 @@ _BOOLEANS: Final[Mapping[str, bool]] = {
 }
 _CONVERSIONS: Final[Mapping[str, Change]] = {
     "str": _to_text,
-    "float": _to_float,
+    "float": _to_number,
     "int": _to_int,
     "bool": _to_bool,
     "string": _to_text,
@@ -293,9 +278,8 @@ BUILTIN: Final[Mapping[str, Transform]] = {
 | `type_convert` | `to`: str, float, int, bool | reads or writes a value as another type |
 | `parse_json` | | reads JSON text inside JSON, and compares what it says, leaf by leaf |
 
-`type_convert` to `str` writes numbers and booleans as JSON text; to `float` reads numeric strings and turns
-integers into floats if that loses nothing; to `int` reads strings of digits and cuts off a number's fraction;
-to `bool` reads true/false, yes/no, 1/0 in any case. Values that can't be converted ("n/a" to a float, a
-boolean to a number) stay as they are. JSON Schema's names `string`, `integer` and `boolean` mean the same;
-`number` reads numeric strings and leaves integers as they are.
+`type_convert` to `str` writes numbers and booleans as JSON text; to `float` reads numeric strings; to `int`
+reads strings of digits and cuts off a number's fraction; to `bool` reads true/false, yes/no, 1/0 in any case.
+Values that can't be converted ("n/a" to a float, a boolean to a number) stay as they are. JSON Schema's names
+`string`, `number`, `integer` and `boolean` mean the same.
 """

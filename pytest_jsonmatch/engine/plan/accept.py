@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 60
 """Longer values are cut in reasons."""
-_SECONDS: Final = 1.0
-"""How long a pattern may take on one value."""
 
 
 @final
@@ -139,7 +137,7 @@ def _regex(where: str, value: Any) -> Accept:
         raise ConfigurationError(f"{where}: {error}") from error
 
     def holds(actual: JsonValue) -> bool:
-        return type(actual) is str and matches_whole(pattern, actual, _SECONDS)
+        return type(actual) is str and matches_whole(pattern, actual)
 
     return Accept(predicates=(Predicate(f"matches the pattern {shown(value)}", holds, is_quick=False),))
 

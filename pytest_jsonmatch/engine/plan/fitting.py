@@ -107,7 +107,7 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
 def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
     """Return a sentence for each rule that pairs elements by a member that no element in expected has."""
     if not standing:
-        return ()
+        return ()  # each comparison asks this
     keyed = [(pattern, words["align"]) for pattern, words, _ in standing if "align" in words]
     return tuple(
         f"{pattern.text}: elements pair by their member {align.key!r}, which none in expected has: "

@@ -99,7 +99,7 @@ class PlanNode:
         self.reads_text: bool = said.get("reads_text", False)
         """Whether texts here are JSON, which is read before the walk."""
         explicit: Bound | None = said.get("compare")
-        self.explicit = explicit.behind(self._transform) if explicit and self.transforms else explicit
+        self.explicit = explicit.behind(self.prepare) if explicit and self.transforms else explicit
         self.skip: bool = said.get("skip", False)
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight = float(said.get("weight", 1.0))

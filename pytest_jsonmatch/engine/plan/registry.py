@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
-from pytest_jsonmatch.engine.compare.base import user_comparator
-from pytest_jsonmatch.engine.compare.batched import batch_comparator, is_batch
+from pytest_jsonmatch.engine.compare.base import batch_comparator, is_batch, user_comparator
 from pytest_jsonmatch.engine.compare.transforms import BUILTIN as BUILTIN_TRANSFORMS
 from pytest_jsonmatch.engine.compare.transforms import user_transform
 from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, Options, merge_options
@@ -20,8 +19,7 @@ from pytest_jsonmatch.engine.value.named import object_named
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult
-    from pytest_jsonmatch.engine.compare.batched import BatchItem
+    from pytest_jsonmatch.engine.compare.base import BatchItem, Comparator, ComparatorResult
     from pytest_jsonmatch.engine.compare.transforms import Transform
 
 # `Any`: only the function knows the types of its fields' values.
@@ -178,13 +176,9 @@ class Registry:
         >>> compare_json({"x": "ab"}, {"x": "abb"}, fields={"x": rule}).score
         0.9487
         """
-        if isinstance(encoder, type):
+        if isinstance(encoder, type) or not callable(getattr(encoder, "encode", None)):
             raise ConfigurationError(
-                f"encoder {name!r} is the class {encoder.__name__}; register an object of it"
-            )
-        if not callable(getattr(encoder, "encode", None)):
-            raise ConfigurationError(
-                f"encoder {name!r} is {encoder!r}, which has no method encode(list of strings)"
+                f"encoder {name!r} is {encoder!r}; it must be an object with encode(list of strings)"
             )
         self._add("encoder", name, RegisteredEncoder(name, encoder), overwrite)
 

@@ -204,9 +204,7 @@ class Places:
         kind, other_kind = type(one), type(other)
         if bound is not None:
             score = bound.score
-            if (one is None or other is None) and not bound.comparator.null_aware:
-                score = _compare_nulls
-            elif bound.table is None:
+            if bound.table is None:
                 score = self._once(spot, score)
         elif kind is other_kind:
             if one == other and node.plain:
@@ -317,10 +315,6 @@ class Places:
 def _counting(own: Leaves, other: Leaves) -> Detail:
     """Return the detail of a finding that counts leaves of both sides."""
     return Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
-
-
-def _compare_nulls(expected: JsonValue, actual: JsonValue) -> float:
-    return 1.0 if expected is None and actual is None else 0.0
 
 
 def _checked_score(value: Any, detail: Detail | None) -> tuple[float, Detail | None]:
