@@ -192,7 +192,8 @@ class _Reader:
             for key, value in _over(defaults, columns).items()
             if key not in columns or key == "tags"
         }
-        table = Table(common, columns, inherited)
+        path, name = common.named_file("file"), common.name_of("file")
+        table = Table(path, name, self.path.parent, columns, inherited, lambda: common.schema)
         at = (*where, "file")
         try:
             for row in table.rows():

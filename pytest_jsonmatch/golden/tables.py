@@ -6,6 +6,7 @@ import csv
 import linecache
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import fits_types
@@ -16,11 +17,11 @@ from pytest_jsonmatch.golden.expansion import as_id
 from pytest_jsonmatch.reading.strict import parse_json, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.cases import GoldenCase
 
 VALUES: Final = ("input", "actual", "expected")
 """What a row can give to its case; with the suffix `_file`, as the path of a file."""
@@ -78,37 +79,45 @@ def _texts(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 @final
+@dataclass(slots=True)
 class Table:
     """A file of rows, and what its columns are for.
 
     Args:
-        common: what the golden file says about its cases.
+        path: the file.
+        name: the file as a person would name it.
+        folder: the folder of the golden file; paths in cases are relative to it.
         columns: the value of `cases_from`.
         defaults: the keys that all cases have beside those of their rows.
+        source: returns the eval schema of the cases as it is written; None if there is none.
+        header: the names of the columns of a CSV file.
+        keys: the keys of a case that its row gives.
     """
 
-    def __init__(self, common: GoldenCase, columns: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-        self.path = common.named_file("file")
-        self.name = common.name_of("file")
-        self.folder = common.path.parent
-        """The folder of the golden file; paths in cases are relative to it."""
-        self.columns = columns
-        self.defaults = defaults
-        self.is_csv = self.path.suffix.lower() == ".csv"
-        """Whether the rows are CSV, and not JSON."""
-        given = columns.keys() - {"file", "id"}
+    path: Path
+    name: str
+    folder: Path
+    columns: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    source: Callable[[], Path | dict[str, Any] | None]
+    header: tuple[str, ...] = ()
+    keys: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = self.columns.keys() - {"file", "id"}
         self.keys = frozenset(given if "expected_file" in given else {*given, "expected"})
-        """The keys of a case that its row gives."""
-        self.header: tuple[str, ...] = ()
-        """The names of the columns of a CSV file."""
-        self._common = common
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether the rows are CSV, and not JSON."""
+        return self.path.suffix.lower() == ".csv"
 
     def schema(self) -> SchemaNode | None:
         """Return the eval schema, by which cells of a CSV file get their types; None without one."""
         from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
-        schema = self._common.schema
-        return None if schema is None else parse_eval_schema(schema)
+        source = self.source()
+        return None if source is None else parse_eval_schema(source)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows; one that is not valid has a `fault`.
