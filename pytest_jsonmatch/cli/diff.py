@@ -70,7 +70,7 @@ def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> 
         markup = MARKUPS.get(change.kind, PLAIN)
         cells = change.figure, look.score(change.current), change.difference, verdict
         rows.append([(look.printable(text), markup) for text in cells])
-    table = table_lines(rows, look, texts={0: 0.5, 3: 1}, indent="  ")
+    table = table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1, 3: 1}, indent="  ")
     lines = [*look.folded(look.printable(title), 2, BOLD), *table]
     if options.max_drop is not None:
         lines += [[], *(line for change in changes for line in _gate_lines(change, look, change.figure))]

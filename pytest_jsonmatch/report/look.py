@@ -21,8 +21,6 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine,
 
 T = TypeVar("T")
 
-_LEAST_TEXT: Final = 8
-"""Keep at least this many columns for each text of a table."""
 _LONGEST_TEXT: Final = 500
 
 
@@ -164,6 +162,7 @@ def table_lines(
     enough: int = 16,
     gap: int = 2,
     first: int = 0,
+    least: int = 8,
     indent: str = "",
 ) -> list[StyledLine]:
     """Return rows as lines, with their cells in columns.
@@ -180,6 +179,7 @@ def table_lines(
         enough: no column is left out if each text has this much room, or all that it needs.
         gap: how many spaces are between columns.
         first: how wide the first column is at least, if there is room.
+        least: no text is cut to fewer columns.
         indent: the text before each line.
     """
     columns = {at: list(cells) for at, cells in enumerate(zip(*rows, strict=True))}
@@ -198,7 +198,7 @@ def table_lines(
             del widths[at]
     for _ in range(lacking()):
         longest = max(texts.keys() & widths, key=widths.__getitem__)
-        widths[longest] = max(widths[longest] - 1, _LEAST_TEXT)
+        widths[longest] = max(widths[longest] - 1, least)
     widths[0] = max(widths[0], min(first, widths[0] - lacking()))
     lines = []
     for row in zip(*(columns[at] for at in widths), strict=True):

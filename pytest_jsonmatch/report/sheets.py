@@ -22,6 +22,7 @@ _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
 _ALL: Final = 1_000
+_LEAST_TEXT: Final = 16
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_LEVELS: Final = "_.-=*#"
 TONES: Final[Mapping[str, Markup]] = {
@@ -209,7 +210,7 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}
     spare = [at for at, title in places if title in block.spare]
     spare.sort(key=lambda at: -block.spare[block.columns[at]])
-    lines = table_lines(rows, look, texts=texts, spare=spare, enough=_ALL)
+    lines = table_lines(rows, look, texts=texts, spare=spare, enough=_ALL, least=_LEAST_TEXT)
     return [*_told(block.title, look, BOLD), *lines, *more]
 
 
