@@ -140,9 +140,11 @@ def _explain_numbers(params: Params, left: float | Decimal, right: float | Decim
 
 
 def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    if isinstance(expected, str) or isinstance(actual, str):
+    left, right = as_number(expected), as_number(actual)
+    if isinstance(expected, str) or isinstance(actual, str) or left is None or right is None:
         return None
-    return _explain_numeric({"tolerance": {"abs": params.get("threshold")}}, expected, actual)
+    delta, limit = difference(left, right), Decimal(str(params.get("threshold", 0)))
+    return _beyond(delta, limit) if delta > limit else f"{_digits(delta)} off"
 
 
 # Texts
@@ -249,8 +251,10 @@ def _explain_amounts(params: Params, left: Amount, right: Amount) -> str | None:
 
 def _explain_dates(params: Params, left: dt.datetime, right: dt.datetime) -> str | None:
     precision = params.get("precision")
-    if precision in {"year", "month"}:
-        return f"{precision} differs"
+    if precision == "year":
+        return f"{count(abs(right.year - left.year), 'year')} off"
+    if precision == "month":
+        return f"{count(abs(12 * (right.year - left.year) + right.month - left.month), 'month')} off"
     if precision == "day":
         return f"{count(abs((right.date() - left.date()).days), 'day')} off"
     if (left.tzinfo is None) != (right.tzinfo is None):
