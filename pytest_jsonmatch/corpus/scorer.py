@@ -403,7 +403,10 @@ class _Scorer:
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
-            *(precision, recall, f1, score),
+            precision,
+            recall,
+            f1,
+            score,
             counts=match.counts,
             field_results=FieldResults(match.findings) if fields else (),
             error=read.error,
