@@ -233,9 +233,6 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "NAME", "write the results of the run to the folder of baselines", type=_baseline_name
     ),
     "markdown": _given_once("FILE", "write a report for a pull request to a file, as Markdown"),
-    "gitlab": _given_once(
-        "FILE", "write the cases that failed to a file, as a code quality report of GitLab"
-    ),
     "baseline": _given_once(
         "NAME|FILE", "compare the run with a baseline: its name, or the path of any file of results"
     ),
@@ -315,7 +312,6 @@ class Settings(NamedTuple):
     html: str | None
     save: str | None
     markdown: str | None
-    gitlab: str | None
     baseline: str | None
     baseline_required: bool
     max_drop: float | None
@@ -350,13 +346,13 @@ class Settings(NamedTuple):
     @property
     def asks_of_run(self) -> bool:
         """Whether any option concerns the run as a whole: gates, a baseline, reports."""
-        reports = self.json or self.html or self.save or self.markdown or self.gitlab
+        reports = self.json or self.html or self.save or self.markdown
         return bool(self.gates or reports or self.baseline)
 
     @property
     def reports(self) -> bool:
         """Whether a report of the run is needed: for the command line, or for GitHub Actions."""
-        if self.markdown is not None or self.gitlab is not None:
+        if self.markdown is not None:
             return True
         return bool(os.environ.get("GITHUB_STEP_SUMMARY")) or os.environ.get("GITHUB_ACTIONS") == "true"
 
@@ -367,7 +363,7 @@ class Settings(NamedTuple):
         def asked(name: str) -> Any:
             return config.getoption(f"--jsonmatch-{name.replace('_', '-')}")
 
-        for name in ("json", "markdown", "gitlab", "html", "baseline"):
+        for name in ("json", "markdown", "html", "baseline"):
             if asked(name) == "":
                 raise pytest.UsageError(f"--jsonmatch-{name}= is empty; name a file")
         for name in ("max-drop", "baseline-required"):
