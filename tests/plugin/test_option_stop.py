@@ -207,7 +207,7 @@ def test_it_needs_a_gate(suite):
         (["--jsonmatch-confidence=95"], "argument --jsonmatch-confidence: '95' is no confidence: above 0.5*"),
         *(
             ([f"--jsonmatch-{name}="], f"--jsonmatch-{name}= is empty; name a file")
-            for name in ("json", "markdown", "gitlab", "html", "baseline")
+            for name in ("json", "markdown", "html", "baseline")
         ),
         (["--jsonmatch-baseline-required"], "--jsonmatch-baseline-required needs --jsonmatch-baseline"),
     ],
