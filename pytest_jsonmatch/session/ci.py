@@ -1,4 +1,4 @@
-"""The files that a run writes: results, reports, and those for GitHub Actions."""
+"""The files that a run writes: results, reports, and what GitHub Actions shows."""
 
 from __future__ import annotations
 

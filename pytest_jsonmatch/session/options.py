@@ -161,7 +161,6 @@ _INI: Final[Mapping[str, Ini]] = {
     "suggest": Ini("bool", bool, "true or false", default=True),
     "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
-    "embedding_cache": Ini("string", _text, _FOLDER, ""),
     "cluster": Ini("string", _text, "the name of a tag", ""),
     "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
 }
@@ -177,7 +176,6 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "suggest": "whether a failing golden case suggests changes that would let it pass (default: true)",
     "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
     "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-    "embedding_cache": "folder that keeps the vectors of the comparator cosine (default: none is kept)",
     "cluster": "tag whose value is the cluster of a case that names none, such as document",
     "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
     "(docs/judge.md has the names)",
@@ -301,8 +299,6 @@ class Settings(NamedTuple):
     """The gates, each with whether it comes from the command line."""
     baselines: str
     """The folder of baselines, relative to the rootdir."""
-    embedding_cache: str
-    """The folder of vectors, relative to the rootdir; empty: none."""
     cluster: str
     """The tag that names clusters; empty: none."""
     json: str | None
