@@ -129,7 +129,9 @@ def _verdict(
         is_named = baseline.path.parent == session.config.rootpath / settings.baselines
         how = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
         where = display_name(baseline.path, session.config.invocation_params.dir)
-        text = f"baseline {settings.baseline}: there is none yet; {how} saves this run as {where}"
+        text = (
+            f"baseline {settings.baseline}: there is none yet{baseline.hint}; {how} saves this run as {where}"
+        )
         yield [[(text, YELLOW)]]
     elif run.diff is not None:
         yield baseline_lines(run.diff, look, verdict=run.proven, name=run.baseline)
