@@ -206,11 +206,9 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "run every golden case that has no recorded answer N times, whatever its file says",
         type=_repeats,
     ),
-    "pivot": _given_once(
-        "FIXTURE",
-        "parametrized fixture whose parameters are the columns of a table of scores by field",
+    "by": _given_often(
+        "TAG", "show figures by the values of a tag, such as source, or by the parameters of a fixture"
     ),
-    "by": _given_often("TAG", "show figures by the values of a tag, such as source"),
     "fail-under": _given_once(
         "SCORE",
         "fail the run if the mean score of the cases is below this, from 0 to 1",
@@ -293,9 +291,8 @@ class Settings(NamedTuple):
     dry_run: bool
     review: bool
     repeat: int | None
-    pivot: str | None
     by: list[str]
-    """The names of tags by which figures are shown."""
+    """The names of tags and fixtures by which figures are shown."""
     gates: tuple[tuple[Gate, bool], ...]
     """The gates, each with whether it comes from the command line."""
     baselines: str

@@ -86,9 +86,9 @@ def _tables(
     session: Session, cases: tuple[Case, ...], *, is_brief: bool | None
 ) -> Iterator[Sequence[StyledLine]]:
     """Yield the table of fields, and the requested tables by tag."""
-    look, pivot = _look(session), session.settings.pivot
-    yield summary_lines(cases, look, pivot=pivot, pivot_option="--jsonmatch-pivot", is_brief=is_brief)
-    for name in session.settings.by:
+    look, by = _look(session), session.settings.by
+    yield summary_lines(cases, look, by=by, by_option="--jsonmatch-by", is_brief=is_brief)
+    for name in by:
         from pytest_jsonmatch.report.pivot import tag_blocks
         from pytest_jsonmatch.results.model import ResultSet
 
