@@ -1,4 +1,4 @@
-"""`jsonmatch history`: figures over many runs, and when they changed."""
+"""`jsonmatch study history`: figures over many runs, and when they changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Line: TypeAlias = "tuple[str, list[float | None]]"
 
 
 def run(options: Namespace) -> int:
-    """Run `jsonmatch history`."""
+    """Run `jsonmatch study history`."""
     from pytest_jsonmatch.study.history import FIGURES, measure_history
 
     gates = study_gates(options, FIGURES)
@@ -79,7 +79,7 @@ def _sheet(found: HistoryStudy) -> Sheet:
             spare={"created": 1},
         ),
     ]
-    return Sheet("jsonmatch history", f"history of {count(len(runs), 'run')}{when}", blocks)
+    return Sheet("jsonmatch study history", f"history of {count(len(runs), 'run')}{when}", blocks)
 
 
 def _change_blocks(found: HistoryStudy) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""`jsonmatch overlap`: gold records that occur in prompts or training text, and near duplicates."""
+"""`jsonmatch study overlap`: gold records that occur in prompts or training text, and near duplicates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUL: Final = "\0"
 
 
 def run(options: Namespace) -> int:
-    """Run `jsonmatch overlap`."""
+    """Run `jsonmatch study overlap`."""
     from pytest_jsonmatch.study.overlap import FIGURES, measure_overlap
 
     gates = study_gates(options, FIGURES)
@@ -57,7 +57,7 @@ def _sheet(found: OverlapStudy) -> Sheet:
         blocks.append(Rows(["record", "like", "score"], rows, title, "pair", text={"like"}))
     if found.is_cut:
         blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
-    return Sheet("jsonmatch overlap", about, [Figures(figures), *blocks])
+    return Sheet("jsonmatch study overlap", about, [Figures(figures), *blocks])
 
 
 def _contaminated(found: OverlapStudy) -> Block:

@@ -1,4 +1,4 @@
-"""`jsonmatch shift`: whether new records are still like the old ones."""
+"""`jsonmatch study shift`: whether new records are still like the old ones."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _OTHERS: Final = 5
 
 
 def run(options: Namespace) -> int:
-    """Run `jsonmatch shift`."""
+    """Run `jsonmatch study shift`."""
     gates = study_gates(options, FIGURES)
     refuse_two_stdins(options.new, options.old)
     study = measure_shift(gold_records(options.new), gold_records(options.old))
     of = f"{count(study.new, 'new record')}, {count(study.old, 'old one')}"
     about = f"{name_of(options.new)} against {name_of(options.old)}: {of}"
-    sheet = Sheet("jsonmatch shift", about, list(_blocks(study)))
+    sheet = Sheet("jsonmatch study shift", about, list(_blocks(study)))
     return finish(options, study, sheet, gates, on=count(study.new, "new record"))
 
 
