@@ -1,4 +1,4 @@
-"""`jsonmatch agreement`: how far annotators of the same documents agree."""
+"""`jsonmatch study agreement`: how far annotators of the same documents agree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TENTATIVE: Final = 0.667
 
 
 def run(options: Namespace) -> int:
-    """Run `jsonmatch agreement`."""
+    """Run `jsonmatch study agreement`."""
     from pytest_jsonmatch.study.agreement import FIGURES, measure_agreement
 
     gates = study_gates(options, FIGURES)
@@ -78,7 +78,7 @@ def _sheet(found: AgreementStudy) -> Sheet:
     if found.batch_errors:
         failed = count(found.batch_errors, "comparison")
         blocks.append(Said(f"{failed} left out: a batch comparator failed.", "bad"))
-    return Sheet("jsonmatch agreement", about, blocks)
+    return Sheet("jsonmatch study agreement", about, blocks)
 
 
 def _row(path: str, found: FieldAgreement) -> list[AnyCell]:

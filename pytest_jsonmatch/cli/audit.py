@@ -1,4 +1,4 @@
-"""`jsonmatch audit`: gold that is likely wrong, and errors that a suite would not notice."""
+"""`jsonmatch study audit`: gold that is likely wrong, and errors that a suite would not notice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_ACCEPT: Final = (
 
 
 def run(options: Namespace) -> int:
-    """Run `jsonmatch audit`."""
+    """Run `jsonmatch study audit`."""
     if options.mutate is not None:
         return _mutate(options)
     if options.gold is None:
@@ -109,7 +109,7 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
     ]
     told = f"{count(len(rows), 'place')} where the gold is likely wrong, the strongest evidence first."
     table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
-    return Sheet("jsonmatch audit", about, [Said(told), table, *noted(found.notes)])
+    return Sheet("jsonmatch study audit", about, [Said(told), table, *noted(found.notes)])
 
 
 def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
@@ -147,7 +147,7 @@ def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     text = {"broken by", "let pass by", "example", "in"}
     table = Rows(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
     notes = [Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
-    return Sheet("jsonmatch audit --mutate", about, [Said(told), table, *notes])
+    return Sheet("jsonmatch study audit --mutate", about, [Said(told), table, *notes])
 
 
 # -- the review: accepted values go into the gold -----------------------------------------------------------

@@ -46,12 +46,13 @@ class Command(NamedTuple):
 COMMANDS: Final[dict[str, Command]] = {}
 """The subcommands, by name.
 
-`jsonmatch compare` is run by the function `run` of the module `compare`, and `jsonmatch schema infer` by the
-function `infer` of the module `schema`: each takes the parsed options and returns the exit code.
+`jsonmatch compare` is run by the function `run` of the module `compare`, `jsonmatch study shift` by that of
+the module `shift`, and `jsonmatch schema infer` by the function `infer` of the module `schema`: each takes
+the parsed options and returns the exit code.
 """
 _GROUPS: Final = {
+    "study": "questions about golds and answers: are they right, alike, seen before",
     "schema": "eval schemas: infer, resolve, annotate, validate",
-    "judge": "the judge: how far it agrees with people",
     "cases": "golden cases: the JSON Schema of the format, for editors",
 }
 """The groups of subcommands, with their lines of help."""
@@ -174,11 +175,11 @@ def _diff(parser: Parser) -> None:
 
 @_command(
     "find gold that is likely wrong, and errors that a suite would not notice",
-    "jsonmatch audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id",
-    "jsonmatch audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review",
-    "jsonmatch audit --mutate tests/golden --gate 'noticed >= 0.95'",
+    "jsonmatch study audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id",
+    "jsonmatch study audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review",
+    "jsonmatch study audit --mutate tests/golden --gate 'noticed >= 0.95'",
 )
-def _audit(parser: Parser) -> None:
+def _study_audit(parser: Parser) -> None:
     told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
     add(parser, "GOLD", told, nargs="?")
     told = "the answers of at least two systems, in the same forms; each system is named after its file"
@@ -195,7 +196,7 @@ def _audit(parser: Parser) -> None:
     add(parser, "--mutate PATH", told, nargs="+")
     add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
     add_rules(parser, "--id-field", "--repair")
-    add_study_options(parser)
+    add_study_options(parser, "--gate")
 
 
 @_command(
@@ -220,51 +221,47 @@ def _plan(parser: Parser) -> None:
 
 @_command(
     "measure how far annotators agree: percent, kappa, alpha, by field",
-    "jsonmatch agreement ann.jsonl bob.jsonl --id-field id",
-    "jsonmatch agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html",
-    "jsonmatch agreement ann.jsonl bob.jsonl --gate 'alpha >= 0.8' --gate 'fields[\"total\"].alpha >= 0.9'",
+    "jsonmatch study agreement ann.jsonl bob.jsonl --id-field id",
+    "jsonmatch study agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html",
+    "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].alpha >= 0.9'",
 )
-def _agreement(parser: Parser) -> None:
+def _study_agreement(parser: Parser) -> None:
     told = "one annotator's records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     add_rules(parser, "--id-field")
-    add_study_options(parser)
+    add_study_options(parser, "--gate")
 
 
 @_command(
-    "find gold records that occur in prompts or training text, and near duplicates",
-    "jsonmatch overlap gold.jsonl --with prompts/ train.jsonl",
-    "jsonmatch overlap test.jsonl train.jsonl --id-field id --gate 'leaks == 0'",
-    "jsonmatch overlap gold/ --with prompts/ --gate 'contaminated == 0' --html overlap.html",
+    "find gold records that occur in prompts or training text",
+    "jsonmatch study overlap gold.jsonl --with prompts/ train.jsonl",
+    "jsonmatch study overlap gold/ --with prompts/ --html overlap.html",
 )
-def _overlap(parser: Parser) -> None:
-    told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
+def _study_overlap(parser: Parser) -> None:
+    told = "gold records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     told = "prompts, examples, training text: files, or folders with everything in them"
-    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
-    told = "records are near duplicates if one, as the answer to the other, scores this much (default: 0.9)"
-    add(parser, "--near SCORE", told, type=share, default=0.9)
-    add_rules(parser, "--id-field")
-    add_study_options(parser)
+    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", required=True)
+    add_study_options(parser, "--id-field")
 
 
 @_command(
-    "show figures over many runs, and when they changed",
-    "jsonmatch history results/*.json",
-    "jsonmatch history results/*.json --html history.html --gate 'drops == 0'",
+    "show figures over many runs",
+    "jsonmatch study history results/*.json",
+    "jsonmatch study history results/*.json --html history.html",
 )
-def _history(parser: Parser) -> None:
+def _study_history(parser: Parser) -> None:
     add(parser, "RESULT", "the result files, one per run", nargs="+", type=Path)
     add_study_options(parser)
 
 
 @_command(
     "measure what confidences in answers are worth, and which answers may skip review",
-    "jsonmatch confidence answers.jsonl gold.jsonl --id-field id",
-    "jsonmatch confidence answers.jsonl gold.jsonl --confidence 'confidence_score.{path}' --max-error 0.01",
-    "jsonmatch confidence answers.jsonl gold.jsonl --cost wrong=100,review=1 --gate 'auroc >= 0.8'",
+    "jsonmatch study confidence answers.jsonl gold.jsonl --id-field id",
+    "jsonmatch study confidence answers.jsonl gold.jsonl --confidence 'sure.{path}' --max-error 0.01",
+    "jsonmatch study confidence answers.jsonl gold.jsonl --gate 'auroc >= 0.8'",
 )
-def _confidence(parser: Parser) -> None:
+def _study_confidence(parser: Parser) -> None:
     told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
     add(parser, "ANSWERS", told, dest="actual")
     add(parser, "GOLD", "the gold records, in the same forms", dest="expected")
@@ -275,24 +272,24 @@ def _confidence(parser: Parser) -> None:
     add(parser, "--confidence WHERE", told, default="inline")
     told = "find the lowest threshold above which at most this share of the values is wrong"
     add(parser, "--max-error SHARE", told, type=share)
-    told = "find the cheapest threshold, given what a wrong value and a review cost"
-    add(parser, "--cost wrong=100,review=1", told)
     told = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", told, type=share, default=1.0)
     add_rules(parser, "--id-field", "--repair", "--cluster")
-    add_study_options(parser)
+    add_study_options(parser, "--gate")
 
 
 @_command(
     "test whether new records are still like the old ones, field by field",
-    "jsonmatch shift july.jsonl june.jsonl",
-    "jsonmatch shift july/ gold/ --html shift.html",
-    "jsonmatch shift july.jsonl june.jsonl --gate 'effect <= 0.2' --gate 'unseen == 0'",
+    "jsonmatch study shift july.jsonl june.jsonl",
+    "jsonmatch study shift july/ gold/ --html shift.html",
+    "jsonmatch study shift july.jsonl june.jsonl --gate 'effect <= 0.2' --gate 'unseen == 0'",
 )
-def _shift(parser: Parser) -> None:
+def _study_shift(parser: Parser) -> None:
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
     add(parser, "OLD", "the records to compare them with, in the same forms")
-    add_study_options(parser)
+    told = "the member that names a record's cluster, such as its document: one record of each is compared"
+    add_options(parser, cluster=told)
+    add_study_options(parser, "--gate")
 
 
 @_command(
@@ -338,11 +335,11 @@ def _schema_validate(parser: Parser) -> None:
 
 @_command(
     "compare a judge's verdicts with people's labels: accuracy, Cohen's kappa, by field",
-    "jsonmatch judge calibrate labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
-    "jsonmatch judge calibrate labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
-    "jsonmatch judge calibrate labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'",
+    "jsonmatch study judge labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
+    "jsonmatch study judge labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
+    "jsonmatch study judge labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'",
 )
-def _judge_calibrate(parser: Parser) -> None:
+def _study_judge(parser: Parser) -> None:
     add(
         parser,
         "LABELS",
@@ -351,7 +348,7 @@ def _judge_calibrate(parser: Parser) -> None:
     )
     add_judge(parser)
     add_options(parser, "-p", confidence="the confidence level of the intervals (default: 0.95)")
-    add_study_options(parser)
+    add_study_options(parser, "--gate")
 
 
 @_command(

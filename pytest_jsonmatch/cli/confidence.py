@@ -1,4 +1,4 @@
-"""`jsonmatch confidence`: what confidences in answers are worth, and which answers may skip review."""
+"""`jsonmatch study confidence`: what confidences in answers are worth, and which answers may skip review."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST_LINES: Final = 5
 
 
 def run(options: Namespace) -> int:
-    """Run `jsonmatch confidence`."""
+    """Run `jsonmatch study confidence`."""
     from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
 
     gates = study_gates(options, FIGURES)
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     if study.clusters < study.records:
         of += f", {count(study.clusters, 'cluster')}"
     about = f"{name_of(options.actual)} against {name_of(options.expected)}: {of}"
-    sheet = Sheet("jsonmatch confidence", about, list(_blocks(study, study.total)))
+    sheet = Sheet("jsonmatch study confidence", about, list(_blocks(study, study.total)))
     return finish(options, study, sheet, gates, on=count(study.total.values, "value"))
 
 

@@ -1,4 +1,4 @@
-"""`jsonmatch judge`: how reliable a judge's verdicts are."""
+"""`jsonmatch study judge`: how reliable a judge's verdicts are."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Calibration:
     """Pairs that scoring decides without a judge."""
 
 
-def calibrate(options: Namespace) -> int:
-    """Run `jsonmatch judge calibrate`."""
+def run(options: Namespace) -> int:
+    """Run `jsonmatch study judge`."""
     gates = study_gates(options, _figures(Agreement(), options.confidence))
     labels = read_labels(options.labels)
     with judging(options) as judge:
@@ -225,7 +225,7 @@ def _sheet(found: Calibration, about: str) -> Sheet:
     if found.settled:
         many = f"{count(found.settled, 'pair')} of equal values or with a null"
         blocks.append(Said(f"{many}: left out, since scoring decides them without a judge.", "faint"))
-    return Sheet("jsonmatch judge calibrate", about, blocks)
+    return Sheet("jsonmatch study judge", about, blocks)
 
 
 def _by_field(found: Calibration) -> Rows:

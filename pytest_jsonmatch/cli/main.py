@@ -47,9 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _function_of(command: str) -> Callable[[Namespace], int]:
-    """Return the function that runs a command: `infer` in module `schema` for "jsonmatch schema infer"."""
-    _, module, *function = command.split()
-    name = function[0] if function else "run"
+    """Return the function that runs a command, as `COMMANDS` says."""
+    _, module, *words = command.split()
+    name = words[0] if words else "run"
+    if module == "study":
+        module, name = name, "run"
     run: Callable[[Namespace], int] = getattr(import_module(f"pytest_jsonmatch.cli.{module}"), name)
     return run
 

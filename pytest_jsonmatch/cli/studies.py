@@ -75,7 +75,7 @@ def finish(
     """
     checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
-        found = {"study": sheet.command.rpartition(" ")[2], "version": 1, **asdict(study)}
+        found = {"study": sheet.command.removeprefix("jsonmatch study "), "version": 1, **asdict(study)}
         # A number that does not fit a double is written as text.
         text = json.dumps(found, indent=1, ensure_ascii=False, default=str)
         write_output(f"{text}\n", options.json)

@@ -27,7 +27,7 @@ _MEANS: Final = 4
 
 _LEAST_GROUPS: Final = 5
 """Fewer shared beginnings of ids are more likely kinds of cases than documents."""
-JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch judge calibrate` measures them"
+JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch study judge` measures them"
 
 
 def headline_blocks(

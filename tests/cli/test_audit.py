@@ -1,4 +1,4 @@
-"""`jsonmatch audit`."""
+"""`jsonmatch study audit`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ r4      vendor  "vendor 4"  "other"  3 to 0  23.4  a, b, c
 @pytest.fixture
 def answers(write):
     write(gold_jsonl=GOLD, a_jsonl=SAID, b_jsonl=SAID[::-1], c_jsonl=SAID)
-    return "audit gold.jsonl --answers a.jsonl b.jsonl c.jsonl --id-field id"
+    return "study audit gold.jsonl --answers a.jsonl b.jsonl c.jsonl --id-field id"
 
 
 def test_list(answers, command):
@@ -38,7 +38,7 @@ def test_narrow(answers, command, monkeypatch):
 
 def test_long_values_are_shown_from_where_they_differ(write, command):
     write(gold_jsonl=["the very same beginning, one", "b"], a_jsonl=["the very same beginning, two", "b"])
-    ran = command("audit gold.jsonl --answers a.jsonl ./a.jsonl")
+    ran = command("study audit gold.jsonl --answers a.jsonl ./a.jsonl")
     assert '…ning, one"' in ran.out
     assert '…ning, two"' in ran.out
 
@@ -60,7 +60,7 @@ def test_numbers_beyond_doubles(write, command, folder):
     gold = '{"n": 1e999}\n{"n": 3}\n{"n": 4}\n{"n": 5}\n'
     said = gold.replace("1e999", "2e999")
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
-    ran = command("audit gold.jsonl --answers a.jsonl b.jsonl --json found.json")
+    ran = command("study audit gold.jsonl --answers a.jsonl b.jsonl --json found.json")
     assert ran.code == 0
     assert json.loads((folder / "found.json").read_text())["found"][0]["said"] == "2E+999"
 
@@ -78,7 +78,7 @@ def test_folders(folder, command):
         for each in records:
             (folder / name / f"{each['id']}.json").write_text(json.dumps(each))
     (folder / "b" / "r0.json").unlink()
-    ran = command("audit gold --answers a b")
+    ran = command("study audit gold --answers a b")
     assert "r2.json  total" in ran.out
     assert "b: missing or not comparable: 1 of 6 answers; there it takes no side" in ran.out
 
@@ -87,10 +87,10 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
     for name in ("gold", "a", "b"):
         (folder / name).mkdir()
         (folder / name / "r7.json").write_text('{"n": 1}' if name == "gold" else '{"n": 2')
-    assert "note: a: record 'r7.json': repaired" in command("audit gold --answers a b --repair").out
+    assert "note: a: record 'r7.json': repaired" in command("study audit gold --answers a b --repair").out
     write(schema_json={"properties": {}, "additionalProperties": False})
-    told = refused("audit gold --answers a b --repair --schema schema.json")
-    assert told.startswith("jsonmatch audit: record 'r7.json': 'n' is not in the schema")
+    told = refused("study audit gold --answers a b --repair --schema schema.json")
+    assert told.startswith("jsonmatch study audit: record 'r7.json': 'n' is not in the schema")
 
 
 def test_rules(answers, write, command):
@@ -112,49 +112,58 @@ def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, fol
     else:
         write(a_jsonl=[{}], b_jsonl=[{}])
         systems = "a.jsonl b.jsonl"
-    assert refused(f"audit {gold} --answers {systems}").startswith(f"jsonmatch audit: {told}")
+    assert refused(f"study audit {gold} --answers {systems}").startswith(f"jsonmatch study audit: {told}")
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("audit", "nothing to audit: give GOLD with --answers, or --mutate FOLDER"),
-        ("audit gold.jsonl", "--answers: give the answers of at least two systems to compare with GOLD"),
+        ("study audit", "nothing to audit: give GOLD with --answers, or --mutate FOLDER"),
         (
-            "audit gold.jsonl --answers a.jsonl",
+            "study audit gold.jsonl",
+            "--answers: give the answers of at least two systems to compare with GOLD",
+        ),
+        (
+            "study audit gold.jsonl --answers a.jsonl",
             "an audit needs at least 2 systems, not 1: gold is suspicious where systems agree against it",
         ),
         (
-            "audit gold.jsonl --answers a.jsonl a.jsonl",
+            "study audit gold.jsonl --answers a.jsonl a.jsonl",
             "one file is given twice",
         ),
         (
-            "audit - --answers a.jsonl b.jsonl",
+            "study audit - --answers a.jsonl b.jsonl",
             "GOLD is read once for each system: give a file or a folder, not standard input",
         ),
-        ("audit gold.jsonl --answers a.jsonl nowhere.jsonl", "nowhere.jsonl: no such file or directory"),
         (
-            "audit gold.jsonl --answers a.jsonl b.jsonl --gate f1>1",
+            "study audit gold.jsonl --answers a.jsonl nowhere.jsonl",
+            "nowhere.jsonl: no such file or directory",
+        ),
+        (
+            "study audit gold.jsonl --answers a.jsonl b.jsonl --gate f1>1",
             "--gate 'f1>1': unknown figure 'f1'; known: suspect_records, suspects",
         ),
         (
-            "audit gold.jsonl --answers a.jsonl b.jsonl --review",
+            "study audit gold.jsonl --answers a.jsonl b.jsonl --review",
             "--review asks on the terminal, but there is none; leave it out to see the list",
         ),
         (
-            "audit gold.txt --answers a.jsonl b.jsonl --review",
+            "study audit gold.txt --answers a.jsonl b.jsonl --review",
             "--review writes into GOLD: a .jsonl, .ndjson or .json file, or a folder of .json files",
         ),
         (
-            "audit gold.jsonl --mutate golden",
+            "study audit gold.jsonl --mutate golden",
             "--mutate breaks the answers that cases expect: leave out GOLD and --answers",
         ),
-        ("audit --mutate golden --workers 0", "--workers 0: it must be at least 1"),
-        ("audit --mutate nowhere", "pytest can't collect the suite: file or directory not found: nowhere"),
+        ("study audit --mutate golden --workers 0", "--workers 0: it must be at least 1"),
+        (
+            "study audit --mutate nowhere",
+            "pytest can't collect the suite: file or directory not found: nowhere",
+        ),
     ],
 )
 def test_refused(line, told, answers, refused):
-    assert refused(line) == f"jsonmatch audit: {told}"
+    assert refused(line) == f"jsonmatch study audit: {told}"
 
 
 # -- review ------------------------------------------------------------------------------------------------
@@ -240,7 +249,7 @@ def test_review_of_a_json_array_keeps_its_layout(write, command, folder, typed):
     text = "[\n" + ",\n".join(f"  {json.dumps(each)}" for each in GOLD) + "\n]\n"
     write(gold_json=text, a_json=SAID, b_json=SAID)
     typed("a", "a")
-    command("audit gold.json --answers a.json b.json --id-field id --review")
+    command("study audit gold.json --answers a.json b.json --id-field id --review")
     wanted = text.replace('"total": 20', '"total": 21').replace("vendor 4", "other")
     assert (folder / "gold.json").read_text() == wanted
 
@@ -251,7 +260,7 @@ def test_review_of_a_folder(folder, command, typed):
         for each in records:
             (folder / name / f"{each['id']}.json").write_text(json.dumps(each, indent=2))
     typed("a", "a")
-    command("audit gold --answers a b --review")
+    command("study audit gold --answers a b --review")
     assert [json.loads((folder / "gold" / f"{each['id']}.json").read_text()) for each in GOLD] == SAID
     assert (folder / "gold" / "r2.json").read_text() == json.dumps(SAID[2], indent=2)
 
@@ -261,7 +270,7 @@ def test_review_of_elements_that_come_and_go(write, command, folder, typed):
     said = [{"rows": [{"n": 1}, {"n": 3}]}, {"rows": [{"n": 7}, {"n": 8}, {"n": 9}]}]
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said, rules_json={"arrays": "unordered"})
     typed("a", "a", "a")
-    command("audit gold.jsonl --answers a.jsonl b.jsonl --review --config rules.json")
+    command("study audit gold.jsonl --answers a.jsonl b.jsonl --review --config rules.json")
     first, second = map(json.loads, lines(folder))
     assert first == said[0]
     assert second["rows"][0] == {"n": 7}
@@ -274,7 +283,7 @@ def test_blank_lines_and_line_ends_stay(folder, command, typed):
     for name in "ab":
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in SAID))
     typed("a", "r")
-    command("audit gold.jsonl --answers a.jsonl b.jsonl --id-field id --review")
+    command("study audit gold.jsonl --answers a.jsonl b.jsonl --id-field id --review")
     assert (folder / "gold.jsonl").read_bytes() == text.replace('"total": 20', '"total": 21').encode()
 
 
@@ -307,7 +316,7 @@ def suite(folder, write):
 
 
 def test_mutations(suite, command, folder):
-    ran = command("audit --mutate golden --json found.json --output report.txt")
+    ran = command("study audit --mutate golden --json found.json --output report.txt")
     assert (ran.code, ran.err) == (0, "")
     report = (folder / "report.txt").read_text()
     assert (
@@ -339,12 +348,14 @@ Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
 
 
 def test_processes(suite, command):
-    assert command("audit --mutate golden --workers 2").out == command("audit --mutate golden").out
+    assert (
+        command("study audit --mutate golden --workers 2").out == command("study audit --mutate golden").out
+    )
 
 
 def test_gate_on_what_is_noticed(suite, command):
-    assert command("audit --mutate golden", "--gate", "noticed >= 0.9").code == 0
-    assert command("audit --mutate golden", "--gate", 'fields["total"].noticed >= 0.95').code == 1
+    assert command("study audit --mutate golden", "--gate", "noticed >= 0.9").code == 0
+    assert command("study audit --mutate golden", "--gate", 'fields["total"].noticed >= 0.95').code == 1
 
 
 def test_marks_and_conftest_files_hold(folder, suite, command):
@@ -357,7 +368,7 @@ def test_marks_and_conftest_files_hold(folder, suite, command):
         "marks: [{jsonmatch: {threshold: 0.5}}]\n"
         "cases:\n- id: a\n  expected: {a: x, b: y}\n  fields: {a: {compare: anything}}\n"
     )
-    out = command("audit --mutate golden").out
+    out = command("study audit --mutate golden").out
     assert "`anything`" in out
     assert "`threshold` 0.5" in out
 
@@ -369,7 +380,7 @@ def test_other_tests_and_options_of_the_suite(folder, suite, command, write):
         pytest_ini="[pytest]\nfilterwarnings = error\naddopts = -p no:asyncio -n 2 --junitxml=results.xml "
         "--jsonmatch-json=results.json --jsonmatch-update\n"
     )
-    ran = command("audit --mutate .")
+    ran = command("study audit --mutate .")
     assert ran.code == 0
     assert "1 test: no golden case" in ran.out
     assert not (folder / "ran").exists()
@@ -382,7 +393,7 @@ def test_cases_that_cannot_be_compared_are_told(folder, suite, command):
         "cases:\n- {id: a, expected: {a: 1}}\n- {id: b, expected: {a: 1}, metric: nonsense}\n"
         "- {id: c, expected_file: nowhere.json}\n"
     )
-    out = " ".join(command("audit --mutate golden").out.split())
+    out = " ".join(command("study audit --mutate golden").out.split())
     assert "golden/a.golden.yaml::b: unknown metric 'nonsense'" in out
     assert "nowhere.json' can't be read" in out
 
@@ -390,18 +401,18 @@ def test_cases_that_cannot_be_compared_are_told(folder, suite, command):
 def test_a_file_that_is_no_golden_file(folder, suite, refused):
     (folder / "golden" / "b.golden.yaml").write_text("cases:\n- {id: a, expectd: 1}\n")
     told = "golden/b.golden.yaml:2:11: unknown key 'expectd'; did you mean 'expected'?"
-    assert refused("audit --mutate golden") == f"jsonmatch audit: {told}"
+    assert refused("study audit --mutate golden") == f"jsonmatch study audit: {told}"
 
 
 def test_a_conftest_file_that_fails(folder, suite, refused):
     (folder / "conftest.py").write_text("import no_such_module\n")
     told = "pytest can't collect the suite: ModuleNotFoundError: No module named 'no_such_module'"
-    assert refused("audit --mutate golden") == f"jsonmatch audit: {told}"
+    assert refused("study audit --mutate golden") == f"jsonmatch study audit: {told}"
 
 
 def test_judged_fields_are_left_out(folder, suite, command):
     (folder / "golden" / "a.golden.yaml").write_text(
         "cases:\n- {id: a, expected: {a: x, b: 1}, fields: {a: {compare: semantic}}}\n"
     )
-    out = command("audit --mutate golden").out
+    out = command("study audit --mutate golden").out
     assert "a: a judge compares it, but none is asked" in out

@@ -48,7 +48,7 @@ def test_version():
     "arguments",
     [
         (),
-        *(tuple(name.split()) for name in (*COMMANDS, "cases", "judge", "schema")),
+        *(tuple(name.split()) for name in (*COMMANDS, "cases", "schema", "study")),
     ],
 )
 def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):
@@ -58,7 +58,7 @@ def test_help_says_what_with_examples_and_exit_codes(arguments, capsys):
     assert left.value.code == 0
     assert shown.startswith(f"usage: {' '.join(['jsonmatch', *arguments])} ")
     assert "\nexit codes:\n  0  fine\n" in shown
-    assert "\nexamples:\n  jsonmatch " in shown or arguments in {("cases",), ("judge",), ("schema",)}
+    assert "\nexamples:\n  jsonmatch " in shown or arguments in {("cases",), ("schema",), ("study",)}
 
 
 @pytest.mark.parametrize(

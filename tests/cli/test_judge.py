@@ -1,4 +1,4 @@
-"""`jsonmatch judge calibrate`."""
+"""`jsonmatch study judge`."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def labelled(write, command, folder):
         write(labels_jsonl=labels)
         sys.modules.pop("judges", None)
         return command(
-            "judge calibrate labels.jsonl --judge-from", f"judges:{judge}", "--json", "found.json", *more
+            "study judge labels.jsonl --judge-from", f"judges:{judge}", "--json", "found.json", *more
         )
 
     yield call
@@ -266,7 +266,7 @@ def test_numbers_and_depth_that_json_writers_refuse(labelled, write, command):
         labels_jsonl=f'{{"expected": 1e400, "actual": ["yes"], "label": false}}\n'
         f'{{"expected": {deep}, "actual": ["yes"], "label": false}}\n'
     )
-    found = report(command("judge calibrate labels.jsonl --judge-from judges:judge --json found.json"))
+    found = report(command("study judge labels.jsonl --judge-from judges:judge --json found.json"))
     assert [each["expected"] for each in found["disagreements"]] == ["1E+400", deep]
 
 
@@ -300,7 +300,7 @@ def test_a_judge_that_a_plugin_registers(write, command, folder):
     )
     write(labels_jsonl=MIXED)
     sys.modules.pop("conftest", None)
-    ran = command("judge calibrate labels.jsonl -p conftest")
+    ran = command("study judge labels.jsonl -p conftest")
     sys.modules.pop("conftest", None)
     assert ran.code == 0
     assert ran.out.startswith("the registered judge on labels.jsonl: 13 verdicts\n")
@@ -325,7 +325,7 @@ def test_what_a_judge_raises_is_the_error_of_what_it_was_asked(labelled):
 
 def test_a_configuration_error_ends_the_run(labelled):
     ran = labelled([pair("a", same=True)], judge="unusable")
-    assert (ran.code, ran.err) == (2, "jsonmatch judge calibrate: there is no such model\n")
+    assert (ran.code, ran.err) == (2, "jsonmatch study judge: there is no such model\n")
 
 
 def test_progress_on_a_terminal(labelled, monkeypatch):
@@ -345,7 +345,7 @@ def test_labels_from_standard_input(labelled, command, monkeypatch):
 
     content = "\ufeff\n" + json.dumps(pair("yes", same=1)) + "\r\n\n" + json.dumps(pair("no", same=0))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
-    ran = command("judge calibrate - --judge-from judges:judge")
+    ran = command("study judge - --judge-from judges:judge")
     assert ran.out.startswith("judge judges:judge on <stdin>: 2 verdicts\n")
 
 
@@ -381,8 +381,8 @@ def test_labels_are_read(write):
 )
 def test_a_line_that_is_no_label(refused, write, line, told):
     write(labels_jsonl=f"{json.dumps(pair('y', same=True))}\n{line}\n", judges_py=JUDGES)
-    line = "judge calibrate labels.jsonl --judge-from judges:judge"
-    assert refused(line) == f"jsonmatch judge calibrate: labels.jsonl:{told}"
+    line = "study judge labels.jsonl --judge-from judges:judge"
+    assert refused(line) == f"jsonmatch study judge: labels.jsonl:{told}"
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
             "labels.jsonl --judge-from judges:judge --confidence 1",
             (
                 "argument --confidence: '1' is no confidence: above 0.5 and below 1, such as 0.95 "
-                "(see jsonmatch judge calibrate --help)"
+                "(see jsonmatch study judge --help)"
             ),
         ),
         (
@@ -449,7 +449,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
 def test_what_cannot_be_used_is_one_line(refused, write, line, told):
     write(labels_jsonl=MIXED, empty_jsonl="\n", judges_py=JUDGES)
     sys.modules.pop("judges", None)
-    assert refused(f"judge calibrate {line}") == f"jsonmatch judge calibrate: {told}"
+    assert refused(f"study judge {line}") == f"jsonmatch study judge: {told}"
 
 
 # -- a model behind an endpoint, and verdicts that were kept -----------------------------------------------
@@ -477,7 +477,7 @@ def asked(write, command, endpoint):
 
     def call(labels, *more):
         write(labels_jsonl=labels)
-        line = f"judge calibrate labels.jsonl --judge-model m --judge-set base_url={endpoint.url}"
+        line = f"study judge labels.jsonl --judge-model m --judge-set base_url={endpoint.url}"
         return command(line, "--json", "found.json", *more)
 
     return call
@@ -489,9 +489,7 @@ def test_a_model_is_asked_in_batches_and_its_verdicts_are_kept(asked, endpoint, 
     assert (first.code, first.err) == (0, "judge: 2 calls, 30 items, 220 tokens\n")
     assert (len(endpoint.requests), report(first)["figures"]["accuracy"]) == (2, 1.0)
     assert len((folder / "kept.jsonl").read_text().splitlines()) == 30
-    second = command(
-        "judge calibrate labels.jsonl --judge-mode cached --judge-cache kept.jsonl --gate kappa==1"
-    )
+    second = command("study judge labels.jsonl --judge-mode cached --judge-cache kept.jsonl --gate kappa==1")
     assert (second.code, len(endpoint.requests)) == (0, 2)
     assert second.out.startswith("judge kept.jsonl on labels.jsonl: 30 verdicts\n")
     assert second.err == "judge: 0 calls, 30 from cache\n"
@@ -560,7 +558,7 @@ def test_a_judge_that_cannot_judge(refused, write, monkeypatch, line, told):
     pytest.importorskip("openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     write(labels_jsonl=MIXED, judges_py=JUDGES)
-    assert refused(f"judge calibrate labels.jsonl {line}") == f"jsonmatch judge calibrate: {told}"
+    assert refused(f"study judge labels.jsonl {line}") == f"jsonmatch study judge: {told}"
 
 
 # -- the same options elsewhere ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`jsonmatch agreement` and `measure_agreement`."""
+"""`jsonmatch study agreement` and `measure_agreement`."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def golds(write):
 
 def test_the_command(golds, command, folder):
     ran = command(
-        "agreement ann.jsonl bob.jsonl cem.json --id-field id --html a.html --json a.json --gate alpha>=0.5"
+        "study agreement ann.jsonl bob.jsonl cem.json --id-field id --html a.html --json a.json --gate alpha>=0.5"
     )
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
@@ -282,7 +282,9 @@ def test_the_command(golds, command, folder):
 
 
 def test_a_gate_on_a_field(golds, command):
-    ran = command("agreement ann.jsonl bob.jsonl --id-field id", "--gate", 'fields["kind"].cohen >= 0.99')
+    ran = command(
+        "study agreement ann.jsonl bob.jsonl --id-field id", "--gate", 'fields["kind"].cohen >= 0.99'
+    )
     assert ran.code == 1
     assert ran.out.splitlines()[-1].startswith('  FAILED   fields["kind"].cohen')
 
@@ -293,7 +295,7 @@ def test_folders(write, command, folder):
         for at in range(3):
             (folder / name / f"{at}.json").write_text(json.dumps({"k": value if at else 0}))
     (folder / "bob" / "9.json").write_text("{}")
-    out = command("agreement ann bob").out
+    out = command("study agreement ann bob").out
     assert "agreement of ann and bob on 3 documents" in out
     assert "1 document described by one annotator only: not counted." in out
     assert "1.json" in out
@@ -309,6 +311,6 @@ def test_folders(write, command, folder):
     ],
 )
 def test_bad_command_lines(golds, command, line, told):
-    ran = command(f"agreement {line}")
+    ran = command(f"study agreement {line}")
     assert ran.code == 2
-    assert ran.err.startswith(f"jsonmatch agreement: {told}")
+    assert ran.err.startswith(f"jsonmatch study agreement: {told}")

@@ -1,4 +1,4 @@
-"""`jsonmatch confidence` and `measure_confidence`."""
+"""`jsonmatch study confidence` and `measure_confidence`."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def corpus(write):
 
 def test_the_command(corpus, command, folder):
     ran = command(
-        "confidence answers.jsonl gold.jsonl --id-field id --max-error 0.05 --cost wrong=10,review=1 --html c.html --json c.json --gate coverage_at_error>=0.5"
+        "study confidence answers.jsonl gold.jsonl --id-field id --max-error 0.05 --cost wrong=10,review=1 --html c.html --json c.json --gate coverage_at_error>=0.5"
     )
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
@@ -216,7 +216,7 @@ def names(lines):
 
 def test_a_gate_that_fails(corpus, command):
     ran = command(
-        "confidence answers.jsonl gold.jsonl --id-field id", "--gate", 'fields["total"].ece <= 0.01'
+        "study confidence answers.jsonl gold.jsonl --id-field id", "--gate", 'fields["total"].ece <= 0.01'
     )
     assert ran.code == 1
     assert ran.out.splitlines()[-1].startswith('  FAILED   fields["total"].ece <= 0.01  0.')
@@ -230,8 +230,8 @@ def test_confidences_beside_values_and_by_a_function(write, command):
         sure_py="def of(answer, path):\n    return 0.5\n",
         b_jsonl=gold,
     )
-    one = command("confidence a.jsonl gold.jsonl --confidence sure.{path}").out
-    other = command("confidence b.jsonl gold.jsonl --confidence sure:of").out
+    one = command("study confidence a.jsonl gold.jsonl --confidence sure.{path}").out
+    other = command("study confidence b.jsonl gold.jsonl --confidence sure:of").out
     assert one.replace("a.jsonl", "b.jsonl") == other
     assert "No auroc: it needs values that are right and values that are wrong." in one
 
@@ -253,11 +253,11 @@ def test_confidences_beside_values_and_by_a_function(write, command):
     ],
 )
 def test_a_command_that_cannot_be_used(corpus, refused, line, told):
-    assert told in refused(f"confidence answers.jsonl gold.jsonl --id-field id {line}")
+    assert told in refused(f"study confidence answers.jsonl gold.jsonl --id-field id {line}")
 
 
 def test_an_empty_file(write, refused):
     write(answers_jsonl="", gold_jsonl="")
     assert "no value in the answers to 0 records has a confidence" in refused(
-        "confidence answers.jsonl gold.jsonl"
+        "study confidence answers.jsonl gold.jsonl"
     )

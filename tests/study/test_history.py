@@ -1,4 +1,4 @@
-"""`jsonmatch history` and `measure_history`."""
+"""`jsonmatch study history` and `measure_history`."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_a_large_run_says_how_many_cases_are_tested(save, command, monkeypatch):
     save(*(run_of(answers(1, number=60), day) for day in (1, 2)))
     assert (
         "changes are tested on 50 % of the cases, the same in all runs"
-        in command("history run1.json run2.json").out
+        in command("study history run1.json run2.json").out
     )
 
 
@@ -281,7 +281,7 @@ def test_runs_without_cases(save):
 def test_the_command(save, command, folder):
     save(*(run_of(answers(0 if day < 5 else 15), day) for day in range(1, 10)))
     names = " ".join(f"run{number}.json" for number in range(1, 10))
-    ran = command(f"history {names} --html h.html --json h.json", "--gate", "drops == 0")
+    ran = command(f"study history {names} --html h.html --json h.json", "--gate", "drops == 0")
     assert (ran.code, ran.err) == (1, "")
     lines = ran.out.splitlines()
     assert lines[0] == "history of 9 runs, 2026-01-01 to 2026-01-09"
@@ -308,7 +308,7 @@ def test_the_command(save, command, folder):
 
 def test_no_change(save, command):
     save(run_of(answers(1), 1), run_of(answers(2), 2))
-    ran = command("history run1.json run2.json")
+    ran = command("study history run1.json run2.json")
     assert ran.code == 0
     assert "No change is shown. (If nothing changes, one is still shown in 5 % of histories.)" in ran.out
 
@@ -316,5 +316,5 @@ def test_no_change(save, command):
 def test_many_runs_fit_a_terminal(save, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     paths = save(*(run_of(answers(day % 3, number=4), 0) for day in range(90)))
-    out = command("history", *map(str, paths)).out
+    out = command("study history", *map(str, paths)).out
     assert max(map(len, out.splitlines())) <= 80

@@ -1,4 +1,4 @@
-"""`jsonmatch overlap` and `measure_overlap`."""
+"""`jsonmatch study overlap` and `measure_overlap`."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def corpus(write, folder):
 
 def test_the_command(corpus, command, folder):
     ran = command(
-        "overlap test.jsonl --id-field id --with prompts --html o.html --json o.json --gate contaminated<=2"
+        "study overlap test.jsonl --id-field id --with prompts --html o.html --json o.json --gate contaminated<=2"
     )
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
@@ -298,7 +298,7 @@ def test_the_command(corpus, command, folder):
 
 
 def test_leaks_between_splits(corpus, command):
-    ran = command("overlap test.jsonl train.jsonl --id-field id", "--gate", "leaks == 0")
+    ran = command("study overlap test.jsonl train.jsonl --id-field id", "--gate", "leaks == 0")
     assert ran.code == 1
     assert "test: r1  train: t   1.00" in ran.out
     assert "contaminated" not in ran.out
@@ -316,6 +316,6 @@ def test_leaks_between_splits(corpus, command):
 )
 def test_bad_command_lines(corpus, command, folder, line, told):
     (folder / "empty").mkdir()
-    ran = command(f"overlap {line}")
+    ran = command(f"study overlap {line}")
     assert ran.code == 2
-    assert ran.err.startswith(f"jsonmatch overlap: {told}")
+    assert ran.err.startswith(f"jsonmatch study overlap: {told}")

@@ -1,4 +1,4 @@
-"""`jsonmatch shift` and `measure_shift`."""
+"""`jsonmatch study shift` and `measure_shift`."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def sides(write):
 
 
 def test_the_command(sides, command, folder):
-    ran = command("shift new.jsonl old.jsonl --html s.html --json s.json --gate", "effect <= 0.2")
+    ran = command("study shift new.jsonl old.jsonl --html s.html --json s.json --gate", "effect <= 0.2")
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines() == [
         "new.jsonl against old.jsonl: 200 new records, 200 old ones",
@@ -290,7 +290,7 @@ def test_the_command(sides, command, folder):
     ],
 )
 def test_gates(sides, command, gate, code):
-    assert command("shift new.jsonl old.jsonl --gate", gate).code == code
+    assert command("study shift new.jsonl old.jsonl --gate", gate).code == code
 
 
 @pytest.mark.parametrize(
@@ -308,4 +308,4 @@ def test_gates(sides, command, gate, code):
 )
 def test_a_command_that_cannot_be_used(sides, write, refused, line, told):
     write(empty_jsonl="", bad_jsonl="no JSON\n")
-    assert told in refused(f"shift {line}")
+    assert told in refused(f"study shift {line}")
