@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from pytest_jsonmatch.cli.studies import check_page, finish
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import AnyCell, Cell, Chart, Rows, Said, Series, Sheet, Spark
+from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Chart, Rows, Said, Series, Sheet, Spark
 from pytest_jsonmatch.study.history import HistoryRun, measure_history
 
 _BARS: Final = 40
@@ -37,10 +37,8 @@ def _sheet(runs: Sequence[HistoryRun]) -> Sheet:
     fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
     fields.sort(key=lambda line: -_spread(line[1]))
     columns, text = ["by run", "first", "last", "least", "most"], {"by run"}
-    notes = [
-        Said(f"run {at}, {run.name}: {run.note}", "open") for at, run in enumerate(runs, 1) if run.note
-    ]
-    of_runs = [
+    notes = [Said(f"run {at}, {run.name}: {run.note}", "open") for at, run in enumerate(runs, 1) if run.note]
+    of_runs: list[list[AnyCell]] = [
         [
             f"{at} {run.name}",
             run.created[:16].replace("T", " "),
@@ -53,7 +51,7 @@ def _sheet(runs: Sequence[HistoryRun]) -> Sheet:
         for at, run in enumerate(runs, 1)
     ]
     titles = ["run", "created", "commit", "cases", "score", "pass rate", ""]
-    blocks = [
+    blocks: list[Block] = [
         *notes,
         Rows(["figure", *columns], list(map(_row, totals)), "Mean of cases", "figure", text=text),
         _chart("Score and pass rate by run", [totals[0], totals[-1]], runs),

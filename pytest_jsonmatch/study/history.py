@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import ResultSet
 
 
-
 @final
 @dataclass(frozen=True, slots=True)
 class HistoryRun:

@@ -58,7 +58,7 @@ class OverlapStudy:
         records: how many gold records there are.
         texts: how many texts were read.
         words: how many words they have.
-        found: the records of which a text has anything: whole ones first, then those with most values.
+        found: the records of which a text has half or more: whole ones first, then those with most values.
     """
 
     records: int
@@ -87,7 +87,7 @@ def measure_overlap(
         id_field: the member that names a record.
 
     Returns:
-        Every record that has a value in a text, with the text that has most of it.
+        Every record of whose distinctive values a text has half or more, with the text that has most of it.
 
     Raises:
         ConfigurationError: there is no gold record.
@@ -189,9 +189,9 @@ class _Search:
                     if value or words[at : at + len(record.words)] == record.words:
                         found[record].add(value)
         for record, values in found.items():
-            number = len(values - {""})
-            is_whole = "" in values or 1 < number == len(record.values)
-            if (is_whole, number) > record.best[:2]:
+            number, all_of_it = len(values - {""}), len(record.values)
+            is_whole = "" in values or 1 < number == all_of_it
+            if (is_whole or 2 * number >= all_of_it) and (is_whole, number) > record.best[:2]:
                 record.best = _Hit(is_whole, number, name, frozenset(values))
 
 

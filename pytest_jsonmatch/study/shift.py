@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import fsum
 from random import Random
 from statistics import median
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -19,11 +20,6 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.gate.paired import holm
 from pytest_jsonmatch.study.places import path_of
 from pytest_jsonmatch.study.records import cluster_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 FIGURES: Final = ("shifted", "effect", "unseen")
 """The figures that gates may name."""
@@ -115,9 +111,7 @@ class ShiftStudy:
         return fields
 
 
-def measure_shift(
-    new: Iterable[object], old: Iterable[object], *, cluster: str | None = None
-) -> ShiftStudy:
+def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str | None = None) -> ShiftStudy:
     """Find out what has moved between old records and new ones.
 
     For each field these are compared: its types, "absent" among them; the values of strings and booleans, if
@@ -146,16 +140,15 @@ def measure_shift(
     >>> [(change.path, change.kind, change.effect) for change in study.shown], study.unseen
     ([('tax', 'type', 1.0), ('currency', 'value', 0.5)], {'tax': 200})
     """
-    after, before = _Profile("new", new, cluster), _Profile("old", old, cluster)
-    paths = {**before.fields, **after.fields}
-    found = [change for path in paths for change in _changes(path, after, before)]
+    after, before = _Side("new", new, cluster), _Side("old", old, cluster)
+    found = list(_tested(after, before))
     corrected = holm({str(at): change.p_value for at, change in enumerate(found)})
     changes = [replace(change, p_value=p) for change, p in zip(found, corrected.values(), strict=True)]
     changes.sort(key=lambda each: (not each.is_shown, -each.effect, each.path, each.kind))
     unseen = {
-        path: field.places
-        for path, field in sorted(after.fields.items())
-        if path not in before.fields and field.holder in before.fields
+        path: after.places[path]
+        for path, holder in sorted(after.holders.items())
+        if path not in before.holders and holder in before.holders
     }
     return ShiftStudy(tuple(changes), unseen, after.records, before.records)
 
@@ -163,104 +156,75 @@ def measure_shift(
 # -- tests -------------------------------------------------------------------------------------------------
 
 
-def _changes(path: str, new: _Profile, old: _Profile) -> Iterator[FieldShift]:
-    """Yield the changes of a field that can be tested."""
-    after, before = new.field(path), old.field(path)
-    holder = after.holder if after.holder is not None else before.holder
-    yield from _of_shares(path, "type", new.types(path, holder), old.types(path, holder))
-    for kind in ("value", "format"):
-        yield from _of_shares(path, kind, after.classes[kind], before.classes[kind])
-    for kind in ("number", "length"):
-        yield from _of_numbers(path, kind, after.samples[kind], before.samples[kind])
+def _tested(new: _Side, old: _Side) -> Iterator[FieldShift]:
+    """Yield all properties of fields that can be tested."""
+    from scipy.stats import chi2_contingency, ks_2samp
+
+    for path, holder in (old.holders | new.holders).items():
+        for side in (new, old):
+            could = side.classes[holder, "type"]["object"] if holder is not None else 0
+            side.classes[path, "type"] += Counter(absent=could - side.classes[path, "type"].total())
+    for path, kind in [*old.classes]:
+        after, before = new.classes[path, kind], old.classes[path, kind]
+        numbers = after.total(), before.total()
+        table = _table(after, before)
+        if min(numbers) >= _LEAST and max(len(after), len(before)) <= _MOST_CLASSES and len(table) > 1:
+            shares = {name: (before[name] / numbers[1], after[name] / numbers[0]) for name in before | after}
+            most = max(shares, key=lambda name: (abs(_gain(*shares[name])), _gain(*shares[name])))
+            effect = fsum(abs(now / numbers[0] - then / numbers[1]) for now, then in table) / 2
+            p_value = float(chi2_contingency(table)[1])
+            yield FieldShift(path, kind, effect, p_value, most, *shares[most], *numbers[::-1])
+    for path, kind in [*old.samples]:
+        ours, theirs = new.samples[path, kind], old.samples[path, kind]
+        fewest = min(len(ours), len(theirs))
+        if fewest >= _LEAST and max(*ours, *theirs) > min(*ours, *theirs):
+            with warnings.catch_warnings():
+                # Rounding may take an exact probability of 1 beyond that; scipy then warns.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                test = ks_2samp(ours, theirs, method="exact" if fewest < _EXACT else "asymp")
+            middles, numbers = (median(theirs), median(ours)), (len(theirs), len(ours))
+            effect, p_value = float(test.statistic), float(test.pvalue)
+            yield FieldShift(path, kind, effect, p_value, "median", *middles, *numbers)
 
 
-def _of_shares(path: str, kind: str, new: Counter[str], old: Counter[str]) -> Iterator[FieldShift]:
-    """Yield the change of a distribution over classes, if both sides have values and classes differ."""
-    from scipy.stats import chi2_contingency
+def _gain(before: float, after: float) -> float:
+    return round(after - before, 12)
 
+
+def _table(new: Counter[str], old: Counter[str]) -> list[tuple[int, int]]:
+    """Return the counts of classes; all that are too rare for chi-square are one class."""
+    pairs = [(new[name], old[name]) for name in old | new]
     after, before = new.total(), old.total()
-    if min(after, before) < _LEAST or max(len(new), len(old)) > _MOST_CLASSES:
-        return
-    table = _merged([(new[name], old[name]) for name in new | old], after, before)
-    if len(table) < 2:
-        return
-    effect = fsum(abs(now / after - then / before) for now, then in table) / 2
-    most = max(new | old, key=lambda name: round(abs(new[name] / after - old[name] / before), 12))
-    p_value = float(chi2_contingency(table)[1])
-    shares = old[most] / before, new[most] / after
-    yield FieldShift(path, kind, effect, p_value, most, *shares, before, after)
-
-
-def _merged(pairs: list[tuple[int, int]], after: int, before: int) -> list[tuple[int, int]]:
-    """Return the counts of classes; those for which chi-square does not hold are merged with the next."""
-    share = min(after, before) / (after + before)
-    table: list[tuple[int, int]] = []
-    for now, then in sorted(pairs, key=sum):
-        if table and sum(table[-1]) * share < _LEAST and len(pairs) > 2:
-            now, then = now + table[-1][0], then + table.pop()[1]
-        table.append((now, then))
-    return [pair for pair in table if any(pair)]
-
-
-def _of_numbers(path: str, kind: str, new: array[float], old: array[float]) -> Iterator[FieldShift]:
-    """Yield the change of a distribution of numbers, if both sides have some and not all are the same."""
-    from scipy.stats import ks_2samp
-
-    fewest = min(len(new), len(old))
-    if fewest < _LEAST or max(*new, *old) == min(*new, *old):
-        return
-    found = ks_2samp(new, old, method="exact" if fewest < _EXACT else "asymp")
-    effect, p_value = float(found.statistic), min(float(found.pvalue), 1.0)
-    yield FieldShift(path, kind, effect, p_value, "median", median(old), median(new), len(old), len(new))
+    least = _LEAST * (after + before) / max(1, min(after, before))
+    common = sorted((pair for pair in pairs if sum(pair) >= least or len(pairs) == 2), key=sum)
+    rare = after - sum(now for now, _ in common), before - sum(then for _, then in common)
+    if common and 0 < sum(rare) < least:
+        now, then = common.pop(0)
+        rare = rare[0] + now, rare[1] + then
+    return [*common, rare] if any(rare) else common
 
 
 # -- what the records of one side are like -----------------------------------------------------------------
 
 
 @final
-@dataclass(slots=True)
-class _FieldProfile:
-    """What a field is like in the records of one side.
+class _Side:
+    """What the records of one side are like.
 
     All but `places` is about one place in each record: one taken at random if arrays have many elements.
     """
 
-    holder: str | None = None
-    """The path of the objects or arrays that it is in; None for whole records."""
-    places: int = 0
-    """The number of its places in all records."""
-    classes: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """How often each class occurred, by the kind of classes: "type", "value" of strings and booleans,
-    "format" of strings. If there are more than `_MOST_CLASSES`, not all of them are counted."""
-    samples: defaultdict[str, array[float]] = field(
-        default_factory=lambda: defaultdict(lambda: array("d"))
-    )
-    """Each "number", and each "length": of strings in characters, of arrays in elements."""
-
-    def add(self, value: Any) -> None:
-        """Add a value."""
-        kind = json_type(value)
-        self.classes["type"][kind] += 1
-        if kind == "number":
-            self.samples["number"].append(_as_double(value))
-        elif kind == "boolean":
-            self.classes["value"]["true" if value else "false"] += 1
-        elif kind == "string":
-            for classes, name in (("value", value[:_LONGEST]), ("format", format_of(value[:_LONGEST]))):
-                if len(self.classes[classes]) <= _MOST_CLASSES:
-                    self.classes[classes][name] += 1
-        if kind in {"string", "array"}:
-            self.samples["length"].append(len(value))
-
-
-@final
-class _Profile:
-    """What the records of one side are like."""
-
     def __init__(self, name: str, records: Iterable[object], cluster: str | None) -> None:
         self.records = 0
-        self.fields: dict[str, _FieldProfile] = {}
-        """By schema path."""
+        self.holders: dict[str, str | None] = {}
+        """The path of the object or array that each field is in; None for whole records."""
+        self.places: Counter[str] = Counter()
+        """The number of each field's places in all records."""
+        self.classes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        """How often each class occurred, by path and kind: "type", "value", "format". If there are more than
+        `_MOST_CLASSES`, not all of them are counted."""
+        self.samples: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
+        """All numbers, by path and kind: "number", "length"."""
         self._random = Random(0)  # noqa: S311 - takes samples, and guards nothing
         clusters = set()
         for given in records:
@@ -272,12 +236,12 @@ class _Profile:
         if not self.records:
             raise ConfigurationError(f"there are no {name} records: nothing can be compared")
 
-    def _add(self, value: JsonValue, segments: tuple[Any, ...], holder: str | None, is_sample: bool) -> None:
+    def _add(self, value: Any, segments: tuple[Any, ...], holder: str | None, is_sample: bool) -> None:
         path = path_of(segments)
-        field = self.fields.setdefault(path, _FieldProfile(holder))
-        field.places += 1
+        self.holders.setdefault(path, holder)
+        self.places[path] += 1
         if is_sample:
-            field.add(value)
+            self._count(path, value)
         if type(value) is dict:
             for key, inner in value.items():
                 self._add(inner, (*segments, key), path, is_sample)
@@ -287,15 +251,19 @@ class _Profile:
             for at, inner in enumerate(value):
                 self._add(inner, (*segments, ELEMENT), path, at == taken)
 
-    def field(self, path: str) -> _FieldProfile:
-        """Return a field; an empty one if no record has it."""
-        return self.fields.get(path) or _FieldProfile()
-
-    def types(self, path: str, holder: str | None) -> Counter[str]:
-        """Return how often a field has each type, or is absent from an object that could have it."""
-        types = self.field(path).classes["type"]
-        objects = 0 if holder is None else self.field(holder).classes["type"]["object"]
-        return types + Counter(absent=objects - types.total())
+    def _count(self, path: str, value: Any) -> None:
+        kind = json_type(value)
+        self.classes[path, "type"][kind] += 1
+        if kind == "number":
+            self.samples[path, "number"].append(_as_double(value))
+        elif kind == "boolean":
+            self.classes[path, "value"]["true" if value else "false"] += 1
+        elif kind == "string":
+            for of, name in (("value", value[:_LONGEST]), ("format", format_of(value[:_LONGEST]))):
+                if len(self.classes[path, of]) <= _MOST_CLASSES:
+                    self.classes[path, of][name] += 1
+        if kind in {"string", "array"}:
+            self.samples[path, "length"].append(len(value))
 
 
 def _as_double(value: Any) -> float:
