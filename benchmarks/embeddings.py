@@ -14,10 +14,8 @@ a machine that is busy set OMP_NUM_THREADS=1, or torch's threads wait for each o
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
-import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -29,7 +27,6 @@ from pytest_jsonmatch import compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
-from pytest_jsonmatch.semantic.vectorcache import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,8 +63,6 @@ class Remembered:
 
 class Counted:
     """Another encoder, with counts of what it was asked, and how long it took."""
-
-    revision = "benchmark"
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
@@ -162,11 +157,6 @@ def main() -> None:
         measured(f"one array, {side:,} × {side:,}, unordered", known, array(side)),
         measured(f"one array, {10 * side:,} × {10 * side:,}, unordered", known, array(10 * side)),
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ[VARIABLE] = folder
-        measured("(the vectors are put on disk)", known, lambda: run(gold, extracted))
-        rows.append(measured("the records again, vectors on disk", known, lambda: run(gold, extracted)))
-        del os.environ[VARIABLE]
     print(tables.render(["", "strings encoded", "calls", "encoder", "all the rest"], rows))
 
 

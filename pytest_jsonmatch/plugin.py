@@ -58,10 +58,6 @@ def pytest_configure(config: pytest.Config) -> None:
     for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
         session.look_for_overrides(plugin)
     session.check_registered()
-    if settings.embedding_cache:
-        from pytest_jsonmatch.semantic.vectorcache import use_cache_folder
-
-        config.add_cleanup(use_cache_folder(settings.embedding_cache, below=config.rootpath))
     if settings.review:
         from pytest_jsonmatch.session import updating
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import multiprocessing
 import os
 import re
-from contextlib import suppress
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, final
@@ -47,17 +45,14 @@ def find_vectors(model: str) -> Vectors:
     """
     registered = active_registry().find_encoder(model)
     if registered is not None:
-        made = registered.made.get("vectors")
-        if made is None:
-            made = registered.made["vectors"] = _of_object(model, registered.encoder)
-        found: Vectors = made
+        encoder = registered.encoder
+        found: Vectors = registered.made.setdefault("vectors", Vectors(model, lambda: encoder))
         return found
     folder = _folder(model)
     key = model if folder is None else str(folder)
-    known = _loaded.get(key)
-    if known is None:
-        known = _loaded.setdefault(key, _fresh(model, folder))
-    return known
+    if key not in _loaded:
+        _loaded[key] = _fresh(model, folder)
+    return _loaded[key]
 
 
 def _folder(model: str) -> Path | None:
@@ -70,41 +65,18 @@ def _folder(model: str) -> Path | None:
 
 
 def _fresh(model: str, folder: Path | None) -> Vectors:
-    if folder is not None:
-        return _of_folder(model, folder.name, folder)
-    if _IMPORT_PATH.fullmatch(model):
-        return _of_object(model, _imported(model))
-    if model.startswith((".", "~", "/", "\\")):
+    if folder is None and _IMPORT_PATH.fullmatch(model):
+        encoder = _imported(model)
+        return Vectors(model, lambda: encoder)
+    if folder is None and model.startswith((".", "~", "/", "\\")):
         raise ConfigurationError(f"{_OWNER}: there is no folder {model!r}")
-    carried = _carried(model)
-    if carried is not None:
-        return _of_folder(model, model.removeprefix(_HUB_OWNER), carried)
-    _require_library(model)
-
-    def commit() -> str | None:
-        found = _in_hub_cache(model)
-        return None if found is None else found.name
-
-    return Vectors(model, lambda: _load_from_hub(model), commit)
-
-
-def _of_object(name: str, encoder: Encoder) -> Vectors:
-    revision = getattr(encoder, "revision", None)
-    return Vectors(name, lambda: encoder, lambda: revision if isinstance(revision, str) else None)
-
-
-def _of_folder(model: str, name: str, folder: Path) -> Vectors:
-    """Return the vectors of a model in a folder; its name in a cache does not depend on where that is."""
-    _require_library(model)
-
-    @lru_cache(maxsize=1)
-    def revision() -> str:
-        try:
-            return _fingerprint(folder)
-        except OSError as error:
-            raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be read: {error}") from error
-
-    return Vectors(name, lambda: _load(model, str(folder)), revision)
+    source = folder or _carried(model) or model
+    if find_spec(_LIBRARY) is None:
+        raise ConfigurationError(
+            f"{_OWNER}: the model {model!r} needs sentence-transformers; "
+            "pip install 'pytest-jsonmatch[embeddings]', or register an encoder of this name"
+        )
+    return Vectors(model, lambda: _load(model, str(source)))
 
 
 def _imported(path: str) -> Encoder:
@@ -131,14 +103,6 @@ def _carried(model: str) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _require_library(model: str) -> None:
-    if find_spec(_LIBRARY) is None:
-        raise ConfigurationError(
-            f"{_OWNER}: the model {model!r} needs sentence-transformers; "
-            "pip install 'pytest-jsonmatch[embeddings]', or register an encoder of this name"
-        )
-
-
 def _load(model: str, source: str) -> Encoder:
     """Load a model with sentence-transformers."""
     try:
@@ -154,82 +118,36 @@ def _load(model: str, source: str) -> Encoder:
         raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
 
 
-def _load_from_hub(model: str) -> Encoder:
-    """Load a model from the hub's local cache, without a request to the hub; else from the hub."""
-    known = _in_hub_cache(model)
-    # Without `modules.json` another library may have cached it, and nothing says how to pool its vectors.
-    if known is not None and (known / "modules.json").is_file():
-        with suppress(ConfigurationError):  # some of its files are missing
-            return _load(model, str(known))
-    return _load(model, model)
-
-
-def _in_hub_cache(model: str) -> Path | None:
-    """Return the folder of a model in the hub's own cache, which is named by its commit."""
-    from huggingface_hub import try_to_load_from_cache
-
-    # The hub has names with an owner; sentence-transformers knows its own models without one.
-    names = [model] if "/" in model else [f"{_HUB_OWNER}{model}", model]
-    for name in names:
-        for file in ("modules.json", "config.json"):
-            with suppress(ValueError):  # no model can have this name
-                found = try_to_load_from_cache(name, file)
-                if isinstance(found, str):
-                    return Path(found).parent
-    return None
-
-
 @final
 class _SentenceModel:
     """A model of sentence-transformers."""
 
-    __slots__ = ("_model", "_process")
+    __slots__ = ("_model",)
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._process = os.getpid()
 
     def encode(self, texts: list[str], /) -> Any:
         """Return an array with a row for each text."""
         import torch
 
-        if os.getpid() != self._process:
-            # The threads of the parent process do not exist in a forked child, which would wait forever.
-            torch.set_num_threads(1)
-            self._process = os.getpid()
         threads = torch.get_num_threads()
-        torch.set_num_threads(max(1, threads // _processes()))
+        torch.set_num_threads(_share(threads))
         try:
             return self._model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
         finally:
             torch.set_num_threads(threads)
 
 
-def _processes() -> int:
-    """Return how many processes encode on this machine, as far as can be known.
+def _share(threads: int) -> int:
+    """Return how many of torch's threads this process may use.
 
-    torch starts a thread for each core, and a thread that waits for its core delays all others: encoding then
-    takes several times as long as with one thread. OMP_NUM_THREADS, if set, is left alone.
+    torch starts a thread for each core, and a thread that waits for its core delays all others: encoding in
+    several processes then takes several times as long. OMP_NUM_THREADS, if set, is left alone.
     """
-    import multiprocessing
-
-    if os.environ.get("OMP_NUM_THREADS"):
-        return 1
     if multiprocessing.parent_process() is not None:
-        return os.cpu_count() or 1
+        return 1  # after a fork the parent's threads do not exist, and torch would wait for them forever
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "")
-    return max(1, int(workers)) if workers.isdecimal() else 1
-
-
-def _fingerprint(folder: Path) -> str:
-    """Return a fingerprint of a folder's files, except hidden ones."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if not path.is_file() or any(part.startswith(".") for part in name.parts):
-            continue
-        digest.update(f"{name.as_posix()}\0{path.stat().st_size}\0".encode("utf-8", "surrogatepass"))
-        with path.open("rb") as file:
-            while piece := file.read(2**20):
-                digest.update(piece)
-    return digest.hexdigest()
+    if os.environ.get("OMP_NUM_THREADS") or not workers.isdecimal():
+        return threads
+    return max(1, threads // int(workers))

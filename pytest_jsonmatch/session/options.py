@@ -161,10 +161,8 @@ _INI: Final[Mapping[str, Ini]] = {
     "suggest": Ini("bool", bool, "true or false", default=True),
     "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
-    "embedding_cache": Ini("string", _text, _FOLDER, ""),
     "cluster": Ini("string", _text, "the name of a tag", ""),
     "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
-    "judge_triage": Ini("bool", bool, "true or false", default=False),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
 _INI_HELP: Final[Mapping[str, str]] = {
@@ -178,12 +176,9 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "suggest": "whether a failing golden case suggests changes that would let it pass (default: true)",
     "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
     "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-    "embedding_cache": "folder that keeps the vectors of the comparator cosine (default: none is kept)",
     "cluster": "tag whose value is the cluster of a case that names none, such as document",
     "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
     "(docs/judge.md has the names)",
-    "judge_triage": "whether a judge is asked only what can change whether a comparison passes "
-    "(default: false)",
 }
 
 
@@ -233,9 +228,6 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "NAME", "write the results of the run to the folder of baselines", type=_baseline_name
     ),
     "markdown": _given_once("FILE", "write a report for a pull request to a file, as Markdown"),
-    "gitlab": _given_once(
-        "FILE", "write the cases that failed to a file, as a code quality report of GitLab"
-    ),
     "baseline": _given_once(
         "NAME|FILE", "compare the run with a baseline: its name, or the path of any file of results"
     ),
@@ -307,15 +299,12 @@ class Settings(NamedTuple):
     """The gates, each with whether it comes from the command line."""
     baselines: str
     """The folder of baselines, relative to the rootdir."""
-    embedding_cache: str
-    """The folder of vectors, relative to the rootdir; empty: none."""
     cluster: str
     """The tag that names clusters; empty: none."""
     json: str | None
     html: str | None
     save: str | None
     markdown: str | None
-    gitlab: str | None
     baseline: str | None
     baseline_required: bool
     max_drop: float | None
@@ -326,7 +315,6 @@ class Settings(NamedTuple):
     """The settings of the judge, as they are written."""
     judge_mode: Literal["live", "cached", "off"] | None
     """None if not given: a judge then keeps the mode that it was made with."""
-    judge_triage: bool
 
     @property
     def writes_cases(self) -> bool:
@@ -350,13 +338,13 @@ class Settings(NamedTuple):
     @property
     def asks_of_run(self) -> bool:
         """Whether any option concerns the run as a whole: gates, a baseline, reports."""
-        reports = self.json or self.html or self.save or self.markdown or self.gitlab
+        reports = self.json or self.html or self.save or self.markdown
         return bool(self.gates or reports or self.baseline)
 
     @property
     def reports(self) -> bool:
         """Whether a report of the run is needed: for the command line, or for GitHub Actions."""
-        if self.markdown is not None or self.gitlab is not None:
+        if self.markdown is not None:
             return True
         return bool(os.environ.get("GITHUB_STEP_SUMMARY")) or os.environ.get("GITHUB_ACTIONS") == "true"
 
@@ -367,7 +355,7 @@ class Settings(NamedTuple):
         def asked(name: str) -> Any:
             return config.getoption(f"--jsonmatch-{name.replace('_', '-')}")
 
-        for name in ("json", "markdown", "gitlab", "html", "baseline"):
+        for name in ("json", "markdown", "html", "baseline"):
             if asked(name) == "":
                 raise pytest.UsageError(f"--jsonmatch-{name}= is empty; name a file")
         for name in ("max-drop", "baseline-required"):

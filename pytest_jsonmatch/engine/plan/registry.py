@@ -159,9 +159,7 @@ class Registry:
 
         Args:
             name: its name in `embedding_model`.
-            encoder: an object with `encode(list of strings)` that returns a row of numbers for each. If it
-                has a `revision` (a string that changes when its vectors do), they are kept in the cache
-                folder.
+            encoder: an object with `encode(list of strings)` that returns a row of numbers for each.
             overwrite: replace the one of this name.
 
         Raises:
