@@ -21,7 +21,7 @@ _CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """The variables by which pytest itself detects continuous integration, if set and not empty."""
 _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
-_JUDGE_MODES: Final = ("live", "cached", "off")
+_JUDGE_MODES: Final = ("live", "cached")
 
 
 # -- reading values of the configuration file: each reader raises a ValueError for a wrong value -----------
@@ -320,7 +320,7 @@ class Settings(NamedTuple):
     stop_when_decided: bool
     judge: tuple[tuple[str, str], ...]
     """The settings of the judge, as they are written."""
-    judge_mode: Literal["live", "cached", "off"] | None
+    judge_mode: Literal["live", "cached"] | None
     """None if not given: a judge then keeps the mode that it was made with."""
     judge_triage: bool
 
