@@ -1,20 +1,13 @@
-"""Output for CI services: workflow commands for GitHub Actions, and a code quality report for GitLab.
-
-Workflow commands are lines of a log that become annotations on a pull request. A code quality report is JSON
-in the format of Code Climate issues.
-"""
+"""Workflow commands for GitHub Actions: lines of a log that become annotations on a pull request."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
-from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.view import Fault, RunView, message_lines
 
 if TYPE_CHECKING:
@@ -24,9 +17,6 @@ MOST: Final = 10
 """GitHub shows at most this many errors per step."""
 _LINES: Final = 12
 _WIDTH: Final = 160
-_SEVERITIES: Final = ((1.0, "blocker"), (0.5, "critical"), (0.1, "major"))
-"""The severity by how much of the score is lost; smaller losses are minor."""
-_FIELDS: Final = 3
 
 
 def command(name: str, message: str, **properties: str) -> str:
@@ -83,37 +73,3 @@ def _fault(fault: Fault, unicode: bool) -> str:
     text = "\n".join(message_lines(message, _LINES, width=_WIDTH, unicode=unicode))
     place = {"file": printable(fault.path), "line": str(fault.line)} if fault.path else {}
     return command("error", text, **place, title=title)
-
-
-def severity(score: float) -> str:
-    """Return the severity of a case with this score.
-
-    >>> [severity(score) for score in (0.0, 0.5, 0.9, 0.99)]
-    ['blocker', 'critical', 'major', 'minor']
-    """
-    return next((name for lost, name in _SEVERITIES if 1 - score >= lost - 1e-9), "minor")
-
-
-def code_quality(faults: Iterable[Fault]) -> str:
-    r"""Return a code quality report, an issue for each case.
-
-    The fingerprint depends only on the case's id, so an issue stays the same while its score changes.
-
-    >>> code_quality([])
-    '[]\n'
-    """
-    return json.dumps([_issue(fault) for fault in faults], indent=2) + "\n"
-
-
-def _issue(fault: Fault) -> dict[str, object]:
-    fields = ", ".join(f"{path} {score_text(score)}" for path, score in fault.fields[:_FIELDS])
-    name = fault.case.rpartition("::")[2]
-    note = f" ({fault.note})" if fault.note else ""
-    text = f"{name}{note}: {fault.headline}{f'; worst: {fields}' if fields else ''}"
-    return {
-        "description": clip(text, 500),
-        "check_name": f"jsonmatch/{fault.metric or 'error'}",
-        "fingerprint": sha256(f"jsonmatch:{fault.case}".encode("utf-8", "backslashreplace")).hexdigest(),
-        "severity": severity(fault.score),
-        "location": {"path": fault.path or fault.case.partition("::")[0], "lines": {"begin": fault.line}},
-    }

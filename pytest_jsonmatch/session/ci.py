@@ -1,4 +1,4 @@
-"""The files that a run writes: results, reports, and those for GitHub Actions and GitLab."""
+"""The files that a run writes: results, reports, and what GitHub Actions shows."""
 
 from __future__ import annotations
 
@@ -49,10 +49,9 @@ def faults(session: Session, results: ResultSet) -> Sequence[Fault]:
 def _repository(folder: Path) -> Path:
     """Return the root of the repository, which paths for CI services are relative to."""
     folder = Path(os.path.realpath(folder))
-    for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
-        told = os.environ.get(name)
-        if told and folder.is_relative_to(os.path.realpath(told)):
-            return Path(os.path.realpath(told))
+    told = os.environ.get("GITHUB_WORKSPACE")
+    if told and folder.is_relative_to(os.path.realpath(told)):
+        return Path(os.path.realpath(told))
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
 
@@ -108,10 +107,6 @@ def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
         from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
         yield here / settings.markdown, "report", markdown(run, COMMENT_BYTES).encode()
-    if settings.gitlab is not None:
-        from pytest_jsonmatch.report.ci import code_quality
-
-        yield here / settings.gitlab, "code quality report", code_quality(run.faults).encode("ascii")
     if settings.html is not None:
         yield here / settings.html, "report", _page(session, run)
 

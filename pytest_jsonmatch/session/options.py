@@ -163,7 +163,6 @@ _INI: Final[Mapping[str, Ini]] = {
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
     "cluster": Ini("string", _text, "the name of a tag", ""),
     "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
-    "judge_triage": Ini("bool", bool, "true or false", default=False),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
 _INI_HELP: Final[Mapping[str, str]] = {
@@ -180,8 +179,6 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "cluster": "tag whose value is the cluster of a case that names none, such as document",
     "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
     "(docs/judge.md has the names)",
-    "judge_triage": "whether a judge is asked only what can change whether a comparison passes "
-    "(default: false)",
 }
 
 
@@ -231,9 +228,6 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "NAME", "write the results of the run to the folder of baselines", type=_baseline_name
     ),
     "markdown": _given_once("FILE", "write a report for a pull request to a file, as Markdown"),
-    "gitlab": _given_once(
-        "FILE", "write the cases that failed to a file, as a code quality report of GitLab"
-    ),
     "baseline": _given_once(
         "NAME|FILE", "compare the run with a baseline: its name, or the path of any file of results"
     ),
@@ -259,8 +253,8 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),
     "judge-mode": {
         "choices": _JUDGE_MODES,
-        "help": "how the comparator semantic gets verdicts: live (from the judge, the default), cached (from "
-        "the cache file only) or off (not at all: each question is an error)",
+        "help": "how the comparator semantic gets verdicts: live (from the judge, the default) or cached (from "
+        "the cache file only)",
     },
     "record": _given_once("FILE", "save the answer of every golden case to a JSON Lines file"),
     "replay": _given_once("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
@@ -311,7 +305,6 @@ class Settings(NamedTuple):
     html: str | None
     save: str | None
     markdown: str | None
-    gitlab: str | None
     baseline: str | None
     baseline_required: bool
     max_drop: float | None
@@ -322,7 +315,6 @@ class Settings(NamedTuple):
     """The settings of the judge, as they are written."""
     judge_mode: Literal["live", "cached"] | None
     """None if not given: a judge then keeps the mode that it was made with."""
-    judge_triage: bool
 
     @property
     def writes_cases(self) -> bool:
@@ -346,13 +338,13 @@ class Settings(NamedTuple):
     @property
     def asks_of_run(self) -> bool:
         """Whether any option concerns the run as a whole: gates, a baseline, reports."""
-        reports = self.json or self.html or self.save or self.markdown or self.gitlab
+        reports = self.json or self.html or self.save or self.markdown
         return bool(self.gates or reports or self.baseline)
 
     @property
     def reports(self) -> bool:
         """Whether a report of the run is needed: for the command line, or for GitHub Actions."""
-        if self.markdown is not None or self.gitlab is not None:
+        if self.markdown is not None:
             return True
         return bool(os.environ.get("GITHUB_STEP_SUMMARY")) or os.environ.get("GITHUB_ACTIONS") == "true"
 
@@ -363,7 +355,7 @@ class Settings(NamedTuple):
         def asked(name: str) -> Any:
             return config.getoption(f"--jsonmatch-{name.replace('_', '-')}")
 
-        for name in ("json", "markdown", "gitlab", "html", "baseline"):
+        for name in ("json", "markdown", "html", "baseline"):
             if asked(name) == "":
                 raise pytest.UsageError(f"--jsonmatch-{name}= is empty; name a file")
         for name in ("max-drop", "baseline-required"):

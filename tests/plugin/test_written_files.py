@@ -28,7 +28,6 @@ FILES = {
     "--jsonmatch-json=out/results.json": "out/results.json",
     "--jsonmatch-save=main": "jsonmatch-baselines/main.json",
     "--jsonmatch-markdown=out/report.md": "out/report.md",
-    "--jsonmatch-gitlab=out/quality.json": "out/quality.json",
     "--jsonmatch-html=out/report.html": "out/report.html",
 }
 # Where nothing can be made, not even by root.
@@ -46,11 +45,9 @@ def check_files(folder: Path, cases: int) -> None:
     """Each file is there, whole, and nothing is left beside it."""
     for name in ("out/results.json", "jsonmatch-baselines/main.json"):
         assert len(read_results(folder / name).cases) == cases
-    assert isinstance(json.loads((folder / "out/quality.json").read_text()), list)
     assert (folder / "out/report.md").read_text(encoding="utf-8").startswith("## ")
     assert (folder / "out/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
-        "quality.json",
         "report.html",
         "report.md",
         "results.json",
@@ -70,7 +67,6 @@ def test_all_files_of_a_run_that_fails(suite, workers, monkeypatch):
             f"results written to *{Path('out', 'results.json')}",
             f"results written to *{Path('jsonmatch-baselines', 'main.json')}",
             f"report written to *{Path('out', 'report.md')}",
-            f"code quality report written to *{Path('out', 'quality.json')}",
         ]
     )
 
@@ -81,7 +77,7 @@ def test_the_same_files_with_and_without_workers(suite, monkeypatch):
         suite.runpytest(*FILES, *arguments)
         texts.append([(suite.path / name).read_text(encoding="utf-8") for name in FILES.values()])
     plain, spread = texts
-    assert plain[2:4] == spread[2:4]
+    assert plain[2] == spread[2]
     assert json.loads(plain[0])["cases"] == json.loads(spread[0])["cases"]
 
 
@@ -100,7 +96,7 @@ def test_workers_that_collect_only_write_nothing(suite):
 # -- where nothing can be written --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", ["json", "markdown", "gitlab", "html"])
+@pytest.mark.parametrize("option", ["json", "markdown", "html"])
 @pytest.mark.parametrize("folder", [BELOW_A_FILE, KERNEL])
 def test_a_file_that_cannot_be_written_fails_the_run_and_keeps_none_of_the_others(suite, option, folder):
     if folder == KERNEL and not sys.platform.startswith("linux"):
@@ -146,7 +142,6 @@ sys.addaudithook(refuse)
         ("json=locked/results.json", "locked/results.json can't be written: permission denied"),
         ("save=main", "locked/main.json can't be written: permission denied"),
         ("markdown=locked/report.md", "locked/report.md can't be written: permission denied"),
-        ("gitlab=locked/quality.json", "locked/quality.json can't be written: permission denied"),
         ("html=locked/report.html", "locked/report.html can't be written: permission denied"),
         ("record=locked/answers.jsonl", "*--jsonmatch-record: *ermission denied*"),
         (

@@ -9,7 +9,7 @@ import pytest
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.report.ci import MOST, code_quality, workflow_commands
+from pytest_jsonmatch.report.ci import MOST, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.report.view import RunView, faults_of
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
@@ -200,22 +200,3 @@ def test_annotations_are_one_line_each_whatever_is_in_them(text):
     assert line.isprintable()
     properties, _, _ = line.removeprefix("::error ").partition("::")
     assert len(properties.split(",")) == 3
-
-
-# -- code quality ------------------------------------------------------------------------------------------
-
-
-def test_fingerprints_stay_while_scores_change():
-    def issues(actual: object) -> list[tuple[str, str]]:
-        names = ("a", "b|", "c")
-        made = report(
-            *(case(f"t.py::{name}", {"x": 1, "y": 1}, actual, "AssertionError: no") for name in names)
-        )
-        text = code_quality(made.faults)
-        return list(zip(re.findall('"fingerprint": "(.*)"', text), re.findall('"severity": "(.*)"', text)))
-
-    worse, better = issues({}), issues({"x": 1})
-    assert [fingerprint for fingerprint, _ in worse] == [fingerprint for fingerprint, _ in better]
-    assert len({fingerprint for fingerprint, _ in worse}) == 3
-    assert {severity for _, severity in worse} == {"blocker"}
-    assert {severity for _, severity in better} == {"critical"}
