@@ -253,8 +253,8 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),
     "judge-mode": {
         "choices": _JUDGE_MODES,
-        "help": "how the comparator semantic gets verdicts: live (from the judge, the default) or cached (from "
-        "the cache file only)",
+        "help": "how the comparator semantic gets verdicts: live (from the judge, the default) or cached "
+        "(from the cache file only)",
     },
     "record": _given_once("FILE", "save the answer of every golden case to a JSON Lines file"),
     "replay": _given_once("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
