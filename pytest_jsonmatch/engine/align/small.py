@@ -161,6 +161,8 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
         return bound.rows(expected, actual)
     score: Any = bound.score
     try:
-        return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]
+        return [
+            {to: own for to, value in enumerate(actual) if (own := score(one, value))} for one in expected
+        ]
     except ValueError:
         return [{to: score_of(score, one, other) for to, other in enumerate(actual)} for one in expected]
