@@ -11,7 +11,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn, final
 
-from pytest_jsonmatch.engine.value.convert import MAX_INTEGER_DIGITS
+from pytest_jsonmatch.engine.value.convert import MAX_DIGITS
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import parse_number, read_real, shortened
 from pytest_jsonmatch.reading.landmarks import Unclosed, skip_spaces, span_end
@@ -129,7 +129,7 @@ def decode(body: str) -> JsonValue:
     A JSONDecodeError means that `body` is not JSON by any reading. Another ValueError (a duplicate key, NaN,
     an integer beyond Python's limit) or a RecursionError means that `Reader` must decide.
     """
-    decoder = _DECODER if 0 < _integer_limit() <= MAX_INTEGER_DIGITS else _CAREFUL_DECODER
+    decoder = _DECODER if 0 < _integer_limit() <= MAX_DIGITS else _CAREFUL_DECODER
     text = body.strip(SPACES)
     value, end = decoder.raw_decode(text)
     if end < len(text):
