@@ -45,8 +45,11 @@ def test_texts_too_long_for_an_edit_distance_are_refused():
     with pytest.raises(ValueError, match=r"100,001 × 100,001 characters .* 'token_f1' or 'exact'"):
         levenshtein.score(*texts[:2])
     assert levenshtein.table(texts, texts).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    result = compare_json(texts, texts[1:2], metric="json_similarity", arrays="unordered")
-    assert result.score == 1.0
+    assert compare_json(texts, texts[1:2], metric="json_similarity", arrays="unordered").score == 1.0
+    for expected, actual in ({"a": texts[0]}, {"a": texts[1]}), (texts[:1], texts[1:2]):
+        result = compare_json(actual, expected, metric="json_similarity")
+        assert (result.score, len(result.errors)) == (0.0, 1)
+        assert "'token_f1' or 'exact'" in str(result.errors[0])
 
 
 def test_one_edit_in_a_long_text_is_no_match():
