@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def with_texts_read(plan: Plan, value: JsonValue) -> JsonValue:
     """Return a document in which the texts that a plan reads as JSON are replaced by their values.
 
-    A text that is not strict JSON, or would make the document too deep, is kept. The document itself is never changed.
+    A text that is not strict JSON, or that would make the document too deep, is kept. The document itself is
+    never changed.
 
     >>> from pytest_jsonmatch.engine.plan.compile import plan_for
     >>> plan = plan_for("leaf_f1", {"fields": {"calls[].arguments": {"transform": "parse_json"}}})
