@@ -210,10 +210,10 @@ class _Search:
             return None
         warnings = [
             f"line {self._line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
-            for fault in found.tolerated
+            for fault in found.tolerated[: strict.MAX_WARNINGS]
         ]
-        if found.more:
-            warnings.append(f"and {found.more} more of this kind")
+        if len(found.tolerated) > strict.MAX_WARNINGS:
+            warnings.append("and more of this kind")
         start = landmarks.skip_spaces(self._text, start)
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(found.value, method, (start, end), tuple(warnings))

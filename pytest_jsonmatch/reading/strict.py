@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from json.decoder import scanstring
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, final
 
-from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MAX_DIGITS, TOO_DEEP
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MAX_DEPTH, MAX_DIGITS, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import parse_number, read_real, shortened
 from pytest_jsonmatch.reading.landmarks import skip_spaces
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 MAX_WARNINGS: Final = 20
-"""At most this many warnings are listed; more are only counted."""
+"""At most this many warnings are listed."""
 SPACES: Final = " \t\n\r"
 """The white space of JSON."""
 EXCERPT: Final = 60
@@ -32,6 +31,7 @@ _NON_FINITE: Final = ("NaN", "Infinity", "-Infinity")
 _QUOTES: Final = "strings and keys are written in double quotes, not single ones"
 _COMMENT: Final = "JSON has no comments; remove it"
 _NUMBER: Final = "a number is written as 12, -0.5 or 1e9: without '+', leading zeros or a bare point"
+_OPENED: Final = {"{": "an object", "[": "an array"}
 _BY_HEAD: Final = {"'": _QUOTES, "/": _COMMENT, "#": _COMMENT, "+": _NUMBER, ".": _NUMBER}
 _BY_MESSAGE: Final = {
     "Unterminated": "a string that opens here never closes; add the closing quote",
@@ -103,13 +103,15 @@ def levels(value: JsonValue) -> int:
     >>> levels(1), levels([]), levels({"a": [1, {}]})
     (0, 1, 3)
     """
-    below, depth = [value], 0
-    while depth <= MAX_DEPTH:
-        below = [item for item in below if type(item) is dict or type(item) is list]
-        if not below:
-            break
+    containers, depth = [value] if type(value) in CONTAINERS else [], 0
+    while containers and depth <= MAX_DEPTH:
         depth += 1
-        below = [inner for item in below for inner in (item.values() if type(item) is dict else item)]
+        containers = [
+            item
+            for container in containers
+            for item in (container.values() if type(container) is dict else container)
+            if type(item) is dict or type(item) is list
+        ]
     return depth
 
 
@@ -130,9 +132,7 @@ class Read(NamedTuple):
 
     value: JsonValue
     tolerated: list[Fault]
-    """The first of them."""
-    more: int
-    """How many others there are."""
+    """The first of them, up to `MAX_WARNINGS` and one more."""
 
 
 def read(text: str, *, strict: bool) -> Read:
@@ -142,22 +142,19 @@ def read(text: str, *, strict: bool) -> Read:
         JsonParseError: it is not JSON, or exceeds our limits.
     """
     try:
-        return Read(_decoded(text, _PLAIN if _integer_limit() == MAX_DIGITS else _CAREFUL), [], 0)
+        return Read(_decoded(text, _PLAIN if _integer_limit() == MAX_DIGITS else _CAREFUL), [])
     except json.JSONDecodeError as error:
         raise _syntax_error(text, error) from None
     except (ValueError, RecursionError):
         pass
     tolerated: list[Fault] = []
-    more = 0
     try:
         for fault in _faults(text):
             if strict or fault.tolerated is None:
                 raise _error(text, fault.pos, f"{fault.reason}; {fault.remedy}")
-            if len(tolerated) < MAX_WARNINGS:
+            if len(tolerated) <= MAX_WARNINGS:
                 tolerated.append(fault)
-            else:
-                more += 1
-        return Read(_decoded(text, _LENIENT), tolerated, more)
+        return Read(_decoded(text, _LENIENT), tolerated)
     except json.JSONDecodeError as error:
         raise _syntax_error(text, error) from None
     except RecursionError:
@@ -186,9 +183,8 @@ _integer_limit: Final[Callable[[], int]] = getattr(sys, "get_int_max_str_digits"
 
 def _decoded(text: str, decoder: json.JSONDecoder) -> JsonValue:
     """Decode a whole text; a ValueError other than JSONDecodeError means that `_faults` knows why."""
-    value, end = decoder.raw_decode(text, skip_spaces(text))
-    end = skip_spaces(text, end)
-    if end < len(text):
+    value, end = decoder.raw_decode(text, 0 if text[:1] > " " else skip_spaces(text))
+    if end < len(text) and (end := skip_spaces(text, end)) < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
     if text.count("[") + text.count("{") > MAX_DEPTH and levels(value) > MAX_DEPTH:
         raise ValueError(TOO_DEEP)
@@ -202,7 +198,7 @@ def _faults(text: str) -> Iterator[Fault]:
     while (found := _MARK.search(text, pos)) is not None:
         start, pos, mark = found.start(), found.end(), found[0]
         if mark == '"':
-            string, pos = scanstring(text, pos)
+            string, pos = _PLAIN.raw_decode(text, start)
             keys = objects[-1] if objects else None
             if keys is not None and _COLON.match(text, pos):
                 if string in keys:
@@ -240,7 +236,8 @@ def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonParseError:
     if is_in_string:
         reason = known
     elif not head:
-        reason = "the text ends too early" if text.strip(SPACES) else "the text is empty"
+        opening = text[skip_spaces(text) :][:1]
+        reason = f"the text ends inside {_OPENED[opening]}" if opening in _OPENED else "the text is empty"
     elif head in {"]", "}"} and text[:pos].rstrip(SPACES).endswith(","):
         reason = f"nothing stands between a comma and {head!r}; remove the comma"
     elif head in _BY_HEAD:
