@@ -21,7 +21,6 @@ import numpy as np
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.audited import Partner
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import run
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.solve import dual_prices
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -72,7 +71,7 @@ def audit_arrays(
     Args:
         plan: the plan under which the arrays were paired.
         arrays: in the order of the document, each with what is known without an audit: its pairs, their F1.
-        measure: returns the task that scores two elements.
+        measure: scores two elements.
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
         approximate: some array may not have been paired exactly.
     """
@@ -114,7 +113,7 @@ class _Similarities:
     def exact(self, row: int, column: int) -> float:
         """Return the similarity of a pair."""
         if self.is_open[row, column]:
-            self.bounds[row, column] = run(self._grid.measure(row, column)).similarity
+            self.bounds[row, column] = self._grid.measure(row, column).similarity
             self.is_open[row, column] = False
         return float(self.bounds[row, column])
 
@@ -253,7 +252,7 @@ class _Audit:
         columns_of = Columns(self.aligner, node, ArrayGrid)
         grid = columns_of.grid(node, [expected[i] for i in rows], [actual[j] for j in columns])
         assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
-        grid.stands_at(node, None, (expected, rows), (actual, columns))
+        grid.stands_at(node, self.array.trail, (expected, rows), (actual, columns))
         if grid.walked:
             self._spend_inside(_WALK)
         return _Similarities(grid, rows, columns)

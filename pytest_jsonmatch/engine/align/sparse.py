@@ -13,8 +13,6 @@ from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -32,9 +30,7 @@ _NEAREST: Final = 2.0**-40
 """The most that a candidate's worth is lowered for its distance to its row in the canonical order."""
 
 
-def pair_sparsely(
-    aligner: Context, element: PlanNode, trail: Any, left: Side, right: Side
-) -> Generator[Any, Any, Pairs]:
+def pair_sparsely(aligner: Context, element: PlanNode, trail: Any, left: Side, right: Side) -> Pairs:
     """Pair elements at nearly the greatest total similarity, within the memory limit.
 
     Args:
@@ -87,9 +83,7 @@ def pair_sparsely(
     for at, to, worth in _matched(len(rows), len(columns), edges):
         similarity = worth
         if not exact:
-            cell = yield aligner.measure(
-                element, trail, Source(expected, rows[at]), Source(actual, columns[to])
-            )
+            cell = aligner.measure(element, trail, Source(expected, rows[at]), Source(actual, columns[to]))
             similarity = cell.similarity
         if similarity > aligner.threshold:
             pairs.append((at, to))

@@ -64,6 +64,12 @@ class Accept(NamedTuple):
         """Whether it can make a value of actual right."""
         return bool(self.alternatives or self.predicates)
 
+    def takes(self, kind: type) -> bool:
+        """Tell whether anything else may be right where both sides have a value of one type."""
+        if kind not in CONTAINERS or self.predicates:
+            return True
+        return any(type(each.value) is kind for each in self.alternatives)
+
     def extended(self, other: Accept) -> Accept:
         """Return the union of both; patterns are tried last."""
         predicates = sorted(self.predicates + other.predicates, key=lambda each: not each.is_quick)
