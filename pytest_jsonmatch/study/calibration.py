@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass, field
 from math import ceil, log, sqrt
+from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
@@ -111,10 +112,9 @@ def _cut(confidences: Floats) -> Floats:
 
 def _dealt(clusters: int) -> NDArray[np.int64]:
     """Return a group for each cluster: of forty in a row, each has another."""
-    random = np.random.RandomState(0)
-    groups: NDArray[np.int64] = np.concatenate(
-        [random.permutation(GROUPS) for _ in range(0, clusters, GROUPS)]
-    )
+    # Not a secret: it deals out, and guards nothing.
+    blocks = [Random(block).sample(range(GROUPS), GROUPS) for block in range(-(-clusters // GROUPS))]  # noqa: S311
+    groups: NDArray[np.int64] = np.array(blocks).ravel()
     return groups
 
 
