@@ -218,10 +218,10 @@ def _plan(parser: Parser) -> None:
 
 
 @_command(
-    "measure how far annotators agree: percent, kappa, alpha, by field",
+    "measure how far annotators agree: percent, kappa of two, alpha of more, by field",
     "jsonmatch study agreement ann.jsonl bob.jsonl --id-field id",
     "jsonmatch study agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html",
-    "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].alpha >= 0.9'",
+    "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].kappa >= 0.9'",
 )
 def _study_agreement(parser: Parser) -> None:
     told = "one annotator's records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
@@ -332,10 +332,10 @@ def _schema_validate(parser: Parser) -> None:
 
 
 @_command(
-    "compare a judge's verdicts with people's labels: accuracy, Cohen's kappa, by field",
+    "measure how far a judge agrees with people's labels: percent, Cohen's kappa, by field",
     "jsonmatch study judge labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
     "jsonmatch study judge labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
-    "jsonmatch study judge labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'",
+    "jsonmatch study judge labels.jsonl --judge-from conftest:judge --gate 'agreement_low >= 0.9'",
 )
 def _study_judge(parser: Parser) -> None:
     add(
@@ -345,7 +345,7 @@ def _study_judge(parser: Parser) -> None:
         "optionally path, description and criterion; - for stdin",
     )
     add_judge(parser)
-    add_options(parser, "-p", confidence="the confidence level of the intervals (default: 0.95)")
+    add_options(parser, "-p")
     add_study_options(parser, "--gate")
 
 
