@@ -302,7 +302,6 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         ({"accept": {"[].b": [None, "none"]}}, 0),
         ({"compare": {"string": "levenshtein"}}, 0),
         ({"accept": {"[].b": [[{"n": 1}, {"n": 2}]]}}, 3),
-        ({"memory_limit": "200 KiB"}, 2),
     ],
     ids=[
         "",
@@ -313,7 +312,6 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         "null in place of an array",
         "long texts",
         "an array is accepted",
-        "little memory",
     ],
 )
 def test_few_pairs_are_walked(size, more, walks, monkeypatch):
