@@ -59,37 +59,28 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     return _written(root)
 
 
-def _note(root: _Seen, value: Any) -> None:
-    waiting: list[tuple[_Seen, Any]] = [(root, value)]
-    while waiting:
-        seen, item = waiting.pop()
-        kind = "integer" if type(item) is int else json_type(item)
-        seen.values += 1
-        seen.kinds[kind] = seen.kinds.get(kind, 0) + 1
-        if kind == "object":
-            members = [seen.members[key] for key in item]
-            waiting.extend(zip(reversed(members), reversed(item.values())))
-        elif kind == "array" and item:
-            elements = seen.elements = seen.elements or _Seen()
-            waiting.extend((elements, element) for element in reversed(item))
+def _note(seen: _Seen, value: Any) -> None:
+    kind = "integer" if type(value) is int else json_type(value)
+    seen.values += 1
+    seen.kinds[kind] = seen.kinds.get(kind, 0) + 1
+    if kind == "object":
+        for key, member in value.items():
+            _note(seen.members[key], member)
+    elif kind == "array" and value:
+        seen.elements = seen.elements or _Seen()
+        for element in value:
+            _note(seen.elements, element)
 
 
-def _written(root: _Seen) -> dict[str, Any]:
-    schema: dict[str, Any] = {}
-    waiting: list[tuple[_Seen, dict[str, Any]]] = [(root, schema)]
-    while waiting:
-        seen, target = waiting.pop()
-        names = [name for name in seen.kinds if name != "integer" or "number" not in seen.kinds]
-        # By convention null comes last.
-        names.sort(key="null".__eq__)
-        target["type"] = names[0] if len(names) == 1 else names
-        if seen.members:
-            properties: dict[str, dict[str, Any]] = {name: {} for name in seen.members}
-            target["properties"] = properties
-            objects = seen.kinds["object"]
-            target["required"] = [name for name, each in seen.members.items() if each.values == objects]
-            waiting.extend((member, properties[name]) for name, member in seen.members.items())
-        if seen.elements is not None:
-            target["items"] = {}
-            waiting.append((seen.elements, target["items"]))
+def _written(seen: _Seen) -> dict[str, Any]:
+    names = [name for name in seen.kinds if name != "integer" or "number" not in seen.kinds]
+    # By convention null comes last.
+    names.sort(key="null".__eq__)
+    schema: dict[str, Any] = {"type": names[0] if len(names) == 1 else names}
+    if seen.members:
+        objects = seen.kinds["object"]
+        schema["properties"] = {name: _written(member) for name, member in seen.members.items()}
+        schema["required"] = [name for name, member in seen.members.items() if member.values == objects]
+    if seen.elements is not None:
+        schema["items"] = _written(seen.elements)
     return schema

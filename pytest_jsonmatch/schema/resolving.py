@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, SCHEMA_TYPES, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.documents import Documents, plain_copy
 from pytest_jsonmatch.schema.keywords import PREFIX
@@ -66,38 +66,37 @@ class _Writer:
         copy = plain_copy(document)
         return copy if isinstance(copy, dict) else {}
 
-    def _body(self, place: Place) -> dict[str, Any]:
-        body: dict[str, Any] = {}
-        waiting: list[tuple[Place, dict[str, Any]]] = [(place, body)]
+    def _body(self, place: Place, depth: int = 1) -> dict[str, Any]:
+        """Return the schema of a place, below `depth` - 1 others."""
+        self._count += 1
+        if self._count > _MAX_PLACES:
+            raise ConfigurationError(
+                f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
+                "use it as it is: comparing and parsing need not resolve it first"
+            )
+        if depth > MAX_DEPTH:
+            raise ConfigurationError(
+                f"the schema has {TOO_DEEP} when it is written out; use it as it is, with its references"
+            )
 
         def below(child: Place) -> dict[str, Any]:
             if child is self._reader.root and child in self._recursive:
                 return {"$ref": "#"}
             if child in self._names:
                 return {"$ref": f"#/$defs/{self._names[child]}"}
-            fresh: dict[str, Any] = {}
-            waiting.append((child, fresh))
-            return fresh
+            return self._body(child, depth + 1)
 
-        while waiting:
-            here, target = waiting.pop()
-            self._count += 1
-            if self._count > _MAX_PLACES:
-                raise ConfigurationError(
-                    f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
-                    "use it as it is: comparing and parsing need not resolve it first"
-                )
-            flat = self._flats[here]
-            target |= _keywords(flat)
-            if flat.alternatives:
-                target["anyOf"] = [below(one.node) for one in flat.alternatives]
-            else:
-                if flat.properties is not None:
-                    target["properties"] = {name: below(each) for name, each in flat.properties.items()}
-                if flat.rest is not None:
-                    target["additionalProperties"] = below(flat.rest)
-                if flat.items is not None:
-                    target["items"] = below(flat.items)
+        flat = self._flats[place]
+        body = _keywords(flat)
+        if flat.alternatives:
+            body["anyOf"] = [below(one.node) for one in flat.alternatives]
+            return body
+        if flat.properties is not None:
+            body["properties"] = {name: below(member) for name, member in flat.properties.items()}
+        if flat.rest is not None:
+            body["additionalProperties"] = below(flat.rest)
+        if flat.items is not None:
+            body["items"] = below(flat.items)
         return body
 
 
@@ -115,7 +114,10 @@ def _keywords(flat: Flat) -> dict[str, Any]:
 
 
 def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:
-    """Return places that can be reached from themselves, at least one of every cycle."""
+    """Return places that can be reached from themselves, at least one of every cycle.
+
+    The stack is a list: a way through a schema with many definitions can be thousands of places long.
+    """
     found: set[Place] = set()
     open_: set[Place] = {root}
     seen: set[Place] = {root}
