@@ -63,8 +63,6 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """For arrays not compared by position, by schema path: pairs, elements only expected, only actual."""
-    approximate: bool = False
-    """Whether an unordered array was too large to be paired exactly."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
@@ -116,7 +114,6 @@ class Comparison:
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
             arrays=result.array_counts(),
-            approximate=result.alignment == "approximate",
             validity="" if result.validity is None else _VALIDITY[result.validity.valid],
             violations=result.violations,
             **more,
@@ -196,12 +193,12 @@ class Comparison:
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 _LISTED: Final = ("field_results", "containers")
 _SOMETIMES: Final = frozenset(
-    {"params", "tags", "errors", "warnings", "arrays", "approximate", "validity", "violations", *_LISTED}
+    {"params", "tags", "errors", "warnings", "arrays", "validity", "violations", *_LISTED}
 )
 """Keys that a payload has only if they are not empty."""
 _WRITTEN: Final = (
     *("id", "nodeid", "params", "tags", "metric", "signature", *FIGURES, "passed", "threshold"),
-    *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
+    *("fields", "counts", "errors", "warnings", "arrays", "validity", "violations"),
     *_LISTED,
 )
 """Attributes that a payload takes over unchanged, in this order."""

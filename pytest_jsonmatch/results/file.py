@@ -38,7 +38,7 @@ _CASES_OF_A_PART: Final = 1_000
 _LONGEST: Final = 200
 """A message about an invalid file is cut after this many characters."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
-_COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors", "approximate")
+_COUNTS_OF_CORPUS: Final = ("records", "answered", "perfect", "errors")
 _SPREAD: Final = frozenset(
     {"by_tag", "runs", "comparisons", "audit", "pairs", "field_results", "containers", "presence", "fields"}
 )
