@@ -109,8 +109,8 @@ def _update(raw: str) -> tuple[str, ...]:
 
 
 def _baseline_name(raw: str) -> str:
-    """Return the name of a baseline without `.json`, which its file always has."""
-    name = raw.removesuffix(".json")
+    """Return the name of a baseline without `.jsonl`, which its file always has."""
+    name = raw.removesuffix(".jsonl")
     if not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}:
         raise argparse.ArgumentTypeError(f"{raw!r} can't name a baseline; for any file use --jsonmatch-json")
     return name

@@ -162,7 +162,9 @@ class Recorder:
 
             if details := details_of(result):
                 self.send("details", (comparison.nodeid, comparison.id, details))
-        self.send("comparisons", (comparison.id, comparison.to_text()))
+        from pytest_jsonmatch.results.plain import as_text
+
+        self.send("comparisons", (comparison.id, as_text(comparison)))
         with self._lock:
             self._under |= not comparison.passed and not comparison.errors
             self._compared += 1

@@ -61,14 +61,14 @@ def _read_baseline(session: Session, name: str) -> Baseline:
 
     config, settings = session.config, session.settings
     path = config.invocation_params.dir / name
-    short = name.removesuffix(".json")
-    is_path = "/" in name or os.sep in name or (short != name and path.exists())
+    short = name.removesuffix(".jsonl")
+    is_path = "/" in name or os.sep in name or (path.suffix.startswith(".json") and path.exists())
     if not is_path:
-        path = config.rootpath / settings.baselines / f"{short}.json"
+        path = config.rootpath / settings.baselines / f"{short}.jsonl"
     if path.exists():
         with usage_errors("--jsonmatch-baseline"):
             return Baseline(path, read_results(path))
-    near = nearest(path.stem, [each.stem for each in path.parent.glob("*.json")])
+    near = nearest(path.stem, [each.stem for each in path.parent.glob("*.jsonl")])
     hint = "" if near is None else f"; did you mean {near!r}?"
     variable = ci_variable()
     if variable is not None and (is_path or settings.save != short):
