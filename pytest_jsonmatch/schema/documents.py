@@ -45,7 +45,7 @@ _MOST_LISTED: Final = 20
 _LONGEST: Final = 200
 
 
-class _Position(NamedTuple):
+class _DocumentPosition(NamedTuple):
     """The place of an object in a document."""
 
     address: str
@@ -66,7 +66,7 @@ class Documents:
         self.contents: dict[Path, bytes] = {}
         """The bytes of the files that were read."""
         self._named: dict[str, Schema] = {}
-        self._positions: dict[int, _Position] = {}
+        self._positions: dict[int, _DocumentPosition] = {}
         self._add(root, _NAMELESS if path is None else path.resolve().as_uri())
 
     @classmethod
@@ -195,7 +195,7 @@ class Documents:
                 self._named.setdefault(name.rstrip("#"), value)
             if isinstance(anchor := value.get("$anchor"), str):
                 self._named.setdefault(f"{base}#{anchor}", value)
-            self._positions[id(value)] = _Position(address, trail, base)
+            self._positions[id(value)] = _DocumentPosition(address, trail, base)
         members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
         for key, item in members:
             if key not in _INSTANCES:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @final
-class _Seen:
+class _SeenValues:
     """What was seen at one place, in the order of first appearance."""
 
     __slots__ = ("elements", "kinds", "members", "values")
@@ -23,8 +23,8 @@ class _Seen:
         self.values = 0
         self.kinds: dict[str, int] = {}
         """How many of the values have a type."""
-        self.members: defaultdict[str, _Seen] = defaultdict(_Seen)
-        self.elements: _Seen | None = None
+        self.members: defaultdict[str, _SeenValues] = defaultdict(_SeenValues)
+        self.elements: _SeenValues | None = None
 
 
 def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
         raise ConfigurationError(
             f"infer_schema takes a list of instances, not one {type(instances).__name__}; write [instance]"
         )
-    root = _Seen()
+    root = _SeenValues()
     for instance in instances:
         _note(root, to_json_value(instance, side="expected"))
     if not root.kinds:
@@ -59,7 +59,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     return _written(root)
 
 
-def _note(seen: _Seen, value: Any) -> None:
+def _note(seen: _SeenValues, value: Any) -> None:
     kind = "integer" if type(value) is int else json_type(value)
     seen.values += 1
     seen.kinds[kind] = seen.kinds.get(kind, 0) + 1
@@ -67,12 +67,12 @@ def _note(seen: _Seen, value: Any) -> None:
         for key, member in value.items():
             _note(seen.members[key], member)
     elif kind == "array" and value:
-        seen.elements = seen.elements or _Seen()
+        seen.elements = seen.elements or _SeenValues()
         for element in value:
             _note(seen.elements, element)
 
 
-def _written(seen: _Seen) -> dict[str, Any]:
+def _written(seen: _SeenValues) -> dict[str, Any]:
     names = [name for name in seen.kinds if name != "integer" or "number" not in seen.kinds]
     # By convention null comes last.
     names.sort(key="null".__eq__)

@@ -166,8 +166,6 @@ class Session:
         """
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
-        if settings.memory_limit:
-            chosen["memory_limit"] = settings.memory_limit
         sources: dict[str, RuleSource] = {}
         test = self.test
         for node, mark in () if test is None else [*test.item.iter_markers_with_node("jsonmatch")][::-1]:
