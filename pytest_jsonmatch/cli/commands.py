@@ -380,16 +380,6 @@ def _cases_header(parser: Parser) -> None:
     add(parser, "FILE", "the golden file that the path is made relative to", nargs="?")
 
 
-@_command(
-    "write a script that lets a shell complete this command",
-    "jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch",
-    "jsonmatch completion zsh > ~/.zfunc/_jsonmatch",
-    "jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish",
-)
-def _completion(parser: Parser) -> None:
-    add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
-
-
 _EXAMPLES: Final = (
     "jsonmatch init",
     "jsonmatch compare answer.json expected.json",
