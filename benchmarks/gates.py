@@ -3,7 +3,7 @@
 python benchmarks/gates.py [TABLE ...] [--quick] [--runs N] [--write FILE]
 
 TABLE is one or more of: equal, clusters, documents, margin, power, detectable, intervals, micro, wilson,
-families, sequential, kappa; default: all. Every cell of a table is made of N simulated comparisons, each with
+families, kappa; default: all. Every cell of a table is made of N simulated comparisons, each with
 its own cases and scores, from a fixed seed; those of `documents` are drawn from the real answers of DocuBench
 (`docubench.py` says where it looks for them), and left out without. With --write they are put into a document
 (docs/statistics.md) too, between `<!-- table: NAME -->` and `<!-- end -->`.
@@ -37,7 +37,6 @@ from pytest_jsonmatch.gate.headlines import change_of_runs
 from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.gate.sequential import SequentialGate
 from pytest_jsonmatch.gate.verdict import DropGate, compare
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.model import ResultSet
@@ -553,62 +552,6 @@ def families(runs: int) -> None:
     print(tables.render(["", *(f"n = {n}" for n in (20, 50, 100)), ""], rows))
 
 
-def skewed(n: int, random: Random) -> list[float]:
-    """Differences whose mean is 0: nearly all a little below it, a few far above."""
-    return [float(each) for each in np.where(random.random_sample(n) < 0.02, 0.98, -0.02)]
-
-
-def sequential(runs: int) -> None:
-    title("Stopping when decided, looking after each case")
-    rows = []
-    settings: list[tuple[str, float, float, tuple[int, ...]]] = [
-        ("equal", 0.0, 0.0, (100, 300)),
-        ("drop 0.05 = max_drop", 0.05, 0.05, (100, 300)),
-        ("drop 0.1", 0.1, 0.0, (100, 300)),
-        ("drop 0.3", 0.3, 0.0, (100,)),
-    ]
-    for kind in ("skewed", *KINDS):
-        for name, drop, max_drop, sizes in settings[:1] if kind == "skewed" else settings:
-            for n in (50, *sizes) if kind == "skewed" else sizes:
-                row = _stopped(kind, n, drop, max_drop, runs)
-                rows.append([f"{kind}, {name}, n = {n}", *row, ""])
-    header = ["scores, true drop", "fails, %", "fixed n fails, %", "ruled out, %", "calls saved, %", ""]
-    print(tables.render(header, rows))
-    print(
-        "\nfails: of runs that stop when decided; fixed n: of the same runs with all cases, by the test of"
-        " `compare`. ruled out: how often a drop of max_drop or more was ever ruled out, which is wrong here."
-    )
-
-
-def _stopped(kind: str, n: int, drop: float, max_drop: float, runs: int) -> list[str]:
-    random = source("sequential", kind, drop, max_drop, n)
-    fails = ruled_out = fixed = 0
-    saved: list[float] = []
-    for _ in range(runs):
-        if kind == "skewed":
-            deltas = skewed(n, random)
-            sides = as_run(np.array([deltas])), as_run(-np.array([deltas]))
-        else:
-            sides = comparison(kind, n, random, drop=drop)
-            deltas = deltas_of(sides)
-        fixed += not compare(*sides, DropGate(max_drop)).passed
-        gate = SequentialGate(n, DropGate(max_drop))
-        highest, decision, seen = 0.0, gate.decision, 0
-        for number, delta in enumerate(deltas, 1):
-            found = gate.add(delta)
-            if decision.passed is None:
-                decision, seen = found, number
-            if decision.passed is not None and drop > max_drop:
-                break
-            # (To count the errors the bets go on to the end.)
-            highest = max(highest, gate.e_no_drop)
-        fails += decision.passed is False
-        ruled_out += highest >= 1 / ALPHA
-        saved.append(1 - seen / n)
-    errors = share(ruled_out, runs) if drop <= max_drop else "–"
-    return [share(fails, runs), share(fixed, runs), errors, f"{100 * statistics.fmean(saved):.0f}"]
-
-
 # Of the pairs, those that people call the same; of these and of the others, those that the judge gets right.
 JUDGES = {
     "half same, judge right 0.9 / 0.9": (0.5, 0.9, 0.9),
@@ -689,7 +632,6 @@ TABLES = {
     "micro": micro,
     "wilson": wilsons,
     "families": families,
-    "sequential": sequential,
     "kappa": kappas,
 }
 

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.answer import value_of
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.semantic.bench import Bench
-    from pytest_jsonmatch.triage import Triage
 
 
 def compare_json(
@@ -57,8 +56,7 @@ def compare_json(
             `validate="report"` also checks `actual` against it as JSON Schema (`result.violations`);
             `repair=True` repairs broken JSON in `actual`, with a warning for each repair;
             `judge` is the judge of the comparator `semantic`: a judge, a function of one item, or the name of
-            a registered judge; with `judge_triage=True` it is asked only what can change whether the figures
-            reach `threshold` (as for `assert_json_match`).
+            a registered judge.
 
     Returns:
         The figures, the result of every leaf, and aggregates per field.
@@ -94,12 +92,11 @@ def read_expected(expected: object) -> JsonValue:
 
 @final
 class Comparing:
-    """A metric with its options, checked and compiled: for one comparison, or for many without triage.
+    """A metric with its options, checked and compiled: for one comparison, or for many.
 
     Args:
         metric: its name.
-        options: its options, and those of a comparison: `repair`, `validate`, `judge`, `judge_triage` with a
-            `threshold`.
+        options: its options, and those of a comparison: `repair`, `validate`, `judge`.
 
     Raises:
         ConfigurationError: an unknown metric or option, or an invalid value of an option.
@@ -119,7 +116,6 @@ class Comparing:
 
             if not isinstance(judge, Bench):
                 as_judge(judge)  # an invalid judge raises here, not at the first question
-        self._triage = _take_triage(self.options) if "judge_triage" in self.options else None
         self.plan = prepare(metric, self.options)
         self.bench = _bench(self.plan, judge)
 
@@ -148,12 +144,10 @@ class Comparing:
 
         `actual` may be MISSING: an unreadable answer, which counts as missing everything.
         """
-        plan, bench, triage = self.plan, self.bench, self._triage
+        plan = self.plan
         value, notes = self.read(actual, expected)
         documents = expected, value = self._documents(expected, value)
-        outcome = answered(plan, expected, value, bench, triage)
-        if bench is not None and triage is not None:
-            bench.memory.note(saved=triage.saved)
+        outcome = answered(plan, expected, value, self.bench)
         validity = validity_of(plan.schema, value, self.validate)
         return MatchResult(plan, documents, outcome, notes + keyless(plan.standing, expected), validity)
 
@@ -166,30 +160,6 @@ class Comparing:
         outcomes = answered_all(self.plan, [(None, *each) for each in documents], self.bench)
         for each, found in zip(documents, outcomes, strict=True):
             yield found if isinstance(found, JsonMatchError) else MatchResult(self.plan, each, found)
-
-
-JUDGING: Final = frozenset({"judge", "judge_triage", "threshold"})
-"""Options about the judge and its questions, which plans do not know."""
-
-
-def _take_triage(options: dict[str, Any]) -> Triage | None:
-    """Remove the triage options from `options`, and return the triage; None if it is off."""
-    triage, threshold = options.pop("judge_triage"), options.pop("threshold", None)
-    if triage is False:
-        return None
-    from pytest_jsonmatch.limits import read_limits
-    from pytest_jsonmatch.triage import Triage
-
-    if isinstance(triage, Triage):
-        return triage
-    if triage is not True:
-        raise ConfigurationError(f"judge_triage is {triage!r}; it must be True or False")
-    if threshold is None:
-        raise ConfigurationError(
-            "judge_triage=True needs a threshold to stop at, such as threshold=0.9, or "
-            "assert_json_match(..., threshold=...)"
-        )
-    return Triage(read_limits(threshold))
 
 
 def _bench(plan: Plan, judge: object) -> Bench | None:
@@ -274,10 +244,6 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.scorer import Task, processors_of
     from pytest_jsonmatch.corpus.tags import Tagger
 
-    if options.get("judge_triage"):
-        raise ConfigurationError(
-            "judge_triage is for a comparison with a threshold; the figures of a corpus need every verdict"
-        )
     if schema is not None:
         options["schema"] = schema
     how = Comparing(metric, {"validate": validate, **options})

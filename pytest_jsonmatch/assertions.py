@@ -63,8 +63,7 @@ def assert_json_match(
             booleans or None; figures, gates and reports can select by them. They add to the mark's tags.
         options: options of the metric, as for `compare_json`. An answer is also checked against `schema` as
             JSON Schema: with `validate="require"` an invalid answer fails, "off" skips the check. `judge` is
-            the judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`; with
-            `judge_triage=True` it is asked only what can change whether the threshold is reached.
+            the judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`.
 
     Arguments that are not given come from the closest `@pytest.mark.jsonmatch(...)`, then from the ini
     options `jsonmatch_metric` and `jsonmatch_threshold`; the defaults are `leaf_f1` and 1.0.
@@ -191,15 +190,12 @@ def _asked(
         tags = read_tags(tags)
     sources = {} if run is None else {**marked, **dict.fromkeys((*own, *options), source)}
     options = {"validate": "report", **fallback, **options}
-    if options.get("judge_triage") is True:  # it stops at the limits, but some runs need every verdict
-        allowed = run is None or run.allows_triage()
-        options |= {"threshold": limits} if allowed else {"judge_triage": False}
     return _Asked(metric, limits, options, name, locate, suggests, sources, tags)
 
 
 _TEXT: Final = (str, bytes, bytearray)
 _ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
-_OTHER_OPTIONS: Final = frozenset({"judge", "judge_triage", "repair", "validate"})
+_OTHER_OPTIONS: Final = frozenset({"judge", "repair", "validate"})
 """Options that belong to no metric."""
 
 
@@ -245,7 +241,6 @@ class _Asked:
         lines = [
             self._message(result, failures),
             *_violations(result, is_reason=self._refuses(result)),
-            *_left_open(result),
             *_unmatched(result, failures),
             *_mistaken(result, actual),
             *self._would_pass(actual, expected, result),
@@ -312,7 +307,7 @@ class _Asked:
         run = current_run()
         if not self.suggests or run is None or not run.suggests or result.errors:
             return
-        from pytest_jsonmatch.api import JUDGING, Comparing
+        from pytest_jsonmatch.api import Comparing
         from pytest_jsonmatch.engine.compare import BUILTIN
 
         if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
@@ -331,7 +326,7 @@ class _Asked:
             except JsonMatchError:
                 return None
 
-        options = {key: value for key, value in self.options.items() if key not in JUDGING}
+        options = {key: value for key, value in self.options.items() if key != "judge"}
         head = "would pass with  "
         for change in suggestions(result, options, Trial(again, self.passes)):
             for line in as_yaml(change):
@@ -357,22 +352,8 @@ def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
         limits,
         result.__getattribute__,
         lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
-        frozenset(_not_asked(result)) if "fields" in limits else frozenset(),
     )
     return [each for each in found if not each.is_reached]
-
-
-def _not_asked(result: MatchResult) -> list[str]:
-    """Return the schema paths of the fields that triage left out."""
-    return [field.path for field in result.field_results if field.is_not_asked]
-
-
-def _left_open(result: MatchResult) -> Iterator[str]:
-    """Yield a line about questions that triage left out, since the figure depends on them."""
-    number = len(_not_asked(result))
-    if number:
-        noun = "field was" if number == 1 else "fields were"
-        yield f"{number:,} {noun} not judged: no verdict could change pass or fail (judge_triage)"
 
 
 def _violations(result: MatchResult, *, is_reason: bool) -> Iterator[str]:

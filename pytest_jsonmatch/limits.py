@@ -114,7 +114,6 @@ def measured(
     limits: Limits,
     figure: Callable[[str], float],
     means: Callable[[], Mapping[str, float | None]],
-    open_paths: frozenset[str] = frozenset(),
 ) -> Iterator[Measured]:
     """Yield every figure with its limit: overall figures first, then fields in the order of the limits.
 
@@ -122,7 +121,6 @@ def measured(
         limits: from `read_limits`.
         figure: returns one of `FIGURES`.
         means: returns the mean score of every schema path; None where nothing counts.
-        open_paths: paths with questions that triage left out: a pattern that matches only these is skipped.
     """
     for what in FIGURES:
         limit = limits.get(what)
@@ -132,13 +130,12 @@ def measured(
     if not isinstance(by_pattern, dict):
         return
     compared = [(path, parse_path(path), mean) for path, mean in means().items() if mean is not None]
-    unasked = [parse_path(path) for path in open_paths]
     for text, limit in by_pattern.items():
         pattern = parse_pattern(text)
         matching = [(path, mean) for path, segments, mean in compared if pattern.matches(segments)]
         for path, mean in matching:
             yield Measured(field_figure(path), mean, limit, path)
-        if not matching and not any(map(pattern.matches, unasked)):
+        if not matching:
             yield Measured(field_figure(text), None, limit, text)
 
 

@@ -120,9 +120,6 @@ class Run(Protocol):
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
 
-    def allows_triage(self) -> bool:
-        """Tell whether questions to a judge may be left out; note if figures need every verdict."""
-
 
 # A stack, because pytest may run inside a test of pytest: the inner run records its own comparisons.
 _RUNS: Final[list[Run]] = []

@@ -125,10 +125,10 @@ class GoldenCase:
     def options(self) -> dict[str, Any]:
         """The metric's options, and the case's other settings for the comparison, as arguments.
 
-        The others are `fields`, `accept`, `judge_triage`, `validate` and `schema`.
+        The others are `fields`, `accept`, `validate` and `schema`.
         """
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
-        for key in ("fields", "accept", "judge_triage", "validate"):
+        for key in ("fields", "accept", "validate"):
             if key in self._given:
                 options[key] = to_json_value(self._given[key])
         schema = self.schema

@@ -83,11 +83,6 @@ def _id(value: JsonValue) -> None:
         raise InvalidValueError(reason)
 
 
-def _flag(value: JsonValue) -> None:
-    if type(value) is not bool:
-        raise InvalidValueError("must be true or false")
-
-
 def _unit(value: JsonValue) -> None:
     if not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
         raise InvalidValueError(f"must be a number from 0 to 1, not {render(value, 40)}{as_share(value)}")
@@ -202,7 +197,6 @@ KEYS: Final[Mapping[str, Key]] = {
     "expected_file": Key(_data_file),
     "metric": Key(_text("name a metric"), file_wide=True),
     "threshold": Key(_threshold, file_wide=True),
-    "judge_triage": Key(_flag, file_wide=True),
     "options": Key(_options, file_wide=True, joined=True),
     "fields": Key(_by_pattern("fields"), file_wide=True, joined=True),
     "accept": Key(_by_pattern("accept"), file_wide=True, joined=True),

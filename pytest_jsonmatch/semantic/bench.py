@@ -64,7 +64,7 @@ class Memory:
     (['1', '2'], 1, 1)
     """
 
-    __slots__ = ("_judges", "_lock", "saved", "usage")
+    __slots__ = ("_judges", "_lock", "usage")
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -72,13 +72,10 @@ class Memory:
         """By the id of the judge as it was given; the object is kept, so that its id is not reused."""
         self.usage = JudgeUsage()
         """What the judges have done in this run."""
-        self.saved = 0
-        """How many questions triage has left out."""
 
-    def note(self, *, saved: int = 0, errors: int = 0) -> None:
-        """Count the questions that triage left out, and those that no judge was asked."""
+    def note_errors(self, errors: int) -> None:
+        """Count questions that no judge was asked."""
         with self._lock:
-            self.saved += saved
             self.usage += JudgeUsage(errors=errors)
 
     def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:
@@ -249,7 +246,7 @@ class Bench:
 
     def _all(self, items: Sequence[JudgeItem], kind: str, why: str) -> dict[str, Answer]:
         error = JudgeError(kind, why)
-        self.memory.note(errors=len(items))
+        self.memory.note_errors(len(items))
         return {item.id: error for item in items}
 
     def judge(self, name: str | None = None) -> object:
@@ -268,11 +265,11 @@ class Bench:
         return found
 
 
-def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
+def usage_text(usage: JudgeUsage) -> str:
     """Return the usage of judges as one line.
 
-    >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80), 7)
-    'judge: 2 calls, 30 items, 4 from cache, 980 tokens, 7 questions saved by triage'
+    >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80))
+    'judge: 2 calls, 30 items, 4 from cache, 980 tokens'
     """
     parts = [count(usage.calls, "call")]
     if usage.items:
@@ -283,8 +280,6 @@ def usage_text(usage: JudgeUsage, saved: int = 0) -> str:
         parts.append(count(tokens, "token"))
     if usage.errors:
         parts.append(count(usage.errors, "error"))
-    if saved:
-        parts.append(f"{count(saved, 'question')} saved by triage")
     return f"judge: {', '.join(parts)}"
 
 

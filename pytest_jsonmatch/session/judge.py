@@ -30,12 +30,10 @@ class Judging:
 
     def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
         self.memory = Memory()
-        self.is_triage_aside = False
-        """Whether a comparison was made without the triage it requested."""
         self._settings = settings
         self._root = root
         self._find = find
-        self._told: list[float] = []
+        self._told: list[int] = []
 
     def bench(self, given: object = None) -> Bench:
         """Return the judges of the current comparison.
@@ -75,24 +73,19 @@ class Judging:
         except ConfigurationError as error:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
 
-    def usage_since(self) -> list[float]:
-        """Return what judges did since the last call, as plain numbers; empty if nothing.
-
-        They are the fields of a `JudgeUsage`, the number of questions that triage left out, and 1 if triage
-        was set aside.
-        """
-        now = [*astuple(self.memory.usage), self.memory.saved]
+    def usage_since(self) -> list[int]:
+        """Return what judges did since the last call: the fields of a `JudgeUsage`; empty if nothing."""
+        now = list(astuple(self.memory.usage))
         found = [one - other for one, other in zip(now, self._told or [0] * len(now))]
         self._told = now
-        return [*found, float(self.is_triage_aside)] if any(found) else []
+        return found if any(found) else []
 
 
-def total_usage(parts: list[list[float]]) -> tuple[JudgeUsage, int, bool]:
-    """Return the sum of all parts of `usage_since`, and whether triage was set aside.
+def total_usage(parts: list[list[int]]) -> JudgeUsage:
+    """Return the sum of all parts of `usage_since`.
 
-    >>> usage, saved, is_aside = total_usage([[1, 2, 0, 0, 10, 5, 3, 0], [1, 1, 0, 0, 0, 0, 0, 1]])
-    >>> usage.calls, usage.items, saved, is_aside
-    (2, 3, 3, True)
+    >>> usage = total_usage([[1, 2, 0, 0, 10, 5], [1, 1, 0, 0, 0, 0]])
+    >>> usage.calls, usage.items
+    (2, 3)
     """
-    *used, saved, aside = (sum(column) for column in zip(*parts))
-    return JudgeUsage(*map(int, used)), int(saved), bool(aside)
+    return JudgeUsage(*(sum(column) for column in zip(*parts)))

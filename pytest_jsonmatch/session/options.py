@@ -163,7 +163,6 @@ _INI: Final[Mapping[str, Ini]] = {
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
     "cluster": Ini("string", _text, "the name of a tag", ""),
     "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
-    "judge_triage": Ini("bool", bool, "true or false", default=False),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
 _INI_HELP: Final[Mapping[str, str]] = {
@@ -180,8 +179,6 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "cluster": "tag whose value is the cluster of a case that names none, such as document",
     "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
     "(docs/judge.md has the names)",
-    "judge_triage": "whether a judge is asked only what can change whether a comparison passes "
-    "(default: false)",
 }
 
 
@@ -318,7 +315,6 @@ class Settings(NamedTuple):
     """The settings of the judge, as they are written."""
     judge_mode: Literal["live", "cached", "off"] | None
     """None if not given: a judge then keeps the mode that it was made with."""
-    judge_triage: bool
 
     @property
     def writes_cases(self) -> bool:

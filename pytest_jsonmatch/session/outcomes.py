@@ -117,7 +117,7 @@ class Outcomes:
         self._tests: dict[str, _Test] = {}
         self.keep_outputs: Callable[[list[str]], None] | None = None
         """Takes the lines for the file of `--jsonmatch-record`."""
-        self.judged: list[list[float]] = []
+        self.judged: list[list[int]] = []
         """What judges did in all processes, part by part; reruns count too."""
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""

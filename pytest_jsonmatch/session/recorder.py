@@ -206,7 +206,7 @@ class Recorder:
             candidate = f"{name}#{count}"
         return candidate
 
-    def hand_over(self, report: pytest.TestReport, judged: list[float]) -> None:
+    def hand_over(self, report: pytest.TestReport, judged: list[int]) -> None:
         """Attach to a report what is new since the last one: everything but the turn is sent only once.
 
         The figures of the test become properties, for JUnit files and others. There are always four: the

@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.stopping import Stopper
 
 _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
-# Figures that triage does not change: which cases pass, and what went wrong.
-_OF_VERDICTS: Final = frozenset(
-    {"pass_rate", "flip_rate", "completeness", "approximate", "batch_errors", "errors"}
-)
 
 
 @final
@@ -170,8 +166,6 @@ class Session:
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
         if settings.memory_limit:
             chosen["memory_limit"] = settings.memory_limit
-        if settings.judge_triage:
-            chosen["judge_triage"] = True
         sources: dict[str, RuleSource] = {}
         test = self.test
         for node, mark in () if test is None else [*test.item.iter_markers_with_node("jsonmatch")][::-1]:
@@ -201,18 +195,7 @@ class Session:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
         return self.judging.bench(judge)
 
-    def allows_triage(self) -> bool:
-        """Tell whether questions to a judge may be left out; note if figures need every verdict.
-
-        They do if gates, a baseline or a file of results use the figures of all cases.
-        """
-        settings = self.settings
-        are_kept = settings.baseline or settings.json or settings.save
-        if are_kept or any(gate.figure not in _OF_VERDICTS for gate, _ in settings.gates):
-            self.judging.is_triage_aside = True
-        return not self.judging.is_triage_aside
-
-    def usage_since(self) -> list[float]:
+    def usage_since(self) -> list[int]:
         """Return what judges did since the last call, as plain numbers; empty if nothing."""
         return self.judging.usage_since() if "judging" in vars(self) else []
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
-from math import fsum
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -12,8 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import pytest
 
-from pytest_jsonmatch.gate.sequential import Decision, SequentialGate, threshold_decision
-from pytest_jsonmatch.gate.verdict import DropGate
+from pytest_jsonmatch.gate.bounds import Decision, threshold_decision
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.atomic import write_file
 
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_jsonmatch.gate.expressions import Gate
-    from pytest_jsonmatch.results.comparison import Case
-    from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.outcomes import Outcomes
 
 
@@ -31,36 +25,25 @@ if TYPE_CHECKING:
 class Stopper:
     """Checks the gates whenever a case ends. Register it as a plugin.
 
-    Limits on means over all cases are settled when no outcome of the rest could change them; a drop against
-    a baseline is settled by a sequential test, which allows a look after each case. Any other gate needs the
-    whole run, but a single gate that is certain to fail settles them all.
+    Limits on means over all cases are settled when no outcome of the rest could change them. Any other gate,
+    and a drop against a baseline, needs the whole run; but one gate that is certain to fail settles them all.
 
     Args:
         outcomes: the reports of tests so far.
-        settings: of the run.
         gates: of the run.
-        baseline: to compare the run with; None without one.
+        has_limited_drop: whether a drop against the baseline may fail the run too.
     """
 
-    def __init__(
-        self, outcomes: Outcomes, settings: Settings, gates: Sequence[Gate], baseline: ResultSet | None
-    ) -> None:
-        self.decision: Decision | None = None
-        """The latest decision of the gate on the drop; None without such a gate."""
+    def __init__(self, outcomes: Outcomes, gates: Sequence[Gate], *, has_limited_drop: bool) -> None:
         self.saved = 0
         """How many tests were left out."""
         self.reason: str | None = None
         """Why the run was ended; None if it was not."""
         self._outcomes = outcomes
-        self._settings = settings
         self._gates = gates
-        self._before = {} if baseline is None else {case.id: case for case in baseline.cases}
-        self._max_drop = settings.max_drop if self._before else None
-        self._drop: SequentialGate | None = None
-        self._sizes: Counter[str] = Counter()
-        """How many cases each cluster has, by the clusters of the baseline."""
-        self._deltas: dict[str, list[float]] = {}
-        self._done: dict[str, Case] = {}
+        self._has_limited_drop = has_limited_drop
+        self._done: set[str] = set()
+        """The cases that have ended."""
         self._ended: set[str] = set()
         """The tests that have run."""
         self._left_out: set[str] = set()
@@ -86,10 +69,10 @@ class Stopper:
         case = outcomes.case_of(report.nodeid)
         if case is None or not case.has_figures or len(case.runs) < case.of or case.id in self._done:
             return
-        self._done[case.id] = case
+        self._done.add(case.id)
         for name in self._sums:
             self._sums[name] += Fraction(case.passed if name == "pass_rate" else case.figure(name))
-        self.reason = self._settled(case)
+        self.reason = self._settled()
         if self.reason is None:
             return
         self.saved = sum(outcomes.planned.values()) - len(self._ended)
@@ -99,16 +82,13 @@ class Stopper:
         elif self._pytest is not None:
             self._pytest.shouldstop = text
 
-    def _settled(self, case: Case) -> str | None:
+    def _settled(self) -> str | None:
         """Return why the gates are settled; None as long as they are not."""
         planned = max(len(self._outcomes.planned) - len(self._left_out), len(self._done))
         decisions = [self._threshold(gate, planned) for gate in self._gates]
-        if self._max_drop is not None:
-            self.decision = self._after(case)
-            decisions.append(self.decision)
         if failed := [each.reason for each in decisions if each.passed is False]:
             return failed[0]
-        if decisions and all(each.passed for each in decisions):
+        if not self._has_limited_drop and all(each.passed for each in decisions):
             return "; ".join(each.reason for each in decisions)
         return None
 
@@ -121,23 +101,6 @@ class Stopper:
         name = "pass rate" if gate.figure == "pass_rate" else f"mean {gate.figure}"
         total, seen = self._sums[gate.figure], len(self._done)
         return threshold_decision(total, seen, planned, gate.limit, figure=name)
-
-    def _after(self, case: Case) -> Decision:
-        """Return what the gate on the drop says after one more case."""
-        settings = self._settings
-        if self._drop is None:
-            both = (self._outcomes.planned.keys() - self._left_out) & self._before.keys()
-            self._sizes = Counter(self._before[name].unit for name in both)
-            gate = DropGate(self._max_drop or 0.0, settings.confidence, settings.drop_mode)
-            self._drop = SequentialGate(len(self._sizes), gate)
-        before = self._before.get(case.id)
-        if before is None:
-            return self._drop.decision
-        deltas, size = self._deltas.setdefault(before.unit, []), self._sizes[before.unit]
-        deltas.append(case.figure("score") - before.figure("score"))
-        if len(deltas) < size:
-            return self._drop.decision
-        return self._drop.add(fsum(deltas) / size, size / max(self._sizes.values()))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.session import Session
 
 _MOST_SHOWN: Final = 5
-_NO_TRIAGE: Final = (
-    "judge_triage is off in this run: gates, baselines and files of results need every verdict "
-    "for their figures"
-)
 
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
@@ -171,17 +167,15 @@ def _look(session: Session) -> Look:
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:
-    """Yield lines about what judges did in all processes, and whether triage was set aside."""
+    """Yield lines about what judges did in all processes."""
     parts = session.outcomes.judged
     if not parts:
         return
     from pytest_jsonmatch.semantic.bench import usage_text
     from pytest_jsonmatch.session.judge import total_usage
 
-    usage, saved, is_aside = total_usage(parts)
-    yield from _look(session).folded(usage_text(usage, saved), 2, YELLOW if usage.errors else PLAIN)
-    if is_aside:
-        yield from _look(session).folded(_NO_TRIAGE, 2, YELLOW)
+    usage = total_usage(parts)
+    yield from _look(session).folded(usage_text(usage), 2, YELLOW if usage.errors else PLAIN)
 
 
 def show_verdict(config: pytest.Config, session: Session) -> None:

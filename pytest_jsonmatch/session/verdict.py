@@ -38,15 +38,14 @@ def prepare(session: Session) -> None:
     if settings.baseline is not None:
         session.baseline = _read_baseline(session, settings.baseline)
     if settings.stop_when_decided:
-        if not gates and settings.max_drop is None:
+        if not gates:
             raise pytest.UsageError(
-                "--jsonmatch-stop-when-decided needs a gate: --jsonmatch-gate, --jsonmatch-fail-under, "
-                "jsonmatch_gates or --jsonmatch-max-drop"
+                "--jsonmatch-stop-when-decided needs a gate: --jsonmatch-gate, --jsonmatch-fail-under or "
+                "jsonmatch_gates"
             )
         from pytest_jsonmatch.session.stopping import Stopper
 
-        before = None if session.baseline is None else session.baseline.results
-        session.stopper = Stopper(session.outcomes, settings, gates, before)
+        session.stopper = Stopper(session.outcomes, gates, has_limited_drop=settings.max_drop is not None)
         session.config.pluginmanager.register(session.stopper, "jsonmatch-stopper")
     if settings.html is not None:
         from pytest_jsonmatch.report.pages import check_installed
@@ -181,17 +180,18 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
         narrowed=narrowed,
         judged=bool(outcomes.judged),
     )
-    before = None if session.baseline is None else session.baseline.results
+    # A run that ended early has only some of the cases: it is not compared.
+    is_whole = session.stopper is None or session.stopper.reason is None
+    before = session.baseline.results if session.baseline is not None and is_whole else None
     diff = None if before is None else compare_runs(before, results)
     change = None
-    # A sequential test replaces the ordinary one: using both would make errors more frequent.
-    if before is not None and diff is not None and diff.is_comparable and session.stopper is None:
+    if before is not None and diff is not None and diff.is_comparable:
         gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
         change = change_of_runs(before, results, gate, by=settings.by)
     view = RunView(
         results,
         gates=check_gates(settings.gates, results, confidence=settings.confidence),
-        baseline=settings.baseline or "",
+        baseline=settings.baseline if settings.baseline and is_whole else "",
         diff=diff,
         proven=change,
         headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
@@ -215,7 +215,10 @@ def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
         subject = f"--jsonmatch-max-drop={limit:g}"
         if settings.drop_mode != "regression":
             subject += f" ({settings.drop_mode})"
-    if run.diff is not None and not run.diff.is_comparable:
+    if session.stopper is not None and session.stopper.reason is not None and settings.baseline:
+        note = "not judged: the run ended before all cases had run"
+        yield Check(subject, "drop", None, limit or 0.0, passed=None, note=note)
+    elif run.diff is not None and not run.diff.is_comparable:
         note = f"{count(len(run.diff.mismatches), 'case')} scored in another way"
         yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
     elif limit is None:
@@ -226,8 +229,6 @@ def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
         scores = run.proven.scores
         words = f"{scores.difference}: {scores.gate_words.partition(': ')[2]}"
         yield Check(subject, "drop", None, limit, passed=scores.passed, note=words.removeprefix(": "))
-    elif session.stopper is not None and (decision := session.stopper.decision) is not None:
-        yield Check(subject, "drop", None, limit, passed=decision.passed, note=decision.reason)
 
 
 def _remember(session: Session, run: RunView) -> None:

@@ -251,7 +251,6 @@ OPTION_NAMES += [
     "schema",
     "memory_limit",
     "repair",
-    "judge_triage",
     "extras",
 ]
 WORDS = [

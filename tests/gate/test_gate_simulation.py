@@ -18,7 +18,6 @@ from pytest_jsonmatch.gate.headlines import change_of_runs
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.gate.sequential import SequentialGate
 from pytest_jsonmatch.gate.verdict import DropGate, compare
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -184,22 +183,6 @@ def test_wilson_covers_as_often_as_the_binomial_distribution_says(gates, rate):
     assert sum(p in covering for p in passes) / runs == pytest.approx(
         gates.exact_coverage(rate, 30), abs=0.01
     )
-
-
-@FULL
-@pytest.mark.parametrize("kind", ["binary", "graded", "tied"])
-@pytest.mark.parametrize("max_drop", [0.0, 0.05])
-def test_looking_after_each_case_does_no_harm(gates, kind, max_drop):
-    random = gates.source("short", kind, max_drop)
-    wrong = [0, 0]
-    for _ in range(RUNS):
-        gate = SequentialGate(60, DropGate(max_drop))
-        highest = [0.0, 0.0]
-        for delta in gates.deltas_of(gates.comparison(kind, 60, random, drop=max_drop)):
-            gate.add(delta)
-            highest = [max(highest[0], gate.e_drop), max(highest[1], gate.e_no_drop)]
-        wrong = [count + (wealth >= 20) for count, wealth in zip(wrong, highest)]
-    assert max(wrong) <= at_most(0.05, RUNS)
 
 
 def test_the_command_prints_its_tables():

@@ -65,9 +65,9 @@ def test_nothing_but_what_is_expected():
 
 
 def test_all_that_says_how_a_case_is_compared_is_among_its_options():
-    text = b"expected: 1\njudge_triage: false\nvalidate: require\naccept: {$: [2]}\n"
+    text = b"expected: 1\nvalidate: require\naccept: {$: [2]}\n"
     (case,) = load_cases(text, Path("x.yaml"), "x.yaml").by_id.values()
-    assert case.options == {"accept": {"$": [2]}, "judge_triage": False, "validate": "require"}
+    assert case.options == {"accept": {"$": [2]}, "validate": "require"}
 
 
 def test_an_actual_that_is_null_is_one():

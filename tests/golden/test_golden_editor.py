@@ -282,7 +282,6 @@ GOOD = {
     "metric": st.sampled_from(["field_match", "structeval", "my own"]),
     "threshold": units
     | mapping(score=units, precision=units, recall=units, f1=units, fields=st.dictionaries(patterns, units)),
-    "judge_triage": st.booleans(),
     "options": options,
     "fields": st.dictionaries(patterns, rules, max_size=3),
     "accept": st.dictionaries(patterns, accepted, max_size=2),

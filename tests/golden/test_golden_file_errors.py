@@ -371,7 +371,6 @@ KEYS = [
     "parametrize",
     "repeat",
     "min_pass_rate",
-    "judge_triage",
     "title",
     "input",
     "input_file",

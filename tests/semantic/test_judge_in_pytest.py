@@ -1,4 +1,4 @@
-"""Judges in pytest: the fixture, the setting, the three modes, triage, and what the summary says."""
+"""Judges in pytest: the fixture, the setting, the three modes, and what the summary says."""
 
 from __future__ import annotations
 
@@ -225,106 +225,6 @@ def test_batch_errors_are_in_every_report(pytester, workers):
     ] == [True, True, {"batch_error": 1}]
 
 
-# -- triage ------------------------------------------------------------------------------------------------
-
-TRIAGED = """
-metric: leaf_f1
-threshold: 0.5
-judge_triage: true
-fields: {"*": {compare: semantic}}
-cases:
-  - id: enough
-    expected: {a: one, b: two, c: three, d: 4}
-    actual: {a: ONE, b: TWO, c: THREE, d: 4}
-  - id: hopeless
-    threshold: 0.9
-    expected: {a: one, b: two, c: three, d: 4}
-    actual: {a: ONE, b: TWO, c: THREE, d: 5}
-    fields: {d: {compare: exact}}
-  - id: all
-    judge_triage: false
-    expected: {a: one}
-    actual: {a: ONE}
-"""
-
-
-def test_triage_asks_less_and_says_how_much(pytester, workers):
-    pytester.makeconftest(JUDGE)
-    pytester.makefile(".golden.yaml", cases=TRIAGED)
-    outcome = pytester.runpytest(*workers)
-    outcome.assert_outcomes(passed=2, failed=1)
-    outcome.stdout.fnmatch_lines(
-        ["*3 fields were not judged: no verdict could change pass or fail (judge_triage)"]
-    )
-    assert judge_line(outcome) == "judge: 2 calls, 2 items, 5 questions saved by triage"
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        "assert_json_match({'a': 'A', 'b': 'B'}, {'a': 'a', 'b': 'b'}, judge_triage=True, **RULES)",
-        "marked({'a': 'A', 'b': 'B'}, {'a': 'a', 'b': 'b'}, **RULES)",
-    ],
-    ids=["argument", "mark"],
-)
-def test_triage_by_argument_and_by_mark(pytester, how):
-    pytester.makeconftest(JUDGE)
-    mark = "@pytest.mark.jsonmatch(judge_triage=True)" if how.startswith("marked") else ""
-    pytester.makepyfile(
-        f"""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-        marked = assert_json_match
-        RULES = {{"metric": "leaf_f1", "compare": {{"string": "semantic"}}, "threshold": 0.5}}
-
-        {mark}
-        def test_it():
-            {how}
-        """
-    )
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(passed=1)
-    assert judge_line(outcome) == "judge: 1 call, 1 item, 1 question saved by triage"
-
-
-def test_triage_by_the_configuration_file(pytester):
-    pytester.makeconftest(JUDGE)
-    pytester.makeini("[pytest]\njsonmatch_judge_triage = true\n")
-    pytester.makefile(".golden.yaml", cases=TRIAGED.replace("judge_triage: true", ""))
-    assert judge_line(pytester.runpytest()) == "judge: 2 calls, 2 items, 5 questions saved by triage"
-
-
-@pytest.mark.parametrize(
-    ("option", "items"),
-    [
-        ("--jsonmatch-gate=f1 >= 0.1", 7),
-        ("--jsonmatch-json=o.json", 7),
-        ("--jsonmatch-save=today", 7),
-        ("--jsonmatch-gate=pass_rate >= 0.1", 2),
-        ("--jsonmatch-gate=batch_errors == 0", 2),
-    ],
-)
-def test_figures_of_a_run_need_every_verdict(pytester, option, items):
-    pytester.makeconftest(JUDGE)
-    pytester.makefile(".golden.yaml", cases=TRIAGED)
-    outcome = pytester.runpytest(option)
-    said = "judge_triage is off in this run" in outcome.stdout.str()
-    assert (judge_line(outcome).split(",")[1], said) == (f" {items} items", items == 7)
-
-
-def test_triage_is_true_or_false(pytester):
-    pytester.makepyfile(
-        """
-        from pytest_jsonmatch import assert_json_match
-
-        def test_it():
-            assert_json_match(1, 1, metric="leaf_f1", judge_triage="yes")
-        """
-    )
-    outcome = pytester.runpytest()
-    outcome.stdout.fnmatch_lines(["*judge_triage is 'yes'; it must be True or False"])
-
-
 # -- the setting -------------------------------------------------------------------------------------------
 
 FILES = {
@@ -522,13 +422,3 @@ def test_a_run_without_a_question_imports_no_judge(pytester):
         """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
-
-
-def test_triage_does_not_keep_a_new_case_from_being_written(pytester):
-    pytester.makeini("[pytest]\njsonmatch_judge_triage = true\n")
-    pytester.makeconftest(
-        "import pytest\n@pytest.fixture\ndef jsonmatch_actual(): return 'Sure: {\"a\": 1}'\n"
-    )
-    path = pytester.makefile(".golden.yaml", cases="cases:\n  - id: one\n")
-    pytester.runpytest("--jsonmatch-update=new,force").assert_outcomes(passed=1)
-    assert "expected:" in path.read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.ask.preload import preload
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
@@ -29,13 +29,9 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
     """(id, expected, actual)."""
-    Chooser: TypeAlias = Callable[[Outcome], tuple[Mapping[Place, Asked], Mapping[Place, Answer]]]
-    """Returns the open questions of an outcome that are worth asking now, and answers for those left out."""
 
 
-def answered(
-    plan: Plan, expected: JsonValue, actual: JsonValue, judge: object = None, chooser: Chooser | None = None
-) -> Outcome:
+def answered(plan: Plan, expected: JsonValue, actual: JsonValue, judge: object = None) -> Outcome:
     """Score two JSON values with the answers of batch comparators.
 
     Args:
@@ -43,20 +39,19 @@ def answered(
         expected: a JSON value.
         actual: a JSON value, or MISSING.
         judge: the judge given to comparators that are `judged`.
-        chooser: decides which questions need an answer; None: all.
 
     Raises what `score.documents.score` raises.
     """
     if not (plan.has_batch or plan.preloads):
         return score(plan, expected, actual)
-    (found,) = answered_all(plan, [(None, expected, actual)], judge, chooser)
+    (found,) = answered_all(plan, [(None, expected, actual)], judge)
     if isinstance(found, JsonMatchError):
         raise found
     return found
 
 
 def answered_all(
-    plan: Plan, records: Sequence[Record], judge: object = None, chooser: Chooser | None = None
+    plan: Plan, records: Sequence[Record], judge: object = None
 ) -> list[Outcome | JsonMatchError]:
     """Score a chunk of records, and ask batch comparators about all of them together.
 
@@ -64,7 +59,6 @@ def answered_all(
         plan: a compiled metric, with or without batch comparators.
         records: (id, expected, actual) of each record.
         judge: the judge given to comparators that are `judged`.
-        chooser: decides, record by record, which questions need an answer; None: all.
 
     Returns:
         For each record its outcome, or the error that scoring it raises.
@@ -83,10 +77,6 @@ def answered_all(
     scored = [_Scored(plan, record) for record in records]
     numbers: Counter[str | int | None] = Counter()
     while waiting := [each for each in scored if each.open]:
-        if chooser is not None:
-            for each in waiting:
-                each.open, answers = chooser(cast("Outcome", each.outcome))
-                each.answers.update(answers)
         _ask(waiting, judge, numbers)
         for each in waiting:
             each.score()

@@ -12,7 +12,6 @@ from pytest_jsonmatch.engine.score.outcome import (
     HALLUCINATION,
     MATCH,
     MISMATCH,
-    NOT_ASKED,
     OMISSION,
     SKIPPED,
     Detail,
@@ -161,9 +160,6 @@ def _folded(unit: Spot, below: list[Finding]) -> Finding:
     detail: Detail | None = None
     if not differences:
         status = MATCH
-        if any(found.is_not_asked for found in below):
-            # Everything else is equal, and triage left the question out.
-            status, detail = SKIPPED, Detail(reason=NOT_ASKED)
     elif all(found.status == BATCH_ERROR for found in differences):
         # Everything else is equal, and the batch comparator failed.
         status = BATCH_ERROR

@@ -34,9 +34,6 @@ LEAFLESS: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
 LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
 """How many leaves of expected and of actual a status normally counts; other statuses count none."""
 
-NOT_ASKED: Final = "not asked: no verdict could change pass or fail"
-"""The reason of a skipped finding whose question triage left out; also used in place of its answer."""
-
 
 @final
 class Trail(NamedTuple):
@@ -125,11 +122,6 @@ class Finding(NamedTuple):
         expected, actual = self.own_weights
         perfect = self.score == 1.0 or not (weight and (expected or actual))
         return Sums(self.score * weight, expected * weight, actual * weight, perfect)
-
-    @property
-    def is_not_asked(self) -> bool:
-        """Tell whether triage left its question out."""
-        return self.status == SKIPPED and self.detail is not None and self.detail.reason == NOT_ASKED
 
 
 new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)

@@ -13,7 +13,6 @@ from pytest_jsonmatch.engine.score.outcome import (
     LEAVES,
     MATCH,
     MISMATCH,
-    NOT_ASKED,
     OMISSION,
     PENDING,
     SKIPPED,
@@ -280,8 +279,6 @@ class Places:
                 # The highest possible answer: the worth of a pair becomes a bound.
                 return 1.0
             self.findings.append(found)
-        elif answer == NOT_ASKED:
-            self.add(spot, SKIPPED, 0.0, Detail(comparator=name, reason=NOT_ASKED))
         elif type(answer) is str:
             self.add(spot, BATCH_ERROR, 0.0, Detail(comparator=name, error=answer))
         else:
