@@ -137,13 +137,13 @@ def add_judge(parser: Parser) -> None:
     add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
     told = "a setting of the model, such as max_calls=200 or base_url=http://localhost:11434/v1; repeatable"
     add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
-    told = "live: ask (the default); cached: use only verdicts from the cache; off: use no judge"
-    add(parser, "--judge-mode", told, choices=("live", "cached", "off"))
+    told = "live: ask (the default); cached: use only verdicts from the cache"
+    add(parser, "--judge-mode", told, choices=("live", "cached"))
 
 
-def add_study_options(parser: Parser) -> None:
-    """Add the options that all studies take."""
-    add_options(parser, "--gate", "--html", "--json", verbose="show all rows of tables")
+def add_study_options(parser: Parser, *names: str) -> None:
+    """Add the options that all studies take, and others of the table."""
+    add_options(parser, *names, "--html", "--json", verbose="show all rows of tables")
 
 
 share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0 to 1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from argparse import Namespace
@@ -22,6 +23,7 @@ from pytest_jsonmatch.engine.value.errors import (
     RootTypeError,
     UnlistedFieldError,
 )
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
@@ -31,7 +33,6 @@ from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import container_lines, pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import field_table
-from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.comparison import Case, Comparison
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run(options: Namespace) -> int:
     comparison = Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
     title = f"{name_of(actual)} against {name_of(expected)}"
     if options.html is not None:
-        write_file(options.html, _in_form("html", result, comparison, title))
+        write_output(_in_form("html", result, comparison, title), options.html)
     if options.report == "text":
         write_output(_text(result, score, comparison, options))
     else:
@@ -95,22 +96,29 @@ def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> M
     return result
 
 
-def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str) -> bytes:
-    """Return the result file ("json"), with all values, or the page ("html")."""
+def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str) -> str | bytes:
+    """Return the page ("html"), or the JSON document ("json"): a head, a case, and all values."""
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.results.file import document
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    details = {}
+    if form == "json" and result.score != 1.0:
+        comparison = comparison.audited(result)
+    results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
-    else:
-        comparison = comparison.with_values(result)
-        if result.score != 1.0:
-            comparison = comparison.audited(result)
-    results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
-    return in_form(form, RunView(results, title, details=details))
+        return in_form(form, RunView(results, title, details=details))
+    found = document(results)
+    found["cases"][0]["runs"][0]["comparisons"][0] |= {
+        "field_results": [each.to_dict() for each in result.field_results],
+        "containers": [each.to_dict() for each in result.containers],
+    }
+    try:
+        return json.dumps(found, indent=2) + "\n"
+    except TypeError:  # a number larger than doubles
+        return render(found) + "\n"
 
 
 def _text(result: MatchResult, score: Measured, comparison: Comparison, options: Namespace) -> str:

@@ -62,7 +62,7 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
     else:
         if not any(results.comparisons):
             blocks.append([[("nothing was compared", YELLOW)]])
-        blocks += [summary_lines(results.cases, look), list(_unscored(results, look))]
+        blocks += [summary_lines(results.cases, look, by=view.by), list(_unscored(results, look))]
         blocks += _pair_blocks(results, look, verbose)
     for name in view.by:
         blocks += tag_blocks(results, name, look, option="--by")

@@ -48,7 +48,9 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
     return gates_of(options.gates, partial(parse_gate, figures=figures))
 
 
-def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:
+def finish(
+    options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate] = (), *, on: str = ""
+) -> int:
     """Write what a study found, and return the exit code of its gates.
 
     Args:

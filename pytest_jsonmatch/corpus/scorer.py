@@ -218,7 +218,7 @@ _MOST_TAGS: Final = 10_000
 
 @final
 @dataclass(slots=True)
-class _Read:
+class _ReadPair:
     """A pair as JSON values."""
 
     pair: Pair
@@ -274,7 +274,7 @@ class _Scorer:
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    def _taken(self, pair: Pair) -> _Read:
+    def _taken(self, pair: Pair) -> _ReadPair:
         """Return a pair as it is compared, with its cluster."""
         read, plan, task = self._as_json(pair), self._plan, self._task
         if plan.reads_texts:
@@ -289,17 +289,17 @@ class _Scorer:
                     side.pop(name, None)
         return read
 
-    def _as_json(self, pair: Pair) -> _Read:
+    def _as_json(self, pair: Pair) -> _ReadPair:
         """Return a pair as JSON values that may be changed: no caller holds them."""
         actual, expected = pair.actual, pair.expected
         if pair.is_read:
-            return _Read(pair, expected, actual, warnings=pair.warnings)
+            return _ReadPair(pair, expected, actual, warnings=pair.warnings)
         if type(expected) is dict and type(actual) is dict:
             one, other = flat_copy(expected), flat_copy(actual)
             if one is not None and other is not None:
-                return _Read(pair, one, other, warnings=pair.warnings)
+                return _ReadPair(pair, one, other, warnings=pair.warnings)
         expected = read_gold(expected, pair.record_id, pair.where)
-        read = _Read(pair, expected, MISSING, warnings=pair.warnings)
+        read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings)
         try:
             if actual is MISSING:
                 read.error = "there is no answer for it"
@@ -316,7 +316,7 @@ class _Scorer:
 
     # -- adding --------------------------------------------------------------------------------------------
 
-    def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
+    def _add(self, read: _ReadPair, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
         pair = read.pair
         counts = self._made.sums.counts
@@ -356,7 +356,7 @@ class _Scorer:
         self._sums.append(outcome.sums)
         self._keep(read, outcome, figures)
 
-    def _validate(self, read: _Read) -> None:
+    def _validate(self, read: _ReadPair) -> None:
         """Find out whether an answer is valid; missing answers are not counted."""
         if read.pair.actual is MISSING and read.actual is MISSING:
             return
@@ -369,7 +369,7 @@ class _Scorer:
             if read.validity.violations:
                 self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
 
-    def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
+    def _refused(self, read: _ReadPair, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer the metric refuses: it counts as entirely wrong."""
         pair = read.pair
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
@@ -382,7 +382,7 @@ class _Scorer:
             error = outcome
         raise gold_error(pair.record_id, pair.where, error)
 
-    def _keep(self, read: _Read, outcome: Outcome, figures: Figures | None) -> None:
+    def _keep(self, read: _ReadPair, outcome: Outcome, figures: Figures | None) -> None:
         """Keep a record if `keep` says so; one without figures is never among the worst."""
         keep, made = self._task.keep, self._made
         if keep == "worst" and figures is not None:
@@ -395,7 +395,7 @@ class _Scorer:
             made.records.append(self._record(read, outcome, figures, fields=fields))
 
     def _record(
-        self, read: _Read, outcome: Outcome, figures: Figures | None, *, fields: bool
+        self, read: _ReadPair, outcome: Outcome, figures: Figures | None, *, fields: bool
     ) -> RecordResult:
         """Return the record to keep, with its comparison if requested."""
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
@@ -417,7 +417,7 @@ class _Scorer:
             cluster=read.cluster,
         )
 
-    def _processed(self, read: _Read, outcome: Outcome) -> Outcome:
+    def _processed(self, read: _ReadPair, outcome: Outcome) -> Outcome:
         """Return the outcome after all post-processors; one that fails has no effect."""
         pair = read.pair
         outcome = written(self._plan, outcome, read.expected, read.actual)

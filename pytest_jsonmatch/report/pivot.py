@@ -1,4 +1,4 @@
-"""Figures by the parameters of a fixture, or by a tag: which model gets which field right."""
+"""Figures by a tag, or unasked by the parameters of a fixture: which model gets which field right."""
 
 from __future__ import annotations
 
@@ -64,22 +64,16 @@ class Pivot:
     """Whether the same cases count under each parameter; else the columns are not quite comparable."""
 
 
-def pivots(cases: Sequence[Case], fixture: str | None = None) -> tuple[list[Pivot], list[str]]:
-    """Return a pivot for each metric, and the names of all fixtures that have several parameters.
-
-    Args:
-        cases: what was compared.
-        fixture: the fixture; None for the first that has several parameters.
-    """
+def pivots(cases: Sequence[Case]) -> tuple[list[Pivot], list[str]]:
+    """Return a pivot for each metric by the first fixture with several parameters; and all such fixtures."""
     labels: dict[str, dict[str, int]] = {}
     for comparison in comparisons_of(cases):
         for name, (label, place) in comparison.params.items():
             labels.setdefault(name, {}).setdefault(label, place)
     names = [name for name, found in labels.items() if len(found) > 1]
-    if fixture is None:
-        fixture = next(iter(names), None)
-    if fixture not in names:
-        return [], names
+    if not names:
+        return [], []
+    fixture = names[0]
     columns = sorted(labels[fixture], key=lambda label: (labels[fixture][label], label))
     found = []
     for metric, compared in by_metric(cases).items():
@@ -115,29 +109,28 @@ def _mean(row: PivotRow) -> float:
 
 
 def pivot_blocks(
-    cases: Sequence[Case], look: Look, fixture: str | None = None, *, option: str
+    cases: Sequence[Case], look: Look, by: Sequence[str] = (), *, option: str
 ) -> list[list[StyledLine]]:
-    """Return the lines of all pivots, in blocks; none wider than the terminal.
+    """Return the lines of the table by the first fixture with several parameters, in blocks.
+
+    There is none if a table by such a fixture is requested.
 
     Args:
         cases: what was compared.
         look: how the lines may look.
-        fixture: the fixture; None for the first that has several parameters, if there is one.
-        option: the option that chooses a fixture.
+        by: the tags and fixtures of requested tables.
+        option: the option that requests them.
     """
-    found, names = pivots(cases, fixture)
-    if fixture is not None and not found:
-        known = f"; fixtures that do: {', '.join(names)}" if names else ""
-        note = f"{option}={fixture}: no fixture of that name has several parameters here{known}"
-        return [look.folded(note, 2, YELLOW)]
+    found, names = pivots(cases)
+    if not set(names).isdisjoint(by):
+        return []
     blocks: list[list[StyledLine]] = []
     for pivot in found:
         title = f"score by {pivot.fixture}, * is the best"
         if len(found) > 1:
             title += f" ({pivot.metric})"
-        others = [name for name in names if name != pivot.fixture] if fixture is None else []
-        if others:
-            title += f"; {option}={others[0]} for another"
+        if names[1:]:
+            title += f"; {option}={names[1]} for another"
         blocks += pivot_lines(pivot, title, look)
     return blocks
 

@@ -116,8 +116,8 @@ def summary_lines(
     cases: Sequence[Case],
     look: Look,
     *,
-    pivot: str | None = None,
-    pivot_option: str = "--pivot",
+    by: Sequence[str] = (),
+    by_option: str = "--by",
     is_brief: bool | None = None,
 ) -> list[StyledLine]:
     """Return the lines of the summary: tables, or in mode "auto" one line per metric.
@@ -125,9 +125,9 @@ def summary_lines(
     Args:
         cases: the cases, in the order in which they should appear where figures tie.
         look: how the lines may look; none is wider than the terminal, which has at least 20 columns.
-        pivot: the fixture whose parameters are the columns of a further table; None for the first that has
-            several.
-        pivot_option: the option that chooses `pivot`.
+        by: the tags and fixtures of further tables; if no fixture is among them, the parameters of the first
+            that has several are the columns of a table here.
+        by_option: the option that names them.
         is_brief: whether one line per metric is enough if nothing failed; None: if also all fields are 1.
     """
     comparisons = list(comparisons_of(cases))
@@ -154,10 +154,10 @@ def summary_lines(
         below = f"{count(len(summary.below))} of {count(summary.runs, of)} below the threshold:"
         blocks.append(_cases(below, summary.below, look))
         blocks.append(_cases(f"{narrow}:", summary.narrow, look))
-    if pivot is not None or (not is_brief and any(comparison.params for comparison in comparisons)):
+    if not is_brief and any(comparison.params for comparison in comparisons):
         from pytest_jsonmatch.report.pivot import pivot_blocks
 
-        blocks += pivot_blocks(cases, look, pivot, option=pivot_option)
+        blocks += pivot_blocks(cases, look, by, option=by_option)
     if not is_brief and any(comparison.spent for comparison in comparisons):
         from pytest_jsonmatch.report.spent import spent_lines
 

@@ -10,12 +10,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
-Mode: TypeAlias = Literal["live", "cached", "off"]
+Mode: TypeAlias = Literal["live", "cached"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-"""live: ask, and keep verdicts; cached: use only kept verdicts; off: judge nothing."""
-
-Structured: TypeAlias = Literal["json_schema", "json_object", "none"]
-"""How the form of an answer is requested."""
+"""live: ask, and keep verdicts; cached: use only kept verdicts."""
 
 
 def check_setting(name: str, value: object) -> None:
@@ -42,12 +39,12 @@ def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         ConfigurationError: there is no such setting, or it has a value that it cannot have.
 
-    >>> read_settings({"model": "gpt-4.1-mini", "max_calls": "100", "seed": ""})
+    >>> read_settings({"model": "gpt-4.1-mini", "max_calls": "100", "base_url": ""})
     {'model': 'gpt-4.1-mini', 'max_calls': 100}
-    >>> read_settings({"sead": 1})
+    >>> read_settings({"max_call": 1})
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.ConfigurationError: a judge has no setting 'sead'; did you mean 'seed'?
+    pytest_jsonmatch.ConfigurationError: a judge has no setting 'max_call'; did you mean 'max_calls'?
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -65,7 +62,7 @@ def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
     return found
 
 
-class _Rule(NamedTuple):
+class _SettingRule(NamedTuple):
     """The rule for a setting: which values it can have, and how it is read from text."""
 
     holds: Callable[[Any], bool]
@@ -78,26 +75,20 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _integer(least: int) -> _Rule:
-    return _Rule(
+def _integer(least: int) -> _SettingRule:
+    return _SettingRule(
         lambda value: type(value) is int and value >= least, f"it must be an integer, {least} or more", int
     )
 
 
-def _one_of(words: tuple[str, ...]) -> _Rule:
-    named = ", ".join(map(repr, words[:-1]))
-    return _Rule(lambda value: value in words, f"it must be {named} or {words[-1]!r}")
-
-
-_TEXT: Final = _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text")
-_RULES: Final[Mapping[str, _Rule]] = {
-    "model": _TEXT,
-    "base_url": _Rule(
+_RULES: Final[Mapping[str, _SettingRule]] = {
+    "model": _SettingRule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text"),
+    "base_url": _SettingRule(
         lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
         "it must begin with http:// or https://",
     ),
     # A value that breaks this rule may be a key: it is not shown.
-    "api_key_env": _Rule(
+    "api_key_env": _SettingRule(
         lambda value: (
             isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", value) is not None
         ),
@@ -105,22 +96,25 @@ _RULES: Final[Mapping[str, _Rule]] = {
         "itself is never a setting",
         shown=False,
     ),
-    "mode": _one_of(MODES),
-    "cache": _Rule(
+    "mode": _SettingRule(lambda value: value in MODES, "it must be 'live' or 'cached'"),
+    "cache": _SettingRule(
         lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it must be a file's path"
     ),
     "batch_size": _integer(1),
     "concurrency": _integer(1),
-    "timeout": _Rule(lambda value: _is_number(value) and value > 0, "it must be a number above 0", float),
+    "timeout": _SettingRule(
+        lambda value: _is_number(value) and value > 0, "it must be a number above 0", float
+    ),
     "retries": _integer(0),
     "max_calls": _integer(0),
-    "max_tokens": _integer(0),
-    "structured": _one_of(get_args(Structured)),
-    "temperature": _Rule(
+    "structured": _SettingRule(
+        lambda value: isinstance(value, bool),
+        "it must be true or false",
+        lambda text: {"true": True, "false": False}.get(text.lower(), text),
+    ),
+    "temperature": _SettingRule(
         lambda value: value is None or (_is_number(value) and value >= 0),
         "it must be a number, 0 or more, or none",
         lambda text: None if text.lower() == "none" else float(text),
     ),
-    "seed": _integer(0),
-    "instructions": _TEXT,
 }

@@ -72,8 +72,9 @@ class _Test:
     def compared(self) -> list[Comparison]:
         """Return what it compared."""
         from pytest_jsonmatch.results.comparison import Comparison
+        from pytest_jsonmatch.results.plain import from_text
 
-        return [Comparison.from_text(payload) for payload in self.comparisons.values()]
+        return [from_text(Comparison, payload) for payload in self.comparisons.values()]
 
     def take_crash(self, report: pytest.TestReport) -> None:
         """Note where a report says that the test failed; a place in the code is preferred to a mere text."""

@@ -123,7 +123,7 @@ def imported_by(tmp_path, arguments):
 )
 def test_what_is_not_needed_is_not_imported(folder, command, write, line, allowed):
     write(a_json={"a": 1, "b": "x", "c": [1, 2]}, a_jsonl=[{"a": 1, "b": "x", "c": [1, 2]}])
-    write(r_json=command("compare a.json a.json --report json").out)
+    command("evaluate a.jsonl a.jsonl --json r.json")
     modules = imported_by(folder, line.split())
     assert "pytest_jsonmatch.cli.output" in modules
     assert modules.isdisjoint(set(HEAVY) - allowed)
