@@ -17,7 +17,6 @@ from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, keyless, patterns_of
 from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
 from pytest_jsonmatch.engine.result.figures import (
-    approximate_warning,
     errors_of,
     plain_matches,
 )
@@ -229,10 +228,6 @@ class _ReadPair:
     validity: Validity | None = None
     cluster: str = ""
 
-    def all_warnings(self, outcome: Outcome) -> tuple[str, ...]:
-        """Return the warnings from reading it, and the one about an approximate alignment."""
-        return self.warnings if outcome.gap is None else (*self.warnings, approximate_warning(outcome.gap))
-
 
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 
@@ -332,9 +327,8 @@ class _Scorer:
         if read.error is not None:
             self._note(pair, read.error)
         read.warnings = (*read.warnings, *keyless(self._plan.standing, read.expected))
-        counts["approximate"] += outcome.gap is not None
-        if warnings := read.all_warnings(outcome):
-            self._warn(pair, warnings)
+        if read.warnings:
+            self._warn(pair, read.warnings)
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]

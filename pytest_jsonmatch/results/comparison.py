@@ -62,8 +62,6 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """For arrays not compared by position, by schema path: pairs, elements only expected, only actual."""
-    approximate: bool = False
-    """Whether an unordered array was too large to be paired exactly."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
@@ -111,7 +109,6 @@ class Comparison:
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
             arrays=result.array_counts(),
-            approximate=result.alignment == "approximate",
             validity="" if result.validity is None else _VALIDITY[result.validity.valid],
             violations=result.violations,
             **more,

@@ -101,7 +101,6 @@ def test_no_records(write, command):
         ("completeness == 1", 1),
         ("completeness >= 0.66", 0),
         ("batch_errors == 0", 0),
-        ("approximate == 0", 0),
         ("errors == 0", 1),
         ("flip_rate == 0", 1),
         ('cases["r1"].score == 1', 0),
