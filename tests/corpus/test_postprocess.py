@@ -47,10 +47,7 @@ def test_a_container_against_nothing_counts_its_leaves_and_is_never_skipped():
     assert [
         (each.path, each.status, each.expected_leaves, each.actual_leaves)
         for each in result.records[0].field_results
-    ] == [
-        ("v", "omission", 3, 0),
-        ("w", "hallucination", 0, 2),
-    ]
+    ] == [("v", "omission", 3, 0), ("w", "hallucination", 0, 2)]
     assert (result.micro_precision, result.micro_recall) == (0.0, 0.0)
     assert (result.per_field["v"].expected_weight, result.per_field["w"].actual_weight) == (3.0, 2.0)
 

@@ -98,8 +98,7 @@ SCHEMAS = st.builds(
     PARTS,
 )
 THOROUGH = settings(
-    max_examples=100,
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    max_examples=100, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
 )
 
 

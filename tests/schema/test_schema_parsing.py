@@ -563,10 +563,7 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
             {"properties": {"unit price": {"x-eval-compare": {"numeric": {"tolerence": {"rel": 1}}}}}},
             "[\"unit price\"]: comparator 'numeric' has no parameter 'tolerence'; did you mean 'tolerance'?",
         ),
-        (
-            {"x-eval-transform": ["lowecase"]},
-            "$: unknown transform 'lowecase'; did you mean 'lowercase'?",
-        ),
+        ({"x-eval-transform": ["lowecase"]}, "$: unknown transform 'lowecase'; did you mean 'lowercase'?"),
         (
             {"x-eval-compare": "exact", "x-override-evaluator": {"evaluation_type": "exact"}},
             "$: has both x-eval-compare and x-override-evaluator; give one",

@@ -28,10 +28,7 @@ STRING = {"type": "string"}
             {"type": "object", "properties": {"a": STRING, "b": STRING}, "required": ["a"]},
         ),
         ({"anyOf": [STRING, {"type": "null"}]}, {"type": ["string", "null"]}),
-        (
-            {"anyOf": [{"enum": ["a"]}, {"type": "null"}]},
-            {"type": ["string", "null"], "enum": ["a", None]},
-        ),
+        ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, {"type": ["string", "null"], "enum": ["a", None]}),
         ({"allOf": [{"enum": [1, 2, 3]}, {"enum": [3, 2.0]}]}, {"type": "integer", "enum": [2, 3]}),
         ({"const": "x"}, {"type": "string", "enum": ["x"]}),
         (
@@ -118,10 +115,7 @@ def test_resolved(schema: Any, resolved: dict[str, Any]) -> None:
             {
                 "type": "object",
                 "properties": {
-                    "x": {
-                        "type": ["object", "null"],
-                        "properties": {"next": {"$ref": "#/$defs/node1"}},
-                    }
+                    "x": {"type": ["object", "null"], "properties": {"next": {"$ref": "#/$defs/node1"}}}
                 },
                 "$defs": {
                     "node1": {"type": ["object", "null"], "properties": {"next": {"$ref": "#/$defs/node1"}}}

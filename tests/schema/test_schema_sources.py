@@ -14,11 +14,7 @@ from pydantic import BaseModel, Field
 
 import pytest_jsonmatch.schema
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.schema import (
-    parse_eval_schema,
-    resolve_schema_references,
-    validate_gold,
-)
+from pytest_jsonmatch.schema import parse_eval_schema, resolve_schema_references, validate_gold
 
 
 def write(path: Path, schema: object) -> Path:
@@ -159,8 +155,7 @@ def test_alternatives_in_another_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "reads_draft_7"),
-    [({"$schema": "http://json-schema.org/draft-07/schema#"}, True), ({}, False)],
+    ("schema", "reads_draft_7"), [({"$schema": "http://json-schema.org/draft-07/schema#"}, True), ({}, False)]
 )
 def test_alternatives_are_tried_by_the_rules_of_the_dialect(
     schema: dict[str, Any], reads_draft_7: bool
