@@ -129,21 +129,6 @@ def test_a_recursive_schema_keeps_its_references(schema: dict[str, Any], resolve
     assert resolve_schema_references(resolved) == resolved
 
 
-def test_places_that_stay_references_have_names_of_their_own() -> None:
-    loop = {"properties": {"next": {"$ref": "#/$defs/loop"}}}
-    schema = {
-        "properties": {
-            "x": {"$ref": "#/$defs/loop", "x-eval-weight": 2},
-            "y": {"$ref": "#/definitions/loop"},
-        },
-        "$defs": {"loop": loop},
-        "definitions": {"loop": {"properties": {"other": {"$ref": "#/definitions/loop"}}}},
-    }
-    resolved = resolve_schema_references(schema)
-    assert list(resolved["$defs"]) == ["node1", "node2"]
-    assert resolve_schema_references(resolved) == resolved
-
-
 def test_the_result_shares_nothing_with_the_schema() -> None:
     schema = {
         "properties": {"a": {"$ref": "#/$defs/e"}, "b": {"$ref": "#/$defs/e"}},
