@@ -60,15 +60,15 @@ class Plan(PlanBase):
     def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         super().__init__(preset, given, registry)
         self.metric = metric
-        self.target = _target(self.options.target_key)
+        self.target: tuple[Segment, ...] = _target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
-        self.signature = Signature(
+        self.signature: Signature = Signature(
             metric,
             _options_text(PRESETS.get(metric, Options()), self.options, defaults, registry.replaced()),
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
-        self.root = PlanNode(self, None, "$", schema)
+        self.root: PlanNode = PlanNode(self, None, "$", schema)
 
     def renew(self) -> None:
         """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""
