@@ -14,31 +14,38 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.checks import FEW_CASES, named
+from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
-from pytest_jsonmatch.report.figures import change_text, score_text, short_figure
+from pytest_jsonmatch.report.figures import score_text, short_figure
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
-from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
+from pytest_jsonmatch.report.sheetpage import sections_of_page
+from pytest_jsonmatch.report.view import (
+    TITLES_OF,
+    Headfigure,
+    RunView,
+    CaseText,
+    baseline_blocks,
+    commit_text,
+    extent,
+)
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.report.spent import TextTable
+    from pytest_jsonmatch.gate.baseline import Delta
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
 _MAX_MESSAGE: Final = 1000
-_MAX_NAMES: Final = 100
 _MAX_GATES: Final = 3
 _ROOM: Final = 8_000_000
 """The most characters for inputs with raw answers; twice as many for values and documents of the worst
 comparisons. A page must open."""
 _UNJUDGED: Final = "scored"
 
-_UNKNOWN: Final = Source()
+_UNKNOWN: Final = CaseText()
 
 _Key: TypeAlias = "tuple[str, str]"
 """Node id and id of a comparison."""
@@ -80,12 +87,14 @@ def _texts(view: RunView) -> dict[str, Any]:
         "made": versions or f"pytest-jsonmatch {__version__}",
         "on": on,
         "banner": _banner(view),
-        "means_of": view.means_of,
         "confidence": view.confidence,
-        "cards": list(_cards(view)),
+        "scopes": [
+            {"title": scope.title, "cards": [_card(each) for each in scope.figures if _is_shown(view, each)]}
+            for scope in view.scopes
+        ],
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
-        "tables": [_table(table) for table in view.tables],
-        "baseline": None if view.diff is None else _baseline(view, view.diff),
+        "tables": sections_of_page(view.tables),
+        "baseline": _baseline(view),
     }
 
 
@@ -98,11 +107,6 @@ def _banner(view: RunView) -> dict[str, str] | None:
     return {"kind": kind, "word": word, "text": _plain(" · ".join(said))}
 
 
-def _table(table: TextTable) -> TextTable:
-    rows = [(_plain(name, _MAX_ID), *cells) for name, *cells in table.rows]
-    return table._replace(title=_plain(f"{table.title[:1].upper()}{table.title[1:]}"), rows=rows)
-
-
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
     """Return text clipped and printable: nothing in it is hidden, or reorders text."""
     return clip(text, limit)
@@ -112,55 +116,33 @@ def _is_judged(view: RunView) -> bool:
     return view.results.corpus is not None or view.is_judged
 
 
-def _cards(view: RunView) -> Iterator[dict[str, object]]:
-    if not view.results.cases:
-        return
-    change = ""
-    if view.diff is not None and view.diff.is_comparable and view.diff.score is not None:
-        change = f"{change_text(view.diff.score.change)} against the baseline"
-    for each in (*view.figures, *view.micro):
-        title, value, interval = each
-        card: dict[str, object] = {"name": title, "value": score_text(value), "interval": ""}
-        card["before"] = change if title == "score" else ""
-        if interval is not None:
-            low, high = interval.low, interval.high
-            card |= {
-                "interval": " to ".join(each.ends),
-                "how": FEW_CASES if interval.method == "bounded" else "",
-                "method": f"method: {interval.method}, {interval.confidence * 100:g} % confidence",
-                "low": f"{low * 100:.1f}",
-                "width": f"{max(high - low, 0.005) * 100:.1f}",
-                "point": f"{interval.estimate * 98.8:.1f}",
-            }
-        if interval is not None or title != "pass rate" or _is_judged(view):
-            yield card
+def _is_shown(view: RunView, figure: Headfigure) -> bool:
+    return figure.interval is not None or figure.name != "pass rate" or _is_judged(view)
 
 
-def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
-    made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
-    about = f"{f'of {made}, ' if made else ''}{count(len(diff.cases), 'case')} in both"
-    refused = [f"{each.case}: {each.difference}" for each in diff.mismatches]
-    groups = ("scored differently", refused), ("new", diff.new), (gone(diff), diff.vanished)
-    words: list[tuple[str, str, str]] = []
-    if refused:
-        text = f"{count(len(refused), 'case')} scored differently in the baseline: no comparison is made"
-        words.append(("failed", "not comparable", text))
-    elif view.proven is not None:
-        words += ((kind.replace(" ", "-"), kind, text) for kind, text in view.proven.sentences())
-    return {
-        "name": _plain(view.baseline),
-        "about": _plain(about),
-        "words": [{"kind": kind, "word": word, "text": _plain(text)} for kind, word, text in words],
-        "groups": [
-            {
-                "title": f"{count(len(names), 'case')} {title}",
-                "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
-                "more": f"and {count(len(names) - _MAX_NAMES)} more" if len(names) > _MAX_NAMES else "",
-            }
-            for title, names in groups
-            if names
-        ],
+def _card(figure: Headfigure) -> dict[str, str]:
+    card = {
+        "name": figure.name,
+        "value": score_text(figure.value),
+        "interval": figure.ends,
+        "how": figure.how,
     }
+    interval = figure.interval
+    if interval is None:
+        return card
+    return card | {
+        "method": f"method: {interval.method}, {interval.confidence * 100:g} % confidence",
+        "low": f"{interval.low * 100:.1f}",
+        "width": f"{max(interval.high - interval.low, 0.005) * 100:.1f}",
+        "point": f"{interval.estimate * 98.8:.1f}",
+    }
+
+
+def _baseline(view: RunView) -> list[list[tuple[str, Any]]]:
+    """Return what there is to say of the baseline; the lists below show which fields and cases changed."""
+    if view.diff is None:
+        return []
+    return sections_of_page(baseline_blocks(view.diff, view.baseline, view.proven, changes=False))
 
 
 # -- the data that the script draws ------------------------------------------------------------------------
@@ -251,7 +233,7 @@ class _Data:
             found["b"] = short_figure(before)
         return found
 
-    def _source(self, case: Case, run: CaseRun) -> Source:
+    def _source(self, case: Case, run: CaseRun) -> CaseText:
         nodeid = run.comparisons[0].nodeid if run.comparisons else case.id
         return self._view.sources.get(nodeid, _UNKNOWN)
 

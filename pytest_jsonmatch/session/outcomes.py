@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_jsonmatch.corpus.tags import Tags
-    from pytest_jsonmatch.report.view import Source
+    from pytest_jsonmatch.report.view import CaseText
     from pytest_jsonmatch.results.comparison import Case, Comparison
 
 FAILED_BEFORE: Final = "failed before comparing"
@@ -183,12 +183,12 @@ class Outcomes:
         """Return what a report shows of each comparison, by node id and id; empty if none is written."""
         return {key: text for test in self._counted() for key, text in test.details.items()}
 
-    def sources(self) -> dict[str, Source]:
+    def sources(self) -> dict[str, CaseText]:
         """Return, by node id, what a report shows of tests beyond what they compared."""
-        from pytest_jsonmatch.report.view import Source
+        from pytest_jsonmatch.report.view import CaseText
 
         return {
-            test.nodeid: Source(test.place, *(json.loads(test.sources[-1]) if test.sources else ()))
+            test.nodeid: CaseText(test.place, *(json.loads(test.sources[-1]) if test.sources else ()))
             for test in self._counted()
         }
 
