@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pkgutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from importlib import import_module
 
 import pytest
@@ -38,6 +39,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("full"):
                 item.add_marker(pytest.mark.skip(reason="takes long: only with FULL=1"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_files_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what programs leave in the folder for temporary files (locks, Dask's scratch space) inside pytest's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
+        patch.setattr(tempfile, "tempdir", None)
+        yield
 
 
 XDIST = ("-p", "xdist", "-n", "2")

@@ -138,8 +138,8 @@ def add_judge(parser: Parser) -> None:
     add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
     told = "a setting of the model, such as max_calls=200 or base_url=http://localhost:11434/v1; repeatable"
     add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
-    told = "live: ask (the default); cached: use only verdicts from the cache; off: use no judge"
-    add(parser, "--judge-mode", told, choices=("live", "cached", "off"))
+    told = "live: ask (the default); cached: use only verdicts from the cache"
+    add(parser, "--judge-mode", told, choices=("live", "cached"))
 
 
 def add_study_options(parser: Parser) -> None:

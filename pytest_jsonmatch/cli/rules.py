@@ -87,7 +87,7 @@ def judging(options: Namespace) -> Iterator[Bench]:
         CommandError: an option has a value that it cannot have.
     """
     with plugins(options):
-        bench = Bench(None if options.judge_mode == "off" else _judge_of(options), mode=options.judge_mode)
+        bench = Bench(_judge_of(options), mode=options.judge_mode)
         yield bench
     if was_asked(bench):
         sys.stderr.write(f"{usage_text(bench.memory.usage)}\n")

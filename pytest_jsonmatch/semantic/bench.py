@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
@@ -87,14 +87,14 @@ class Memory:
             mode: the mode for a judge that has a method `in_mode`; None: its own.
         """
         asked = self._asked(given, mode)
-        mine: dict[Question, JudgeItem] = {}
+        mine: dict[str, JudgeItem] = {}
         answers: dict[str, Future[Answer]] = {}
         with self._lock:
             for item in items:
                 key = question_of(item)
                 if key not in asked.answers:
                     asked.answers[key] = Future()
-                    mine[key] = item
+                    mine[item.id] = item
                 answers[item.id] = asked.answers[key]
         if mine:
             self._put(asked, mine)
@@ -103,36 +103,32 @@ class Memory:
 
     def _asked(self, given: object, mode: Mode | None) -> _Asked:
         with self._lock:
-            found = self._judges.get(id(given))
-            if found is None:
+            if id(given) not in self._judges:
                 judge = as_judge(given)
                 if mode is not None and callable(in_mode := getattr(judge, "in_mode", None)):
                     judge = in_mode(mode)
-                found = self._judges[id(given)] = _Asked(given, judge, _usage_of(judge))
-                if len(self._judges) > _MOST_JUDGES:
-                    # A fixture may make a judge for each of thousands of tests.
-                    del self._judges[next(iter(self._judges))]
-            return found
+                self._judges[id(given)] = _Asked(given, judge, _usage_of(judge))
+            return self._judges[id(given)]
 
-    def _put(self, asked: _Asked, items: Mapping[Question, JudgeItem]) -> None:
+    def _put(self, asked: _Asked, items: Mapping[str, JudgeItem]) -> None:
         """Ask, and give each answer to all threads that wait for it; only verdicts are kept."""
-        numbered = {str(number): key for number, key in enumerate(items, 1)}
         answers: object = None
         ended: BaseException | None = None
         try:
-            answers = asked.judge.judge([replace(items[key], id=number) for number, key in numbered.items()])
+            answers = asked.judge.judge(list(items.values()))
         except BaseException as error:  # noqa: BLE001 - a user's judge: its failure is that of the items
             if isinstance(error, Exception) and not isinstance(error, ConfigurationError):
                 failure = JudgeError("invalid", f"the judge raised {error_text(error)}")
-                answers = dict.fromkeys(numbered, failure)
+                answers = dict.fromkeys(items, failure)
             else:
                 ended = error
         with self._lock:
             now = _usage_of(asked.judge)
             self.usage += now - asked.counted
             asked.counted = now
-            for number, key in numbered.items():
-                answer, future = _checked(answers, number), asked.answers[key]
+            for name, item in items.items():
+                answer, key = _checked(answers, name), question_of(item)
+                future = asked.answers[key]
                 if isinstance(answer, JudgeError):
                     del asked.answers[key]
                 if ended is None:
@@ -141,10 +137,6 @@ class Memory:
                     future.set_exception(ended)
         if ended is not None:
             raise ended
-
-
-_MOST_JUDGES: Final = 64
-"""At most this many judges are remembered; the oldest is forgotten first."""
 
 
 @final
@@ -191,8 +183,8 @@ class Bench:
         given: a judge, a function of one item, or the name of a registered judge; None for the default.
         default: makes the judge for questions that name none, if `given` is None; it may return None.
         memory: that of the run.
-        mode: "off": no judge is asked. "cached": verdicts come from cache files only. "live": a judge with a
-            cache is asked about the rest, whatever its own mode. None: each judge's own mode.
+        mode: "cached": verdicts come from cache files only. "live": a judge with a cache is asked about the
+            rest, whatever its own mode. None: each judge's own mode.
 
     The judge that a field names takes precedence, then `given`, then what `default` makes, then the
     registered one.
@@ -234,20 +226,14 @@ class Bench:
         Raises:
             ConfigurationError: there is no judge, or none of that name.
         """
-        if self._mode == "off":
-            return self._all(items, "off", "no judge is asked in this run (mode 'off')")
         judge = self.judge(name)
         if self._mode == "cached" and not callable(getattr(judge, "in_mode", None)):
             why = (
                 "this judge keeps no verdicts; wrap it in CachedJudge(judge, FILE), or ask it in mode 'live'"
             )
-            return self._all(items, "cache miss", why)
+            self.memory.note_errors(len(items))
+            return {item.id: JudgeError("cache miss", why) for item in items}
         return self.memory.ask(judge, items, self._mode)
-
-    def _all(self, items: Sequence[JudgeItem], kind: str, why: str) -> dict[str, Answer]:
-        error = JudgeError(kind, why)
-        self.memory.note_errors(len(items))
-        return {item.id: error for item in items}
 
     def judge(self, name: str | None = None) -> object:
         """Return the judge of a name, or the one for questions that name none."""

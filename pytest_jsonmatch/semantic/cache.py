@@ -12,7 +12,6 @@ import os
 import tempfile
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -211,16 +210,10 @@ def key_of(item: JudgeItem) -> Key:
 
 
 def _sorted(value: JsonValue) -> JsonValue:
-    """Return a value with the keys of its objects sorted; one that is nested too deep stays unchanged."""
-    with suppress(RecursionError):
-        return _in_order(value)
-    return value
-
-
-def _in_order(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _in_order(value[key]) for key in sorted(value)}
-    return [_in_order(each) for each in value] if isinstance(value, list) else value
+    """Return a value with the keys of its objects sorted."""
+    if type(value) is dict:
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(element) for element in value] if type(value) is list else value
 
 
 @final

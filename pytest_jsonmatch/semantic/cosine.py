@@ -24,44 +24,40 @@ _NAME: Final = "comparator 'cosine'"
 _STEPS: Final = 10_000.0
 
 
-def _read(params: Params) -> tuple[Vectors, float]:
-    """Return the vectors of the model that the parameters name, and the floor."""
-    check_names(_NAME, params, ["embedding_model", "floor"])
+def _vectors(params: Params) -> Vectors:
+    """Return the vectors of the model that the parameters name."""
+    check_names(_NAME, params, ["embedding_model"])
     model = params.get("embedding_model", DEFAULT_MODEL)
     if not isinstance(model, str) or not model.strip():
         raise ConfigurationError(
             f"{_NAME}: 'embedding_model' must be the name of a model, a folder, module:attribute, or the "
             f"name of a registered encoder, not {model!r}"
         )
-    floor = params.get("floor", 0.0)
-    if isinstance(floor, bool) or not isinstance(floor, (int, float)) or not 0 <= floor < 1:
-        raise ConfigurationError(f"{_NAME}: 'floor' must be a number from 0 to below 1, not {floor!r}")
-    return find_vectors(model), float(floor)
+    return find_vectors(model)
 
 
-def _scores(products: Any, floor: float) -> Any:
+def _scores(products: Any) -> Any:
     """Return the score for a product of vectors, or for each of many."""
     import numpy as np
 
-    scores = np.clip((products / ONE - floor) / (1.0 - floor), 0.0, 1.0)
-    return np.rint(scores * _STEPS) / _STEPS
+    return np.rint(np.clip(products / ONE, 0.0, 1.0) * _STEPS) / _STEPS
 
 
 def _bind(params: Params) -> Scoring:
-    vectors, floor = _read(params)
+    vectors = _vectors(params)
 
     def cosine(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
             return equality_score(expected, actual)
         if expected == actual:
             return 1.0
-        return float(_scores(vectors.product(expected, actual), floor))
+        return float(_scores(vectors.product(expected, actual)))
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
         from pytest_jsonmatch.engine.compare.tables import equality_table
 
         # Equal strings match even if they have no vectors.
-        scores: Matrix = _scores(vectors.products(expected, actual), floor)
+        scores: Matrix = _scores(vectors.products(expected, actual))
         scores[equality_table(expected, actual) == 1.0] = 1.0
         return scores
 

@@ -52,7 +52,7 @@ class Verdict:
 class JudgeError(JsonMatchError):
     """An item has no verdict: `kind` says why in a word or two, the message in a sentence.
 
-    The kinds are budget, cache miss, connection, http, invalid, missing, off, refused, timeout and truncated.
+    The kinds are budget, cache miss, connection, http, invalid, missing, refused, timeout and truncated.
 
     >>> str(JudgeError("budget", "max_calls=10 is used up"))
     'budget: max_calls=10 is used up'

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
-from queue import SimpleQueue
+from importlib.util import find_spec
+from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import (
     Answers,
-    CallableJudge,
     Judge,
     JudgeError,
     JudgeItem,
@@ -23,20 +24,22 @@ from pytest_jsonmatch.semantic.judging import (
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,
+    PROMPT_VERSION,
     Question,
     messages,
     named,
-    prompt_version,
     question,
     read_answer,
 )
-from pytest_jsonmatch.semantic.settings import Structured, check_setting, read_settings
+from pytest_jsonmatch.semantic.settings import check_setting, read_settings
 
 if TYPE_CHECKING:
     import openai
 
 
 _LONGEST_MESSAGE: Final = 300
+_LONGEST_ANSWER: Final = 1_000_000
+"""Bytes of an endpoint's answer; a longer one is not read to its end."""
 _CONNECT_SECONDS: Final = 5.0
 """The time to connect is shorter than the time to answer."""
 _GIVE_UP_AFTER: Final = 3
@@ -47,12 +50,11 @@ _NO_KEY: Final = "no-key"
 """The client insists on a key."""
 _UNANSWERED: Final = frozenset({"connection", "http", "timeout"})
 """The kinds of errors after which there is no answer of the model."""
+_TOO_LARGE: Final = 413
 _HINTS: Final = {
-    400: "if the model does not accept an option, see the settings 'structured', 'temperature' and 'seed'",
-    401: "check the key",
-    402: "check the account's quota",
-    403: "check the key",
-    404: "check the name of the model and the address of the endpoint",
+    400: "; if the model takes no such option, see the settings 'structured' and 'temperature'",
+    401: "; check the key",
+    404: "; check the name of the model and the address of the endpoint",
 }
 
 _Found: TypeAlias = "dict[str, Verdict | JudgeError]"
@@ -78,11 +80,8 @@ class OpenAIJudge:
         retries: how often the client sends a request again after 408, 409, 429, 5xx, a cut connection or a
             timeout.
         max_calls: budget in requests; those that the client sends again count once.
-        max_tokens: budget in tokens, of prompts and answers.
-        structured: how the form of an answer is requested: "json_schema", "json_object" or "none".
+        structured: whether the endpoint is asked to hold answers to a JSON Schema.
         temperature: None for models that accept none.
-        instructions: additional instructions for the model.
-        seed: sent if it is given.
 
     Raises:
         ConfigurationError: a setting has a value that it cannot have. When it is asked: there is no key, or
@@ -105,23 +104,18 @@ class OpenAIJudge:
     timeout: float = 60.0
     retries: int = 2
     max_calls: int | None = None
-    max_tokens: int | None = None
-    structured: Structured = "json_schema"
+    structured: bool = True
     temperature: float | None = 0.0
-    instructions: str | None = None
-    seed: int | None = None
 
     def __post_init__(self, api_key: str | None, client: openai.OpenAI | None) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value is not None or each.default is not None:
-                check_setting(each.name, value)
-        self.prompt = prompt_version(self.instructions)
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if value is not None or setting.default is not None:
+                check_setting(setting.name, value)
+        self.prompt = PROMPT_VERSION
         # A function, so that showing this object does not show the key.
         self._own_key: Callable[[], str | None] = lambda: api_key
         self._made = client
-        self._tokens = 0
-        """Of all requests; estimated for those under way and those that the endpoint does not count."""
         self._slots = BoundedSemaphore(self.concurrency)
         self._lock = Lock()
         self._usage = JudgeUsage()
@@ -160,33 +154,36 @@ class OpenAIJudge:
     def _batches(self, questions: Iterable[Question]) -> Iterable[list[Question]]:
         batch: list[Question] = []
         length = 0
-        for each in questions:
-            if len(batch) == self.batch_size or (batch and length + len(each.text) > MAX_CHARACTERS):
+        for asked in questions:
+            if len(batch) == self.batch_size or (batch and length + len(asked.text) > MAX_CHARACTERS):
                 yield batch
                 batch, length = [], 0
-            batch.append(each)
-            length += len(each.text)
+            batch.append(asked)
+            length += len(asked.text)
         yield batch
 
     def _ask(self, batches: list[list[Question]]) -> _Found:
         """Ask about batches, in as many threads as there may be requests at once."""
         found: _Found = {}
         failed: list[BaseException] = []
-        count = min(self.concurrency, len(batches))
-        waiting: SimpleQueue[list[Question] | None] = SimpleQueue()
-        for each in [*batches, *[None] * count]:  # each thread ends at a None
-            waiting.put(each)
+        waiting: SimpleQueue[list[Question]] = SimpleQueue()
+        for batch in batches:
+            waiting.put(batch)
 
         def work() -> None:
             try:
-                for batch in iter(waiting.get, None):
-                    if not failed:
-                        found.update(self._about(batch))
+                while not failed:
+                    found.update(self._about(waiting.get_nowait()))
+            except Empty:
+                pass
             except BaseException as error:  # noqa: BLE001 - it is raised again, in the thread that waits
                 failed.append(error)
 
         # Daemons: the interpreter does not wait for them when it is interrupted.
-        threads = [Thread(target=work, name="jsonmatch-judge", daemon=True) for _ in range(count)]
+        threads = [
+            Thread(target=work, name="jsonmatch-judge", daemon=True)
+            for _ in range(min(self.concurrency, len(batches)))
+        ]
         try:
             for thread in threads:
                 thread.start()
@@ -205,7 +202,7 @@ class OpenAIJudge:
         found = self._once(batch, attempt=0)
         # A single pair that is refused or too long would fail again.
         again = {"invalid", "missing"} if len(batch) == 1 else {"invalid", "missing", "refused", "truncated"}
-        left = [each for each in batch if _kind(found[each.item.id]) in again]
+        left = [asked for asked in batch if _kind(found[asked.item.id]) in again]
         middle = len(left) // 2 if len(left) == len(batch) else 0
         for part in filter(None, (left[:middle], left[middle:])):
             answers = self._once(part, attempt=1)
@@ -223,73 +220,59 @@ class OpenAIJudge:
             return {each.item.id: error for each in batch}
         return {each.item.id: said[name] for name, each in asked.items()}
 
-    def _answer(self, asked: dict[str, Question], new: int) -> str:
+    def _answer(self, asked: Mapping[str, Question], new: int) -> str:
         """Send one request and return what the model writes; raise a JudgeError if there is nothing."""
-        content = messages(asked, self.instructions)
-        # One token for two bytes overestimates almost any text.
-        size = sum(len(each["content"].encode("utf-8", "replace")) for each in content)
-        estimate = size // 2 + 50 + 60 * len(asked) + 60
         with self._slots:
             if len(failures := self._failures) >= _GIVE_UP_AFTER:
                 why = f"not asked, since the last {len(failures)} requests failed: {failures[-1].message}"
                 raise JudgeError(failures[-1].kind, why)
-            self._reserve(estimate, new)
-            used = estimate  # unless the endpoint says otherwise
+            with self._lock:
+                if self.max_calls is not None and self._usage.calls >= self.max_calls:
+                    raise JudgeError("budget", f"max_calls={self.max_calls} is used up")
+                self._usage += JudgeUsage(calls=1, items=new)
             try:
-                completion = self._client().chat.completions.create(
-                    model=self.model,
-                    messages=content,  # type: ignore[arg-type]
-                    **self._options(),
-                )
-                if (tokens := _tokens(completion)) is not None:
-                    used = sum(tokens)
-                    self._count(prompt_tokens=tokens[0], completion_tokens=tokens[1])
+                body = self._sent(asked)
             except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
-                failure, status = self._failure(error), getattr(error, "status_code", None)
-                if status is not None:
-                    used = 0
-                if failure.kind in _UNANSWERED and status != _TOO_MANY:
+                failure = self._failure(error)
+                if failure.kind in _UNANSWERED and getattr(error, "status_code", None) != _TOO_MANY:
                     self._failures = (*self._failures, failure)
                 raise failure from None
-            finally:
-                with self._lock:
-                    self._tokens += used - estimate
         self._failures = ()
-        return self._content(completion)
+        return self._content(body)
 
-    def _reserve(self, tokens: int, new: int) -> None:
-        """Take a request from the budget; raise a JudgeError if it might exceed a limit."""
-        with self._lock:
-            if self.max_calls is not None and self._usage.calls >= self.max_calls:
-                raise JudgeError("budget", f"max_calls={self.max_calls} is used up")
-            if self.max_tokens is not None and self._tokens + tokens > self.max_tokens:
-                raise JudgeError(
-                    "budget",
-                    f"max_tokens={self.max_tokens} could be exceeded: {self._tokens:,} are used or reserved, "
-                    f"and the next request may take {tokens:,}",
-                )
-            self._tokens += tokens
-            self._usage += JudgeUsage(calls=1, items=new)
-
-    def _options(self) -> dict[str, Any]:
-        """Return the options of a request, besides the model and the messages."""
-        options = {"temperature": self.temperature, "seed": self.seed}
-        found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-        if self.structured == "json_object":
-            found["response_format"] = {"type": "json_object"}
-        if self.structured == "json_schema":
+    def _sent(self, asked: Mapping[str, Question]) -> bytes:
+        """Send one request and return the endpoint's answer."""
+        options: dict[str, Any] = {} if self.temperature is None else {"temperature": self.temperature}
+        if self.structured:
             schema = {"name": "verdicts", "strict": True, "schema": ANSWER_SCHEMA}
-            found["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return found
+            options["response_format"] = {"type": "json_schema", "json_schema": schema}
+        create = self._client().chat.completions.with_streaming_response.create
+        asked_for: Any = messages(asked)
+        with create(model=self.model, messages=asked_for, **options) as response:
+            body = b""
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > _LONGEST_ANSWER:
+                    raise JudgeError("invalid", f"the answer of {self._where()} is longer than 1 MB")
+        return body
 
-    def _content(self, completion: Any) -> str:
-        """Return the text of a chat completion; raise a JudgeError if there is none."""
+    def _content(self, body: bytes) -> str:
+        """Return the model's text in a chat completion; raise a JudgeError if there is none."""
         try:
-            choice = completion.choices[0]
-            content, refusal, finish = choice.message.content, choice.message.refusal, choice.finish_reason
-        except (AttributeError, LookupError, TypeError):  # the client does not check what it receives
-            shown = self._clean(str(completion))
+            completion = json.loads(body)
+            choice = completion["choices"][0]
+            content, refusal = choice["message"].get("content"), choice["message"].get("refusal")
+            finish = choice.get("finish_reason")
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
+            shown = self._clean(body.decode("utf-8", "replace"))
             raise JudgeError("invalid", f"the endpoint's answer is not a chat completion: {shown}") from None
+        usage = completion.get("usage")
+        names = ("prompt_tokens", "completion_tokens")
+        tokens: dict[str, Any] = {}
+        if isinstance(usage, dict):
+            tokens = {name: usage.get(name) for name in names}
+        if tokens and all(type(number) is int and number >= 0 for number in tokens.values()):
+            self._count(**tokens)
         if refusal:
             raise JudgeError("refused", f"the model refuses to answer: {self._clean(str(refusal))}")
         if finish == "content_filter":
@@ -301,23 +284,23 @@ class OpenAIJudge:
         return content
 
     def _failure(self, error: Exception) -> JudgeError:
-        """Return the JudgeError for an exception of the client."""
-        import openai as library
-
-        if isinstance(error, library.APITimeoutError):
+        """Return the JudgeError for an exception of the client, or of the HTTP library that it uses."""
+        if isinstance(error, JudgeError):
+            return error
+        if "Timeout" in type(error).__name__:
             hint = "see the settings 'timeout' and 'retries'"
             return JudgeError("timeout", f"no answer from {self._where()} in time; {hint}")
-        if isinstance(error, library.APIConnectionError):
+        status, code = getattr(error, "status_code", None), getattr(error, "code", None)
+        if status is None:
             because = str(error.__cause__ or error) or type(error).__name__
             return JudgeError("connection", f"{self._where()}: {self._clean(because)}")
-        if not isinstance(error, library.APIStatusError):
-            return JudgeError("invalid", self._clean(error_text(error)))
-        said = self._clean(_said(error))
-        if error.code == "content_filter":
-            return JudgeError("refused", f"the endpoint's content filter stopped the request: {said}")
-        kind = "truncated" if error.code == "context_length_exceeded" or error.status_code == 413 else "http"
-        hint = f"; {_HINTS[error.status_code]}" if kind == "http" and error.status_code in _HINTS else ""
-        return JudgeError(kind, f"{self._where()} answers {error.status_code}: {said}{hint}")
+        body = getattr(error, "body", None)
+        said = body.get("message") if isinstance(body, dict) else None
+        told = self._clean(str(said or error).strip())
+        if code == "content_filter":
+            return JudgeError("refused", f"the endpoint's content filter stopped the request: {told}")
+        kind = "truncated" if code == "context_length_exceeded" or status == _TOO_LARGE else "http"
+        return JudgeError(kind, f"{self._where()} answers {status}: {told}{_HINTS.get(status, '')}")
 
     def _where(self) -> str:
         return self._client().base_url.netloc.decode()
@@ -339,14 +322,12 @@ class OpenAIJudge:
             return self._made
 
     def _new_client(self) -> openai.OpenAI:
-        try:
-            import openai as library
-        except ModuleNotFoundError as error:
-            if error.name != "openai":
-                raise
+        if find_spec("openai") is None:
             raise ConfigurationError(
                 "a language model as judge needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
-            ) from None
+            )
+        import openai as library
+
         timeout = library.Timeout(self.timeout, connect=min(_CONNECT_SECONDS, self.timeout))
         try:
             # No variable here has the key: pytest --showlocals would show it if the client can't be made.
@@ -361,11 +342,9 @@ class OpenAIJudge:
     def _key(self) -> str:
         if (own := self._own_key()) is not None:
             return own
-        name = self.api_key_env
-        if name is None:
-            if self.base_url is not None:
-                return _NO_KEY
-            name = "OPENAI_API_KEY"
+        if self.api_key_env is None and self.base_url is not None:
+            return _NO_KEY
+        name = self.api_key_env or "OPENAI_API_KEY"
         if key := os.environ.get(name, "").strip():
             return key
         raise ConfigurationError(
@@ -380,21 +359,6 @@ class OpenAIJudge:
 
 def _kind(answer: Verdict | JudgeError) -> str | None:
     return answer.kind if isinstance(answer, JudgeError) else None
-
-
-def _tokens(completion: Any) -> tuple[int, int] | None:
-    """Return the tokens of a prompt and its answer as the endpoint counts them; None without a count."""
-    usage = getattr(completion, "usage", None)
-    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-    if all(type(count) is int and count >= 0 for count in counts):
-        return counts[0], counts[1]  # type: ignore[return-value]
-    return None
-
-
-def _said(error: openai.APIStatusError) -> str:
-    """Return an endpoint's own error message, without what the client adds to it."""
-    said = error.body.get("message") if isinstance(error.body, dict) else None
-    return (said if isinstance(said, str) else error.message).strip() or "it does not say why"
 
 
 def make_judge(given: Mapping[str, object]) -> Judge:
@@ -415,8 +379,6 @@ def make_judge(given: Mapping[str, object]) -> Judge:
     settings = read_settings(given)
     model, mode = settings.pop("model", None), settings.pop("mode", "live")
     cache = settings.pop("cache", None)
-    if mode == "off":
-        return CallableJudge(lambda _: JudgeError("off", "no judge is asked (mode 'off')"))
     if mode == "cached" and cache is None:
         raise ConfigurationError("the mode 'cached' needs a cache: name the file of verdicts")
     if model is None:

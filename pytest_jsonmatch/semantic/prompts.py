@@ -135,40 +135,18 @@ def named(questions: Sequence[Question], attempt: int = 0) -> dict[str, Question
     >>> named([one]).keys() & named([one, other]).keys()
     set()
     """
-    whole = _digest(repr((attempt, [each.text for each in questions])))
-    ids: dict[str, Question] = {}
-    for at, each in enumerate(questions):
-        digest = _digest(f"{whole} {at}")
-        length = 8
-        while digest[:length] in ids:
-            length += 1
-        ids[digest[:length]] = each
-    return ids
+    whole = repr((attempt, [asked.text for asked in questions])).encode("utf-8", "backslashreplace")
+    digest = hashlib.sha256(whole).hexdigest()[:8]
+    return {f"{digest}-{number}": asked for number, asked in enumerate(questions, 1)}
 
 
-def messages(asked: dict[str, Question], instructions: str | None = None) -> list[dict[str, str]]:
+def messages(asked: Mapping[str, Question]) -> list[dict[str, str]]:
     """Return the messages of a request: the instructions, and the pairs as one JSON object."""
-    system = INSTRUCTIONS if instructions is None else f"{INSTRUCTIONS}\n\nIn this project: {instructions}"
     pairs = ",\n".join(f'{{"id": "{name}", {each.text}}}' for name, each in asked.items())
     return [
-        {"role": "system", "content": system},
+        {"role": "system", "content": INSTRUCTIONS},
         {"role": "user", "content": f'{{"pairs": [\n{pairs}\n]}}'},
     ]
-
-
-def prompt_version(instructions: str | None) -> str:
-    """Return the version of the prompt, with a hash of the user's own instructions.
-
-    >>> prompt_version(None), prompt_version("British and American spelling are the same.")
-    ('1', '1+1701c9ba')
-    """
-    if instructions is None:
-        return PROMPT_VERSION
-    return f"{PROMPT_VERSION}+{_digest(instructions)[:8]}"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 # -- the answer ------------------------------------------------------------------------------------------

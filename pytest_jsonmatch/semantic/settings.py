@@ -10,12 +10,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
-Mode: TypeAlias = Literal["live", "cached", "off"]
+Mode: TypeAlias = Literal["live", "cached"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-"""live: ask, and keep verdicts; cached: use only kept verdicts; off: judge nothing."""
-
-Structured: TypeAlias = Literal["json_schema", "json_object", "none"]
-"""How the form of an answer is requested."""
+"""live: ask, and keep verdicts; cached: use only kept verdicts."""
 
 
 def check_setting(name: str, value: object) -> None:
@@ -42,12 +39,12 @@ def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         ConfigurationError: there is no such setting, or it has a value that it cannot have.
 
-    >>> read_settings({"model": "gpt-4.1-mini", "max_calls": "100", "seed": ""})
+    >>> read_settings({"model": "gpt-4.1-mini", "max_calls": "100", "base_url": ""})
     {'model': 'gpt-4.1-mini', 'max_calls': 100}
-    >>> read_settings({"sead": 1})
+    >>> read_settings({"max_call": 1})
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.ConfigurationError: a judge has no setting 'sead'; did you mean 'seed'?
+    pytest_jsonmatch.ConfigurationError: a judge has no setting 'max_call'; did you mean 'max_calls'?
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -84,14 +81,8 @@ def _integer(least: int) -> _Rule:
     )
 
 
-def _one_of(words: tuple[str, ...]) -> _Rule:
-    named = ", ".join(map(repr, words[:-1]))
-    return _Rule(lambda value: value in words, f"it must be {named} or {words[-1]!r}")
-
-
-_TEXT: Final = _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text")
 _RULES: Final[Mapping[str, _Rule]] = {
-    "model": _TEXT,
+    "model": _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text"),
     "base_url": _Rule(
         lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
         "it must begin with http:// or https://",
@@ -105,7 +96,7 @@ _RULES: Final[Mapping[str, _Rule]] = {
         "itself is never a setting",
         shown=False,
     ),
-    "mode": _one_of(MODES),
+    "mode": _Rule(lambda value: value in MODES, "it must be 'live' or 'cached'"),
     "cache": _Rule(
         lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it must be a file's path"
     ),
@@ -114,13 +105,14 @@ _RULES: Final[Mapping[str, _Rule]] = {
     "timeout": _Rule(lambda value: _is_number(value) and value > 0, "it must be a number above 0", float),
     "retries": _integer(0),
     "max_calls": _integer(0),
-    "max_tokens": _integer(0),
-    "structured": _one_of(get_args(Structured)),
+    "structured": _Rule(
+        lambda value: isinstance(value, bool),
+        "it must be true or false",
+        lambda text: {"true": True, "false": False}.get(text.lower(), text),
+    ),
     "temperature": _Rule(
         lambda value: value is None or (_is_number(value) and value >= 0),
         "it must be a number, 0 or more, or none",
         lambda text: None if text.lower() == "none" else float(text),
     ),
-    "seed": _integer(0),
-    "instructions": _TEXT,
 }

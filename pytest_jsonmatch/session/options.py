@@ -21,7 +21,7 @@ _CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 """The variables by which pytest itself detects continuous integration, if set and not empty."""
 _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
-_JUDGE_MODES: Final = ("live", "cached", "off")
+_JUDGE_MODES: Final = ("live", "cached")
 
 
 # -- reading values of the configuration file: each reader raises a ValueError for a wrong value -----------
@@ -253,8 +253,8 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),
     "judge-mode": {
         "choices": _JUDGE_MODES,
-        "help": "how the comparator semantic gets verdicts: live (from the judge, the default), cached (from "
-        "the cache file only) or off (not at all: each question is an error)",
+        "help": "how the comparator semantic gets verdicts: live (from the judge, the default) or cached "
+        "(from the cache file only)",
     },
     "record": _given_once("FILE", "save the answer of every golden case to a JSON Lines file"),
     "replay": _given_once("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
@@ -313,7 +313,7 @@ class Settings(NamedTuple):
     stop_when_decided: bool
     judge: tuple[tuple[str, str], ...]
     """The settings of the judge, as they are written."""
-    judge_mode: Literal["live", "cached", "off"] | None
+    judge_mode: Literal["live", "cached"] | None
     """None if not given: a judge then keeps the mode that it was made with."""
 
     @property

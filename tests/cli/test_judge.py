@@ -545,7 +545,7 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
         ),
         ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
         (
-            "--judge-from judges:judge --judge-set seed=1",
+            "--judge-from judges:judge --judge-set batch_size=1",
             "--judge-set is for --judge-model; a judge of your own has its own settings",
         ),
         (

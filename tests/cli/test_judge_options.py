@@ -83,12 +83,6 @@ def test_a_failed_judge_is_no_success(plugin, command):
     assert corpus.out.splitlines()[0] == "leaf_f1, 3 records: mean score –, 3 batch errors"
 
 
-def test_off_asks_nobody(plugin, command):
-    plugin()
-    ran = command(f"compare a.json b.json {JUDGED} --judge-mode off")
-    assert (ran.code, ran.err) == (1, "judge: 0 calls, 2 errors\n")
-
-
 def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     plugin()
     verdict = {"expected": "Paris", "actual": "PARIS", "equivalent": True, "model": "m", "prompt": "1"}

@@ -72,30 +72,26 @@ class Plane:
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "floor", "score"),
+    ("expected", "actual", "score"),
     [
-        ("1 0", "5 0", 0, 1.0),
-        ("1 0", "3 4", 0, 0.6),
-        ("1 0", "0 1", 0, 0.0),
-        ("1 0", "-1 0", 0, 0.0),
-        ("1 0", "1 1", 0, 0.7071),
-        ("1 0", "3 4", 0.5, 0.2),
-        ("1 0", "3 4", 0.6, 0.0),
-        ("1 0", "3 4", 0.9, 0.0),
-        ("1 0", "5 0", 0.9, 1.0),
-        ("0 0", "1 0", 0, 0.0),
-        ("0 0", "0  0", 0, 0.0),
-        ("0 0", "0 0", 0, 1.0),
-        ("1e300 0", "1e300 1e300", 0, 0.7071),
-        ("1e-300 0", "1e-300 1e-300", 0, 0.7071),
+        ("1 0", "5 0", 1.0),
+        ("1 0", "3 4", 0.6),
+        ("1 0", "0 1", 0.0),
+        ("1 0", "-1 0", 0.0),
+        ("1 0", "1 1", 0.7071),
+        ("0 0", "1 0", 0.0),
+        ("0 0", "0  0", 0.0),
+        ("0 0", "0 0", 1.0),
+        ("1e300 0", "1e300 1e300", 0.7071),
+        ("1e-300 0", "1e-300 1e-300", 0.7071),
     ],
 )
-def test_the_score_is_the_cosine_above_the_floor(expected, actual, floor, score):
+def test_the_score_is_the_cosine(expected, actual, score):
     with session_registry() as registry:
         registry.encoder("trigrams", Plane())
-        assert scored(actual, expected, floor=floor) == score
+        assert scored(actual, expected) == score
         compare = active_registry().find_comparator("cosine")
-        params = {"embedding_model": "trigrams", "floor": floor}
+        params = {"embedding_model": "trigrams"}
         assert compare.bind(params).table([expected], [actual]).tolist() == [[score]]
 
 
@@ -143,13 +139,11 @@ TEXTS = st.lists(
 )
 
 
-@given(expected=TEXTS, actual=TEXTS, floor=st.sampled_from([0, 0.25, 0.5]), slots=st.sampled_from([3, 64]))
-def test_the_table_is_the_plain_function_to_the_last_bit(expected, actual, floor, slots):
+@given(expected=TEXTS, actual=TEXTS, slots=st.sampled_from([3, 64]))
+def test_the_table_is_the_plain_function_to_the_last_bit(expected, actual, slots):
     with session_registry() as registry:
         registry.encoder("trigrams", Trigrams(slots))
-        cosine = (
-            active_registry().find_comparator("cosine").bind({"embedding_model": "trigrams", "floor": floor})
-        )
+        cosine = active_registry().find_comparator("cosine").bind({"embedding_model": "trigrams"})
         plain = [[cosine.score(one, other) for other in actual] for one in expected]
         assert cosine.table(expected, actual).tolist() == plain
 
@@ -416,9 +410,6 @@ def scored_by(model, **params):
                 "or the name of a registered encoder, not ''"
             ),
         ),
-        ({"floor": 1}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not 1"),
-        ({"floor": True}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not True"),
-        ({"floor": "0.5"}, "comparator 'cosine': 'floor' must be a number from 0 to below 1, not '0.5'"),
         ({"embedding_model": "./nowhere"}, "comparator 'cosine': there is no folder './nowhere'"),
     ],
 )

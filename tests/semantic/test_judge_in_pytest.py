@@ -303,13 +303,6 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint, workers):
     assert asked == (2 if workers else 1)
 
 
-def test_off_asks_nobody_and_fails_what_has_a_question(suite):
-    suite.makeconftest(JUDGE)
-    outcome = suite.runpytest("--jsonmatch-judge-mode=off", "-k", "imported or works")
-    outcome.assert_outcomes(failed=2, deselected=3)
-    outcome.stdout.fnmatch_lines(["*off: no judge is asked*", "judge: 0 calls, 2 errors"])
-
-
 def test_a_judge_of_one_s_own_is_not_asked_in_the_mode_cached(suite):
     suite.makeconftest(JUDGE)
     outcome = suite.runpytest("--jsonmatch-judge-mode=cached", "-k", "imported")
@@ -354,7 +347,6 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
     [
         ([], "judge: 0 calls, 1 error"),
         (["--jsonmatch-judge-mode=live"], "judge: 1 call, 1 item"),
-        (["--jsonmatch-judge-mode=off"], "judge: 0 calls, 1 error"),
     ],
 )
 def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, option, said):
@@ -373,7 +365,7 @@ def test_the_option_goes_before_the_mode_that_a_judge_was_made_in(pytester, opti
 
 
 def test_the_mode_can_stand_in_the_configuration_file(pytester):
-    pytester.makeini("[pytest]\njsonmatch_judge =\n    mode = off\n")
+    pytester.makeini("[pytest]\njsonmatch_judge =\n    model = m\n    cache = v.jsonl\n    mode = cached\n")
     pytester.makefile(".golden.yaml", cases=CASES)
     pytester.runpytest().stdout.fnmatch_lines(["judge: 0 calls, 1 error"])
 

@@ -32,10 +32,7 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
             {"base_url": "localhost:11434/v1"},
             "base_url is 'localhost:11434/v1'; it must begin with http:// or https://",
         ),
-        (
-            {"structured": "auto"},
-            "structured is 'auto'; it must be 'json_schema', 'json_object' or 'none'",
-        ),
+        ({"structured": "auto"}, "structured is 'auto'; it must be true or false"),
         ({"temperature": -1}, "temperature is -1; it must be a number, 0 or more, or none"),
         ({"batch_size": 0}, "batch_size is 0; it must be an integer, 1 or more"),
         ({"batch_size": True}, "batch_size is True; it must be an integer, 1 or more"),
@@ -61,9 +58,17 @@ def test_settings_of_texts():
             "temperature": "none",
             "cache": "verdicts.jsonl",
             "base_url": "",
-            "seed": None,
+            "concurrency": None,
+            "structured": "False",
         }
-    ) == {"model": "gpt", "max_calls": 10, "timeout": 2.5, "temperature": None, "cache": "verdicts.jsonl"}
+    ) == {
+        "model": "gpt",
+        "max_calls": 10,
+        "timeout": 2.5,
+        "temperature": None,
+        "structured": False,
+        "cache": "verdicts.jsonl",
+    }
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_settings_of_texts():
     [
         ("max_calls", "1.5", "max_calls is '1.5'; it must be an integer, 0 or more"),
         ("timeout", "soon", "timeout is 'soon'; it must be a number above 0"),
-        ("mode", "offline", "mode is 'offline'; it must be 'live', 'cached' or 'off'"),
+        ("mode", "offline", "mode is 'offline'; it must be 'live' or 'cached'"),
         ("cache", 3, "cache is 3; it must be a file's path"),
         ("batch_size", 0, "batch_size is 0; it must be an integer, 1 or more"),
         ("timeout", "nan", "timeout is nan; it must be a number above 0"),
@@ -102,14 +107,6 @@ def test_every_argument_but_the_key_and_the_client_is_a_setting():
 def test_the_judge_of_settings(given, shown):
     judge = make_judge(given)
     assert (repr(judge), type(judge) in {OpenAIJudge, CachedJudge}) == (shown, True)
-
-
-@pytest.mark.parametrize("given", [{"model": "m", "cache": "v"}, {}])
-def test_off_judges_nothing_and_reads_nothing(given, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "v").write_text("no verdict", encoding="utf-8")
-    answers = make_judge({**given, "mode": "off"}).judge([NYC])
-    assert str(answers["1"]) == "off: no judge is asked (mode 'off')"
 
 
 @pytest.mark.parametrize(

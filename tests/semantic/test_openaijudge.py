@@ -11,7 +11,6 @@ import threading
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic import openaijudge
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
 
@@ -53,14 +52,13 @@ def kinds(answers):
 
 def test_a_request_as_the_endpoint_receives_it(endpoint, judge):
     item = JudgeItem("1", "city", "New York", "NYC", "City: where they live", "abbreviations are the same")
-    judge(seed=7).judge([item])
+    judge().judge([item])
     (request,) = endpoint.requests
     (pair,) = request.pairs
-    assert (request.path, request.body["model"], request.body["temperature"], request.body["seed"]) == (
+    assert (request.path, request.body["model"], request.body["temperature"]) == (
         "/v1/chat/completions",
         "loopback",
         0,
-        7,
     )
     assert {key: value for key, value in pair.items() if key != "id"} == {
         "field": "city",
@@ -280,9 +278,7 @@ def test_filters_and_lengths_have_names(endpoint, judge, acts, act, kind):
 # Endpoints that take less of the protocol.
 
 
-@pytest.mark.parametrize(
-    ("structured", "form"), [("json_schema", "json_schema"), ("json_object", "json_object"), ("none", None)]
-)
+@pytest.mark.parametrize(("structured", "form"), [(True, "json_schema"), (False, None)])
 def test_the_form_of_an_answer_is_asked_for_as_it_is_set(endpoint, judge, structured, form):
     assert judge(structured=structured).judge(items(3)) == right(3)
     assert [request.form for request in endpoint.requests] == [form]
@@ -302,8 +298,8 @@ def test_an_option_that_is_refused_is_an_error_that_names_the_settings(endpoint,
     assert (answer.kind, answer.message, len(endpoint.requests)) == (
         "http",
         (
-            f"{endpoint.url[7:-3]} answers 400: {name!r} of this kind is not supported; if the model does not "
-            "accept an option, see the settings 'structured', 'temperature' and 'seed'"
+            f"{endpoint.url[7:-3]} answers 400: {name!r} of this kind is not supported; if the model "
+            "takes no such option, see the settings 'structured' and 'temperature'"
         ),
         1,
     )
@@ -323,9 +319,8 @@ def test_a_failure_that_may_pass_is_tried_again(endpoint, judge, acts):
     ("act", "message"),
     [
         (lambda acts: acts.status(429, "slow down", headers=SOON), "http: HOST answers 429: slow down"),
-        (lambda acts: acts.status(500, "", headers=SOON), "http: HOST answers 500: it does not say why"),
+        (lambda acts: acts.status(500, "", headers=SOON), "http: HOST answers 500: Error code: 500"),
         (lambda acts: acts.cut(), "connection: HOST: Server disconnected"),
-        (lambda acts: acts.cut("body"), "connection: HOST: peer closed connection"),
     ],
 )
 def test_a_failure_that_does_not_pass(endpoint, judge, acts, act, message):
@@ -335,6 +330,17 @@ def test_a_failure_that_does_not_pass(endpoint, judge, acts, act, message):
     start = message.replace("HOST", endpoint.url[7:-3])
     assert (str(answer)[: len(start)], len(endpoint.requests)) == (start, 2)
     assert one.usage == JudgeUsage(calls=1, items=1, errors=1)
+
+
+def test_an_answer_that_is_cut_or_endless(endpoint, judge, acts):
+    endpoint.script = [acts.cut("body"), *[acts.raw(b" " * 1_000_001)] * 2]
+    one = judge(batch_size=1, concurrency=1)
+    cut, endless = map(str, one.judge(items(2)).values())
+    host = endpoint.url[7:-3]
+    assert (cut[:50], endless) == (
+        f"connection: {host}: peer closed connection"[:50],
+        f"invalid: the answer of {host} is longer than 1 MB",
+    )
 
 
 def test_an_endpoint_that_says_nothing(endpoint, judge, acts):
@@ -366,8 +372,6 @@ def test_an_endpoint_that_is_not_there_is_not_waited_for_as_long_as_one_that_thi
     ("code", "message"),
     [
         (401, "401: no; check the key"),
-        (402, "402: no; check the account's quota"),
-        (403, "403: no; check the key"),
         (404, "404: no; check the name of the model and the address of the endpoint"),
     ],
 )
@@ -476,31 +480,6 @@ def test_the_second_question_is_within_the_budget_and_the_first_error_stands(end
     assert (len(endpoint.requests), kinds(answers)) == (2, ["invalid"] * 4)
 
 
-def test_max_tokens(endpoint, judge):
-    endpoint.usage = {"prompt_tokens": 900, "completion_tokens": 100}
-    one = judge(batch_size=1, max_tokens=5000, concurrency=4)
-    answers = one.judge(items(20))
-    used = one.usage.prompt_tokens + one.usage.completion_tokens
-    errors = {str(answer)[:37] for answer in answers.values() if isinstance(answer, JudgeError)}
-    assert (used <= 5000, len(endpoint.requests) > 2, errors) == (
-        True,
-        True,
-        {"budget: max_tokens=5000 could be exce"},
-    )
-
-
-def test_a_request_that_is_refused_costs_no_tokens(endpoint, judge, acts):
-    endpoint.script = [acts.status(429)] * 5
-    one = judge(batch_size=1, max_tokens=2000, concurrency=1)
-    assert kinds(one.judge(items(6))) == [*["http"] * 5, "verdict"]
-
-
-def test_what_the_endpoint_does_not_count_is_estimated(endpoint, judge):
-    endpoint.usage = None
-    found = kinds(judge(batch_size=1, max_tokens=3000, concurrency=1).judge(items(9)))
-    assert (found[0], found[-1]) == ("verdict", "budget")
-
-
 def test_no_budget_no_request(endpoint, judge):
     assert (kinds(judge(max_calls=0).judge(items(3))), endpoint.requests) == (["budget"] * 3, [])
 
@@ -523,15 +502,6 @@ def test_as_many_at_once_as_allowed(endpoint, judge):
     endpoint.gate = threading.Barrier(3)
     one.judge(items(6))
     assert (endpoint.most_at_once, endpoint.gate.broken) == (3, False)
-
-
-def test_a_judge_that_fails_in_itself_says_so(judge, monkeypatch):
-    def fails(text, ids):
-        raise RuntimeError("a mistake of ours")
-
-    monkeypatch.setattr(openaijudge, "read_answer", fails)
-    with pytest.raises(RuntimeError, match="a mistake of ours"):
-        judge().judge(items(2))
 
 
 def test_an_interrupt_is_not_kept_waiting(endpoint, acts, tmp_path):

@@ -82,19 +82,12 @@ def test_paraphrases_rank_above_unrelated_pairs():
     assert (min(near) > 0.5, max(far) < 0.25) == (True, True)
 
 
-def test_a_floor_keeps_the_order_and_the_ends():
-    near, far = scored("New York", "NYC", floor=0.3), scored("New York", "banana bread", floor=0.3)
-    assert (near < scored("New York", "NYC"), far, scored("car", "car", floor=0.3)) == (True, 0.0, 1.0)
-
-
 def test_the_table_is_the_plain_function_to_the_last_bit():
     comparator = active_registry().find_comparator("cosine")
     texts = [*SENTENCES, "", " ", "\ud800", "ü", "a " * 2_000]
-    for floor in (0, 0.3):
-        params = {"embedding_model": MODEL, "floor": floor}
-        cosine = comparator.bind(params)
-        plain = [[cosine.score(one, other) for other in texts[::-1]] for one in texts]
-        assert cosine.table(texts, texts[::-1]).tolist() == plain
+    cosine = comparator.bind({"embedding_model": MODEL})
+    plain = [[cosine.score(one, other) for other in texts[::-1]] for one in texts]
+    assert cosine.table(texts, texts[::-1]).tolist() == plain
 
 
 def test_what_is_encoded_together_moves_a_score_by_no_more_than_its_last_digit():

@@ -311,21 +311,6 @@ def test_what_ended_without_a_verdict_is_asked_again_when_it_comes_again():
     assert (list(map(type, found)), len(judge.items)) == ([JudgeError, Verdict, Verdict], 2)
 
 
-def test_values_nested_deeper_than_python_s_encoder_goes_are_told_apart():
-    def nested(value):
-        for _ in range(20_000):
-            value = [value]
-        return value
-
-    judge = CallableJudge(lambda item: len(asked) == 1)
-    asked, bench = [], Bench(judge)
-    for number in (1, 2, 1):
-        asked.append(number)
-        (answer,) = bench.ask(None, [JudgeItem("1", "a", nested(number), "x")]).values()
-        asked[-1] = answer.equivalent
-    assert (asked, judge.usage.items) == ([True, False, True], 2)
-
-
 def test_other_criteria_and_types_are_other_questions():
     judge = Asked(lambda item: True)
     memory = Memory()
@@ -365,13 +350,6 @@ def test_of_thousands_of_judges_usage_is_kept_and_looked_at_once():
     assert [looks(number) for number in (100, 1000)] == [
         (JudgeUsage(calls=number, items=number), 2 * number) for number in (100, 1000)
     ]
-
-
-def test_a_judge_that_was_forgotten_and_comes_again_is_counted_once():
-    memory, judges = Memory(), [CallableJudge(lambda item: True) for _ in range(100)]
-    for judge in judges * 2:
-        memory.ask(judge, [JudgeItem("1", "a", "x", "y")])
-    assert memory.usage == JudgeUsage(calls=200, items=200)
 
 
 # -- other processes ---------------------------------------------------------------------------------------
