@@ -10,7 +10,7 @@ import pytest
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options
-from pytest_jsonmatch.session.recorder import parameters, tags_of_marks
+from pytest_jsonmatch.session.recorder import tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
@@ -146,8 +146,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     recorder.restart()
     recorder.tags = tags_of_marks(item)
-    if session.settings.pivot in getattr(getattr(item, "callspec", None), "params", ()):
-        recorder.params = parameters(item)
+    recorder.take_parameters(session.settings.by)
     if _COLLECTOR in sys.modules:  # else there are no golden cases
         from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, turn_of
 
@@ -157,7 +156,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input
             recorder.tags = {**recorder.tags, **case.known_tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
-            recorder.params = parameters(item)
+            recorder.take_parameters()
             item.parent.check_configuration(item)
             item.parent.replay(item, recorder.nodeid)
 

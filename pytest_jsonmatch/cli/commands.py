@@ -148,8 +148,6 @@ def _report(parser: Parser) -> None:
     add(form, "--schema", "the JSON Schema of result files, without RESULT")
     add(parser, "--baseline FILE", "the result file of an earlier run to compare with")
     add_options(parser, "--gate")
-    told = "in text: the fixture whose parameters are the columns of the table by parameters"
-    add(parser, "--pivot FIXTURE", told)
     told = "in text: show all fields and cases, and pairs of arrays; -vv: perfect pairs too"
     add_options(parser, "--by", "--color", "--output", verbose=told)
 

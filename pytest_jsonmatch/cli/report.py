@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
     if form == "text":
         options.output = target
         look = look_of(options)
-        lines = _lines(view, look, options.verbose, options.pivot)
+        lines = _lines(view, look, options.verbose)
         write_output(as_text(lines, look), target)
     else:
         is_table = form in {"csv", "parquet"}
@@ -117,7 +117,7 @@ def _read(written: str) -> ResultSet:
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _lines(view: RunView, look: Look, verbose: int, pivot: str | None) -> list[StyledLine]:
+def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
     """Return the lines of a saved run: what pytest's summary, or `jsonmatch evaluate`, showed of it."""
     results = view.results
     blocks = [list(_origin(view, look))]
@@ -128,7 +128,7 @@ def _lines(view: RunView, look: Look, verbose: int, pivot: str | None) -> list[S
     else:
         if not any(results.comparisons):
             blocks.append([[("nothing was compared", YELLOW)]])
-        blocks += [summary_lines(results.cases, look, pivot=pivot), list(_unscored(results, look))]
+        blocks += [summary_lines(results.cases, look, by=view.by), list(_unscored(results, look))]
         blocks += _pair_blocks(results, look, verbose)
     for name in view.by:
         blocks += tag_blocks(results, name, look, option="--by")

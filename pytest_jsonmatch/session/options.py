@@ -206,11 +206,9 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "run every golden case that has no recorded answer N times, whatever its file says",
         type=_repeats,
     ),
-    "pivot": _given_once(
-        "FIXTURE",
-        "parametrized fixture whose parameters are the columns of a table of scores by field",
+    "by": _given_often(
+        "TAG", "show figures by the values of a tag, such as source, or by the parameters of a fixture"
     ),
-    "by": _given_often("TAG", "show figures by the values of a tag, such as source"),
     "fail-under": _given_once(
         "SCORE",
         "fail the run if the mean score of the cases is below this, from 0 to 1",
@@ -229,9 +227,10 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     ),
     "markdown": _given_once("FILE", "write a report for a pull request to a file, as Markdown"),
     "baseline": _given_once(
-        "NAME|FILE", "compare the run with a baseline: its name, or the path of any file of results"
+        "NAME|FILE",
+        "compare the run with a baseline: its name, or the path of any file of results; in CI it must exist, "
+        "or --jsonmatch-save must name it too",
     ),
-    "baseline-required": _flag("stop with an error if the baseline does not exist"),
     "max-drop": _given_once(
         "DROP",
         "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
@@ -292,9 +291,8 @@ class Settings(NamedTuple):
     dry_run: bool
     review: bool
     repeat: int | None
-    pivot: str | None
     by: list[str]
-    """The names of tags by which figures are shown."""
+    """The names of tags and fixtures by which figures are shown."""
     gates: tuple[tuple[Gate, bool], ...]
     """The gates, each with whether it comes from the command line."""
     baselines: str
@@ -306,7 +304,6 @@ class Settings(NamedTuple):
     save: str | None
     markdown: str | None
     baseline: str | None
-    baseline_required: bool
     max_drop: float | None
     drop_mode: Literal["regression", "non-inferiority"]
     confidence: float
@@ -358,9 +355,8 @@ class Settings(NamedTuple):
         for name in ("json", "markdown", "html", "baseline"):
             if asked(name) == "":
                 raise pytest.UsageError(f"--jsonmatch-{name}= is empty; name a file")
-        for name in ("max-drop", "baseline-required"):
-            if asked(name) not in {None, False} and not asked("baseline"):
-                raise pytest.UsageError(f"--jsonmatch-{name} needs --jsonmatch-baseline")
+        if asked("max-drop") is not None and not asked("baseline"):
+            raise pytest.UsageError("--jsonmatch-max-drop needs --jsonmatch-baseline")
         if asked("record") is not None and asked("replay") is not None:
             raise pytest.UsageError(
                 "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
@@ -398,13 +394,18 @@ def _writing(update: tuple[str, ...] | None, *, review: bool) -> dict[str, Any]:
         raise pytest.UsageError("--jsonmatch-review and --jsonmatch-update can't go together; choose one")
     mode, *ways = update or (None,)
     option = f"--jsonmatch-update={mode}" if update else "--jsonmatch-review"
-    variable = next((name for name in _CI_VARIABLES if os.environ.get(name)), None)
+    variable = ci_variable()
     if (update or review) and not ways and variable is not None:
         raise pytest.UsageError(
             f"{option} does not write golden files in CI (the environment variable {variable} is set); "
             f"run it on your own machine, or {f'use {option},force' if update else 'unset the variable'}"
         )
     return {"update": mode, "dry_run": "dry-run" in ways, "review": review}
+
+
+def ci_variable() -> str | None:
+    """Return the variable by which continuous integration is detected; None outside of it."""
+    return next((name for name in _CI_VARIABLES if os.environ.get(name)), None)
 
 
 def add_options(parser: pytest.Parser) -> None:

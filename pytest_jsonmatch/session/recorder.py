@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
@@ -76,7 +76,7 @@ class Recorder:
         self.input_file = ""
         """The file with its input: cases that share one should be in one cluster."""
         self.tags: Tags = {}
-        """The tags of the case."""
+        """The tags of the case, and those of its parameters."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
         self.announced: Mapping[str, object] = {}
@@ -106,6 +106,28 @@ class Recorder:
         self._figures: list[list[float]] = []
         self._pending: dict[str, list[object]] = {}
 
+    def take_parameters(self, names: Collection[str] | None = None) -> None:
+        """Make parameters of the item tags: those of some fixtures, or all.
+
+        Raises ConfigurationError if a tag of the item has the name of a fixture, and another value.
+        """
+        __tracebackhide__ = True
+        found = _parameters(self.item) if names is None or names else {}
+        self.params = {name: label for name, label in found.items() if names is None or name in names}
+        self._check_tags(self.tags)
+        self.tags = {**self.tags, **{name: label for name, (label, _) in self.params.items()}}
+
+    def _check_tags(self, tags: Tags) -> None:
+        __tracebackhide__ = True
+        for name in tags.keys() & self.params.keys():
+            if str(tags[name]) != self.params[name][0]:
+                from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+                raise ConfigurationError(
+                    f"the tag {name!r} is {tags[name]!r}, but the parametrized fixture of this name, also a "
+                    f"tag, is {self.params[name][0]!r}; give the tag another name"
+                )
+
     def begin(self) -> None:
         """Note that the item tries to compare; if `record` does not follow, something is wrong."""
         with self._lock:
@@ -124,6 +146,7 @@ class Recorder:
         The time, tokens and cost of an answer are kept with its first comparison.
         """
         result, name, spent = compared.result, compared.name, compared.spent
+        self._check_tags(compared.tags or {})
         with self._lock:
             self._count += 1
             short = f"#{self._count}" if name is None else self._unused(name)
@@ -341,7 +364,7 @@ def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
     return found
 
 
-def parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
+def _parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
     """Return the labels of a test's parameters, as in its node id, and the place of each in its fixture."""
     callspec = getattr(item, "callspec", None)
     params: dict[str, object] = getattr(callspec, "params", {})

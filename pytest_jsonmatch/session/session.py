@@ -34,10 +34,13 @@ _FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_ac
 
 @final
 class Baseline(NamedTuple):
-    """The baseline of a run: its path, and its results, or None if there is no file."""
+    """The baseline of a run."""
 
     path: Path
     results: ResultSet | None
+    """None if there is no such file."""
+    hint: str = ""
+    """The end of a message, which names a baseline with nearly the same name."""
 
 
 @final

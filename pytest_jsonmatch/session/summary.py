@@ -86,9 +86,9 @@ def _tables(
     session: Session, cases: tuple[Case, ...], *, is_brief: bool | None
 ) -> Iterator[Sequence[StyledLine]]:
     """Yield the table of fields, and the requested tables by tag."""
-    look, pivot = _look(session), session.settings.pivot
-    yield summary_lines(cases, look, pivot=pivot, pivot_option="--jsonmatch-pivot", is_brief=is_brief)
-    for name in session.settings.by:
+    look, by = _look(session), session.settings.by
+    yield summary_lines(cases, look, by=by, by_option="--jsonmatch-by", is_brief=is_brief)
+    for name in by:
         from pytest_jsonmatch.report.pivot import tag_blocks
         from pytest_jsonmatch.results.model import ResultSet
 
@@ -129,7 +129,9 @@ def _verdict(
         is_named = baseline.path.parent == session.config.rootpath / settings.baselines
         how = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
         where = display_name(baseline.path, session.config.invocation_params.dir)
-        text = f"baseline {settings.baseline}: there is none yet; {how} saves this run as {where}"
+        text = (
+            f"baseline {settings.baseline}: there is none yet{baseline.hint}; {how} saves this run as {where}"
+        )
         yield [[(text, YELLOW)]]
     elif run.diff is not None:
         yield baseline_lines(run.diff, look, verdict=run.proven, name=run.baseline)

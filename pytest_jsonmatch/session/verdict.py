@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.session.options import usage_errors
+from pytest_jsonmatch.session.options import ci_variable, usage_errors
 from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
@@ -55,18 +55,28 @@ def prepare(session: Session) -> None:
 
 
 def _read_baseline(session: Session, name: str) -> Baseline:
-    """Return the baseline with a name, or at a path."""
+    """Return the baseline with a name, or at a path; an error in CI if there is none and none is saved."""
+    from pytest_jsonmatch.engine.value.errors import nearest
     from pytest_jsonmatch.results.file import read_results
 
     config, settings = session.config, session.settings
     path = config.invocation_params.dir / name
-    is_path = "/" in name or os.sep in name or (name.endswith(".json") and path.exists())
+    short = name.removesuffix(".json")
+    is_path = "/" in name or os.sep in name or (short != name and path.exists())
     if not is_path:
-        path = config.rootpath / settings.baselines / f"{name.removesuffix('.json')}.json"
-    if not path.exists() and not settings.baseline_required:
-        return Baseline(path, None)
-    with usage_errors("--jsonmatch-baseline"):
-        return Baseline(path, read_results(path))
+        path = config.rootpath / settings.baselines / f"{short}.json"
+    if path.exists():
+        with usage_errors("--jsonmatch-baseline"):
+            return Baseline(path, read_results(path))
+    near = nearest(path.stem, [each.stem for each in path.parent.glob("*.json")])
+    hint = "" if near is None else f"; did you mean {near!r}?"
+    variable = ci_variable()
+    if variable is not None and (is_path or settings.save != short):
+        raise pytest.UsageError(
+            f"--jsonmatch-baseline: there is no {path}{hint or '; --jsonmatch-save=NAME creates a baseline'} "
+            f"(in CI, where {variable} is set, a baseline must exist)"
+        )
+    return Baseline(path, None, hint)
 
 
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""`--jsonmatch-save`, `--jsonmatch-baseline` and `--jsonmatch-baseline-required`."""
+"""`--jsonmatch-save` and `--jsonmatch-baseline`."""
 
 from __future__ import annotations
 
@@ -46,12 +46,32 @@ def test_a_first_run_has_none(suite):
 
 
 @pytest.mark.parametrize("name", ["main", "./main.json"])
-def test_one_that_is_required(suite, name):
-    run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
+def test_in_ci_it_must_exist(suite, monkeypatch, name):
+    monkeypatch.setenv("CI", "true")
+    run = suite.runpytest(f"--jsonmatch-baseline={name}")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(
-        "ERROR: --jsonmatch-baseline: *main.json can't be read: no such file or directory"
+        "ERROR: --jsonmatch-baseline: there is no *main.json; --jsonmatch-save=NAME creates a baseline "
+        "(in CI, where CI is set, a baseline must exist)"
     )
+
+
+def test_in_ci_the_first_run_may_save_it(suite, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    for _ in range(2):
+        run = suite.runpytest("--jsonmatch-baseline=main.json", "--jsonmatch-save=main")
+        assert run.ret == pytest.ExitCode.OK
+
+
+def test_a_misspelt_name(suite, monkeypatch):
+    suite.runpytest("--jsonmatch-save=main")
+    run = suite.runpytest("--jsonmatch-baseline=mian")
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines("baseline mian: there is none yet; did you mean 'main'[?]; --jsonmatch-save=*")
+    monkeypatch.setenv("CI", "true")
+    run = suite.runpytest("--jsonmatch-baseline=mian")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines("ERROR: *: there is no *mian.json; did you mean 'main'[?] (in CI, *")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "jsonmatch-results", "version": 99}'])
@@ -95,7 +115,7 @@ def test_a_path_and_a_folder_of_ones_own(suite):
     suite.makeini("[pytest]\njsonmatch_baselines = kept/here\n")
     suite.runpytest("--jsonmatch-save=main", "--jsonmatch-json=other/name.json")
     for name in ("main", "kept/here/main.json", "other/name.json"):
-        run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
+        run = suite.runpytest(f"--jsonmatch-baseline={name}")
         assert baseline_lines(run)[1] == "    0.00  1.00 → 1.00  score"
 
 
@@ -108,7 +128,7 @@ def test_a_name_that_ends_in_json(suite):
     run = suite.runpytest("--jsonmatch-save=main.json")
     run.stdout.fnmatch_lines("results written to jsonmatch-baselines/main.json")
     for name in ("main", "main.json"):
-        run = suite.runpytest(f"--jsonmatch-baseline={name}", "--jsonmatch-baseline-required")
+        run = suite.runpytest(f"--jsonmatch-baseline={name}")
         assert baseline_lines(run)[1] == "    0.00  1.00 → 1.00  score"
 
 

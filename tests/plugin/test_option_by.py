@@ -184,3 +184,127 @@ def test_tags_are_tested_against_the_baseline(pytester):
     run.stdout.fnmatch_lines(["*tag source=phone *0.500 *worse (proven)*"])
     run.stdout.no_fnmatch_line("*tag source=scan *")
     pytester.runpytest("--jsonmatch-baseline=main").stdout.no_fnmatch_line("*tag source=*")
+
+
+PARAMETRIZED = """\
+import pytest
+
+from pytest_jsonmatch import assert_json_match
+
+
+@pytest.fixture(params=[{"name": "a"}, {"name": "b"}], ids=["gpt-mini", "gpt-large"])
+def model(request):
+    return request.param
+
+
+@pytest.fixture(params=["short", "long"])
+def prompt(request):
+    return request.param
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_it(model, prompt, number):
+    answer = {"n": number, "prompt": prompt if model["name"] == "b" else "none"}
+    assert_json_match(answer, {"n": number, "prompt": prompt}, threshold=0, tags={})
+"""
+
+
+def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pytester, workers):
+    pytester.makepyfile(test_it=PARAMETRIZED)
+    run = pytester.runpytest(
+        "--jsonmatch-by=prompt", '--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5', *workers
+    )
+    run.stdout.fnmatch_lines(
+        [
+            "long          4   0.75       0.75    0.75  0.75       1.00",
+            "short         4   0.75       0.75    0.75  0.75       1.00",
+            "score of fields by prompt, over all leaves, [*] is the best",
+            "           long  short",
+            "prompt     0.50   0.50",
+            "  PASSED   tags*  0.75  *",
+        ]
+    )
+    run.stdout.no_fnmatch_line("score by *")
+    run = pytester.runpytest('--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5')
+    run.stdout.fnmatch_lines(["  FAILED  *no case has any tag"])
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    # Labels with hyphens can't be told from each other; with a single parameter the node id is the label.
+    [
+        (PARAMETRIZED, ["model0", "model1"]),
+        (
+            PARAMETRIZED.replace('@pytest.mark.parametrize("number", [1, 2])\n', "").replace(
+                "(model, prompt, number):", '(model):\n    number, prompt = 1, "short"'
+            ),
+            ["gpt-large", "gpt-mini"],
+        ),
+    ],
+    ids=["several", "one"],
+)
+def test_labels_of_parameters(pytester, text, labels):
+    pytester.makepyfile(test_it=text)
+    run = pytester.runpytest("--jsonmatch-by=model")
+    run.stdout.fnmatch_lines([f"{label} *" for label in labels])
+
+
+GOLDEN = """\
+producer: conftest:answer
+tags: {source: phone}
+cases:
+- {id: right, expected: {a: 1}, threshold: 0}
+- {id: broken, expected: {a: 1}, input: 0, threshold: 0}
+"""
+CONFTEST = """\
+import pytest
+
+@pytest.fixture(params=["small", "large"])
+def model(request):
+    return request.param
+
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case, model):
+    if jsonmatch_case.has_input and model == "large":
+        raise ValueError
+    return {"a": 1 if model == "large" else 2}
+"""
+
+
+def test_parameters_of_a_fixture_are_always_a_tag_of_golden_cases(pytester, workers):
+    pytester.makeconftest(CONFTEST)
+    pytester.path.joinpath("x.golden.yaml").write_text(GOLDEN.partition("\n")[2])
+    gate = '--jsonmatch-gate=tags["model=large"].f1 >= 0.6'
+    run = pytester.runpytest("--jsonmatch-by=model", gate, "--jsonmatch-json=r.json", *workers)
+    # An answer that could not be made counts as 0.
+    run.stdout.fnmatch_lines(
+        ["large         2   0.50*", "small         2   0.00*", "  FAILED   tags*  0.50  *"]
+    )
+    tags = {case.id: case.tags for case in read_results(pytester.path / "r.json").cases}
+    assert tags["x.golden.yaml::right[small]"] == {"source": "phone", "model": "small"}
+
+
+@pytest.mark.parametrize(
+    ("tags", "outcome"),
+    [("{model: gpt}", {"errors": 2}), ("{model: large}", {"errors": 1, "passed": 1})],
+)
+def test_a_tag_of_the_same_name_and_another_value_is_an_error(pytester, tags, outcome):
+    pytester.makeconftest(CONFTEST)
+    pytester.path.joinpath("x.golden.yaml").write_text(
+        f"{{id: a, expected: {{a: 1}}, threshold: 0, tags: {tags}}}"
+    )
+    run = pytester.runpytest()
+    run.assert_outcomes(**outcome)
+    run.stdout.fnmatch_lines(
+        "*the tag 'model' is *, but the parametrized fixture of this name, also a tag, *"
+    )
+
+
+def test_a_tag_of_an_assertion_with_the_name_of_a_parameter(pytester):
+    pytester.makepyfile(test_it=PARAMETRIZED.replace("tags={}", "tags={'prompt': 'long'}"))
+    run = pytester.runpytest("--jsonmatch-by=prompt")
+    run.assert_outcomes(failed=4, passed=4)
+    run.stdout.fnmatch_lines(
+        "*the tag 'prompt' is 'long', but *also a tag, is 'short'; give the tag another *"
+    )
+    pytester.runpytest().assert_outcomes(passed=8)

@@ -199,7 +199,6 @@ def test_it_needs_a_gate(suite):
             ([f"--jsonmatch-{name}="], f"--jsonmatch-{name}= is empty; name a file")
             for name in ("json", "markdown", "html", "baseline")
         ),
-        (["--jsonmatch-baseline-required"], "--jsonmatch-baseline-required needs --jsonmatch-baseline"),
     ],
 )
 def test_options_that_make_no_sense(pytester, arguments, message):

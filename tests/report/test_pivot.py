@@ -30,8 +30,8 @@ def compared(actual, *, case="a", model="small", metric="field_match", **params)
     return replace(Case.single(kept), id=nodeid)
 
 
-def shown(cases, fixture=None, **look):
-    blocks = pivot_blocks(cases, Look(**look), fixture, option="--pivot")
+def shown(cases, by=(), **look):
+    blocks = pivot_blocks(cases, Look(**look), by, option="--by")
     return [line for block in blocks for line in map(line_text, block)]
 
 
@@ -57,7 +57,7 @@ def test_each_row_marks_the_best():
 
 
 def test_no_line_ends_in_a_space():
-    (block,) = pivot_blocks([compared(WRONG), compared(RIGHT, model="large")], Look(), option="--pivot")
+    (block,) = pivot_blocks([compared(WRONG), compared(RIGHT, model="large")], Look(), option="--by")
     assert [line for line in block if "".join(text for text, _ in line).endswith(" ")] == []
 
 
@@ -111,31 +111,17 @@ def test_other_cases_are_told():
     assert lines[-1] == "the columns are not over the same cases"
 
 
-def test_of_several_fixtures_one_is_chosen():
+def test_of_several_fixtures_the_first_is_shown_unless_one_is_requested():
     both = [
         compared(RIGHT if prompt == "long" else WRONG, model=model, prompt=(prompt, place))
         for model in ("small", "large")
         for place, prompt in enumerate(("long", "short"))
     ]
     assert shown(both)[:2] == [
-        "score by model, * is the best; --pivot=prompt for another",
+        "score by model, * is the best; --by=prompt for another",
         "           small  large",
     ]
-    assert shown(both, "prompt")[:3] == [
-        "score by prompt, * is the best",
-        "           long  short",
-        "total      1.00*  0.00",
-    ]
-
-
-def test_a_fixture_that_is_not_there():
-    comparisons = [compared(RIGHT), compared(RIGHT, model="large")]
-    assert " ".join(shown(comparisons, "modle")) == (
-        "--pivot=modle: no fixture of that name has several parameters here; fixtures that do: model"
-    )
-    assert " ".join(shown([compared(RIGHT)], "model")) == (
-        "--pivot=model: no fixture of that name has several parameters here"
-    )
+    assert shown(both, ["prompt"]) == []
 
 
 def test_each_metric_has_a_table():
@@ -179,7 +165,7 @@ def test_many_fields_and_how_to_see_them_all():
 @pytest.mark.parametrize("width", [20, 24, 30, 40, 80])
 def test_no_line_is_wider_than_the_terminal(width):
     models = [compared(WRONG, model=model) for model in MODELS]
-    for block in pivot_blocks(models, Look(width=width, unicode=False), option="--pivot"):
+    for block in pivot_blocks(models, Look(width=width, unicode=False), option="--by"):
         assert all(line_width(line) <= width for line in block)
         assert all(line_text(line).isascii() for line in block)
     text = " ".join(shown(models, width=width))
