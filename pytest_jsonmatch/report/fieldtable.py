@@ -87,6 +87,7 @@ class Section:
         rows: fields, and groups of them.
         total: the figures of all leaves.
         unmatched: the arrays in which elements found no partner.
+        noun: what cases are called.
     """
 
     metric: str
@@ -97,6 +98,7 @@ class Section:
     rows: tuple[FieldRow, ...]
     total: FieldAggregation
     unmatched: tuple[Unmatched, ...] = ()
+    noun: str = "case"
 
     @property
     def extra(self) -> bool:
@@ -105,7 +107,7 @@ class Section:
 
     def title(self, quoted: Callable[[str], str] = str) -> str:
         """Return what the figures cover, and what they leave out; `quoted` formats names."""
-        title = f"{quoted(self.metric)}, all leaves of {count(self.cases, 'case')}"
+        title = f"{quoted(self.metric)}, all leaves of {count(self.cases, self.noun)}"
         if self.file:
             title += f" in {quoted(self.file)}"
         if self.variants > 1:

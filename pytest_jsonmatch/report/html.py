@@ -22,9 +22,9 @@ from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
 from pytest_jsonmatch.report.sheetpage import sections_of_page
 from pytest_jsonmatch.report.view import (
     TITLES_OF,
+    CaseText,
     Headfigure,
     RunView,
-    CaseText,
     baseline_blocks,
     commit_text,
     extent,

@@ -27,7 +27,7 @@ from pytest_jsonmatch.report.fieldtable import (
 )
 from pytest_jsonmatch.report.figures import change_text, score_text
 from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Rows, Said
-from pytest_jsonmatch.report.view import Fault, RunView, baseline_blocks, extent, message_lines
+from pytest_jsonmatch.report.view import TITLES_OF, Fault, RunView, baseline_blocks, extent, message_lines
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -45,7 +45,7 @@ _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
 _FIELDS_OF_CASE: Final = 3
-_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9 ,;()%+–-]|\.(?=\d|$))+")
+_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9 ,;()%+–-]|\.(?=\d|$)|:(?= ))+")
 
 
 def markdown(view: RunView, limit: int) -> str:
@@ -247,7 +247,8 @@ def _gate(check: Check) -> list[str]:
 
 
 def _figures(view: RunView) -> Iterator[str]:
-    names = dict.fromkeys(each.name for scope in view.scopes for each in scope.figures)
+    found = {each.name for scope in view.scopes for each in scope.figures}
+    names = [name for name in (*TITLES_OF.values(), "pass rate") if name in found]
     rows = []
     for scope in view.scopes:
         known = {each.name: each for each in scope.figures}

@@ -228,10 +228,8 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
     shown, _ = look.cut(block.rows, block.most)
-    has_header = any(block.columns)
-    rows: list[StyledLine] = [
-        [(look.middle(title, _MAX_TITLE), BOLD) for title in block.columns]
-    ] * has_header
+    has_header, widest = any(block.columns), _MAX_TITLE if block.wraps else look.width
+    rows: list[StyledLine] = [[(look.middle(title, widest), BOLD) for title in block.columns]] * has_header
     rows += [[_cell(cell, look) for cell in row] for row in (*shown, block.total) if row]
     places = list(enumerate(block.columns))
     texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}

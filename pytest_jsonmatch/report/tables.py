@@ -46,14 +46,17 @@ def tag_blocks(results: ResultSet, name: str) -> Iterator[Block]:
     yield from field_blocks(name, {value: part.tabled for value, part in parts.items()})
 
 
-def parameter_blocks(cases: Sequence[Case]) -> Iterator[Block]:
-    """Yield the scores of fields by the parameters of the first fixture that has several."""
+def parameter_blocks(cases: Sequence[Case], by: Sequence[str] = ()) -> Iterator[Block]:
+    """Yield the scores of fields by the parameters of the first fixture that has several.
+
+    There is no such table if one `by` such a fixture is requested.
+    """
     labels: dict[str, dict[str, int]] = {}
     for comparison in comparisons_of(cases):
         for name, (label, place) in comparison.params.items():
             labels.setdefault(name, {}).setdefault(label, place)
     several = [name for name, found in labels.items() if len(found) > 1]
-    if not several:
+    if not several or not set(several).isdisjoint(by):
         return
     name = several[0]
     groups: dict[str, list[Case]] = {

@@ -20,7 +20,7 @@ from pytest_jsonmatch.report.fieldtable import (
     unmatched_table,
 )
 from pytest_jsonmatch.report.figures import compare_figures, dash, score_text
-from pytest_jsonmatch.report.look import Look, joined
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.sheets import (
     AnyCell,
     Block,
@@ -33,7 +33,7 @@ from pytest_jsonmatch.report.sheets import (
     score_cell,
 )
 from pytest_jsonmatch.report.styled import StyledLine
-from pytest_jsonmatch.report.view import left_out_note, worst_fields
+from pytest_jsonmatch.report.view import left_out_note, of_corpus, worst_fields
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of
 from pytest_jsonmatch.results.tags import listed
 
@@ -50,8 +50,13 @@ _WORST_FIELDS: Final = 3
 
 
 def blocks_lines(blocks: Iterator[Block], look: Look) -> list[StyledLine]:
-    """Return blocks as lines, with an empty line between two of them."""
-    return joined(block_lines(block, look) for block in blocks)
+    """Return blocks as lines, with an empty line above each, but not above a sentence on what precedes it."""
+    lines: list[StyledLine] = []
+    for block in blocks:
+        own = block_lines(block, look)
+        is_below = isinstance(block, Said) and block.tone != "strong"
+        lines += [[], *own] if own and lines and not is_below else own
+    return lines
 
 
 def summary_lines(view: RunView, look: Look, *, is_brief: bool | None = None) -> list[StyledLine]:
@@ -158,7 +163,12 @@ def _below(cases: Sequence[Case]) -> Iterator[list[AnyCell]]:
         if not each.passed
     ]
     for why, each in sorted(failed, key=lambda pair: (pair[0].value is not None, pair[0].value or 0.0)):
-        yield [why.cell, each.id]
+        yield [why.cell, _name(each)]
+
+
+def _name(comparison: Comparison) -> str:
+    """Return the id of a comparison; if it is the test's first and has no name, the test's, to be copied."""
+    return comparison.nodeid if comparison.id == f"{comparison.nodeid}#1" else comparison.id
 
 
 def _why(comparison: Comparison) -> BelowLimit:
@@ -193,7 +203,7 @@ def _notes(view: RunView, comparisons: Sequence[Comparison]) -> Iterator[str]:
     if note := left_out_note(view.results):
         yield note
     for noun, name in lists.items():
-        entries = [f"{entry} ({each.id})" for each in comparisons for entry in getattr(each, name)]
+        entries = [f"{entry} ({_name(each)})" for each in comparisons for entry in getattr(each, name)]
         if entries:
             first = ", the first: " if len(entries) > 1 else ": "
             yield f"{count(len(entries), noun)}{first}{entries[0]}"
@@ -232,7 +242,7 @@ def _repeat_tables(repeated: Repeats, mode: str) -> Iterator[Block]:
         for field in repeated.fields
         if mode == "all" or field.stability < 1
     ]
-    title = "1 minus the mean difference of a score between two runs:"
+    title = "stability of fields (1 minus the mean difference of a score between two runs):"
     yield Rows(("field", "stability"), rows, title, most=_MAX_FIELDS)
 
 
@@ -251,16 +261,15 @@ def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[Block]:
     if not corpus.records:
         yield Said(f"{corpus.metric}: no records", "strong")
         return
-    yield Said(
-        "; ".join([f"{corpus.metric}, {', '.join(reason for reason, _ in view.reasons)}", *also]), "strong"
-    )
+    told = [reason for reason, _ in of_corpus(corpus)]
+    yield Said(f"{corpus.metric}, {', '.join([*told, *also])}", "strong")
     yield from figure_lines(view)
     for section in view.sections:
         if mode != "auto" or not _is_perfect(section):
             yield from section_blocks(section, mode)
     yield from (Said(note, "open") for note in _notes(view, list(comparisons_of(results.tabled))))
     worst = sorted(results.scored, key=lambda case: case.figure("score"))
-    rows = [
+    rows: list[list[AnyCell]] = [
         [score_cell(case.figure("score")), case.id, _complaint(case)]
         for case in worst
         if case.figure("score") < 1

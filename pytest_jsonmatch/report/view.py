@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.result.figures import together
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # Our own colours in a failure message; those in the data have been escaped by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
+_SAME: Final = 1e-9
 TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in FIGURES}
 """The titles of figures by their names."""
 
@@ -213,7 +214,7 @@ class RunView:
         elif gates:
             yield f"{count(len(gates), 'gate')} passed", False
         corpus = self.results.corpus
-        yield from _of_cases(self) if corpus is None else _of_corpus(corpus)
+        yield from _of_cases(self) if corpus is None else of_corpus(corpus)
         if note := left_out_note(self.results):
             yield note, False
         if self.others_failed:
@@ -230,28 +231,33 @@ class RunView:
 
         for name in self.by:
             yield from tag_blocks(self.results, name)
-        if not self.by:
-            yield from parameter_blocks(self.results.cases)
+        yield from parameter_blocks(self.results.cases, self.by)
         yield from spent_blocks(self.results.cases)
 
     @property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
-        return sections_of(self.results.tabled) if self.results.number else ()
+        results = self.results
+        sections = sections_of(results.tabled) if results.number else ()
+        if results.corpus is None:
+            return sections
+        of = results.number
+        return [
+            replace(each, cases=of, noun=results.noun, uncounted=0 if each.extra else of) for each in sections
+        ]
 
     @property
     def scopes(self) -> list[Scope]:
         """The figures of the run: means of cases, and, for several cases, figures over all leaves.
 
-        Precision, recall and F1 are left out if they equal the score, interval included.
+        Precision, recall and F1 are left out if all equal the score; F1 also if it alone does.
         """
         results = self.results
         if not results.number:
             return []
         known = {each.name: each.interval for each in self.headlines}
         means = [Headfigure(TITLES_OF[name], results.mean(name), known.get(name)) for name in FIGURES]
-        passed = "pass rate" if results.corpus is None else "with score 1"
-        rate = Headfigure(passed, results.pass_rate, known.get("pass_rate"))
+        rate = Headfigure("pass rate", results.pass_rate, known.get("pass_rate"))
         scopes = [Scope(f"mean of {results.noun}s", (*_distinct(means), rate))]
         if results.number > 1 and results.unscored < results.number:
             total = together(results.fields.values())
@@ -260,14 +266,16 @@ class RunView:
                 Headfigure(TITLES_OF[name], value, known.get(f"{MICRO}{name}"))
                 for name, value in zip(FIGURES, values, strict=True)
             ]
-            scopes.append(Scope(ALL_LEAVES, _distinct(leaves)))
+            several = len({each.metric for each in results.comparisons}) > 1
+            scopes.append(Scope(f"{ALL_LEAVES}{', all metrics' if several else ''}", _distinct(leaves)))
         return scopes
 
     @property
     def figure_blocks(self) -> list[Figures]:
         """The figures as blocks, with their intervals if they have any."""
-        sure = "".join(self.confidence)
-        title = f", with {sure} ({extent(self.results)})" if sure else ""
+        sure, clusters = self.confidence
+        of = count(self.results.number, self.results.noun)
+        title = f", with {sure} ({of}{clusters}):" if sure else ":"
         return [Figures(list(map(_figure, scope.figures)), f"{scope.title}{title}") for scope in self.scopes]
 
     @property
@@ -276,14 +284,17 @@ class RunView:
         if not self.headlines:
             return "", ""
         first = self.headlines[0].interval
-        by = f", by {count(first.clusters, 'cluster')}" if first.clusters < first.cases else ""
+        by = f" in {count(first.clusters, 'cluster')}" if first.clusters < first.cases else ""
         return f"{first.confidence * 100:g} % confidence intervals", by
 
 
 def _distinct(figures: Sequence[Headfigure]) -> tuple[Headfigure, ...]:
     score, *others = figures
-    seen = score_text(score.value), score.ends
-    return (score, *(each for each in others if (score_text(each.value), each.ends) != seen))
+    value = score.value or 0.0
+    is_other = [each.value is not None and abs(each.value - value) > _SAME for each in others]
+    if not any(is_other):
+        return (score,)
+    return (score, *(others if is_other[-1] else others[:-1]))
 
 
 def _figure(each: Headfigure) -> Figure:
@@ -299,7 +310,9 @@ def field_figures(headlines: Sequence[Headline]) -> Figures:
         for name, of in headlines
     ]
     sure = f"{headlines[0].interval.confidence * 100:g} % confidence intervals" if headlines else ""
-    return Figures(figures, f"score of fields, mean of the cases that have them, with {sure}" if sure else "")
+    return Figures(
+        figures, f"score of fields, mean of the cases that have them, with {sure}:" if sure else ""
+    )
 
 
 def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
@@ -315,7 +328,8 @@ def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
         yield f"evaluated on {on}", False
 
 
-def _of_corpus(corpus: Corpus) -> Iterator[tuple[str, bool]]:
+def of_corpus(corpus: Corpus) -> Iterator[tuple[str, bool]]:
+    """Yield how many records are right, or have no answer, as `RunView.reasons` does."""
     yield f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1", False
     if missing := corpus.records - corpus.answered:
         yield f"{count(missing)} without an answer", False
@@ -430,7 +444,7 @@ def left_out_note(results: ResultSet) -> str:
 # -- the baseline ------------------------------------------------------------------------------------------
 
 _MOST: Final = 10
-_TONES_OF: Final = {"worse": "bad", "better": "good", "no worse": "good"}
+TONES_OF: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 """The tone of each kind of proven change."""
 
 
@@ -469,12 +483,12 @@ def baseline_blocks(
         rows: list[list[AnyCell]] = [[each.case, each.difference] for each in diff.mismatches]
         yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
         return
-    if diff.score is not None:
+    if diff.score is not None and proven is None:
         of = f"mean of {diff.after.noun}s{'' if diff.of_corpora else ' in both'}"
         figures = " to ".join(score_text(each) for each in (diff.score.before, diff.score.after))
         yield Said(f"score, {of}: {figures} ({change_text(diff.score.change)})")
     for kind, words in () if proven is None else proven.sentences():
-        yield Said(words, _TONES_OF.get(kind, ""))
+        yield Said(words, TONES_OF.get(kind, ""))
     several = len({each.metric for each in diff.fields}) > 1
     fields = [
         each._replace(name=f"{each.name} ({each.metric})") if several else each
