@@ -36,7 +36,10 @@ SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "rec
 ALL_LEAVES: Final = "all leaves"
 """The name of the row over all leaves."""
 _SPARE: Final = {
-    title: place for place, title in enumerate((*COUNTS, "precision", "recall", "F1"), 1) if title != "n"
+    title: place
+    for place, title in enumerate(
+        ("mismatch", "omitted", "invented", "fabricated", "match", "recall", "precision", "F1"), 1
+    )
 }
 """The columns that narrow terminals may leave out, the last one first."""
 _MAX_ROWS: Final = 30

@@ -17,7 +17,7 @@ from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
-from pytest_jsonmatch.report.figures import score_text, short_figure
+from pytest_jsonmatch.report.figures import compare_figures, score_text, short_figure
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
 from pytest_jsonmatch.report.sheetpage import sections_of_page
 from pytest_jsonmatch.report.view import (
@@ -28,6 +28,7 @@ from pytest_jsonmatch.report.view import (
     baseline_blocks,
     commit_text,
     extent,
+    faults_of,
 )
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.tags import tags_of_case
@@ -89,12 +90,12 @@ def _texts(view: RunView) -> dict[str, Any]:
         "banner": _banner(view),
         "confidence": view.confidence,
         "scopes": [
-            {"title": scope.title, "cards": [_card(each) for each in scope.figures if _is_shown(view, each)]}
-            for scope in view.scopes
+            {"title": scope.title, "cards": [_card(each) for each in scope.figures]} for scope in view.scopes
         ],
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
         "tables": sections_of_page(view.tables),
         "baseline": _baseline(view),
+        "baseline_name": _plain(view.baseline),
     }
 
 
@@ -114,10 +115,6 @@ def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
 
 def _is_judged(view: RunView) -> bool:
     return view.results.corpus is not None or view.is_judged
-
-
-def _is_shown(view: RunView, figure: Headfigure) -> bool:
-    return figure.interval is not None or figure.name != "pass rate" or _is_judged(view)
 
 
 def _card(figure: Headfigure) -> dict[str, str]:
@@ -159,6 +156,9 @@ class _Data:
         self._sections = view.sections
         self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
         self._is_judged = _is_judged(view)
+        faults = view.faults or faults_of(view.results)
+        self._below = {each.case: each.score_text for each in faults if each.limit is not None}
+        """The scores of cases below their limits, with enough decimals to see that they are."""
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
         """The index of each tag."""
@@ -223,6 +223,8 @@ class _Data:
             **_figures(*map(case.figure, FIGURES)),
             "u": [self._run(case, run) for run in case.runs],
         }
+        if case.id in self._below:
+            found |= _exact(case.figure("score"), self._below[case.id])
         if place := self._source(case, case.runs[0]).place:
             found["l"] = _plain(place, _MAX_ID)
         if tags := tags_of_case(case):
@@ -255,6 +257,9 @@ class _Data:
             **_figures(of.score, of.precision, of.recall, of.f1),
             "x": [number for path, figures in of.fields.items() for number in self._cell(of, path, figures)],
         }
+        limit = of.threshold.get("score")
+        if limit is not None and of.score < limit:
+            found |= _exact(of.score, compare_figures(of.score, limit)[0])
         if of.threshold:
             found["t"] = _plain(", ".join(_limits(of.threshold)))
         if warnings := [_plain(text) for text in (*of.errors, *of.warnings)]:
@@ -278,6 +283,11 @@ class _Data:
             # Shortened, but never so that the mean of an imperfect field looks like 1.
             short = round(figures.score_sum, _DIGITS)
             yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
+
+
+def _exact(score: float, text: str) -> dict[str, str]:
+    """Return the text of a score for the script, if it needs more decimals than the script would show."""
+    return {} if text == score_text(score) else {"g": text}
 
 
 def _counts(figures: FieldAggregation) -> list[int]:

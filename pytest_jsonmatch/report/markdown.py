@@ -45,7 +45,7 @@ _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
 _FIELDS_OF_CASE: Final = 3
-_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9 ,;()%+–-]|\.(?=\d|$)|:(?= ))+")
+_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9 ,;()%+–-]|\.(?=\d|$)|:(?= |$))+")
 
 
 def markdown(view: RunView, limit: int) -> str:
@@ -119,7 +119,7 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
             title = f"Cases that failed: {count(len(view.faults))}"
         yield from _headed(title, _cases(view, most))
     if view.diff is not None:
-        yield from _headed("Against the baseline", ())
+        yield from _headed(f"Against the baseline {code(view.baseline)}", ())
         for block in baseline_blocks(view.diff, view.baseline, view.proven):
             yield from _block(block, most)
 
@@ -165,6 +165,12 @@ def _block(block: Block, most: int) -> Iterator[str]:
     """Yield a sentence or a table; other blocks are not part of reports."""
     if isinstance(block, Said):
         yield from [_prose(block.text, code), ""]
+    elif isinstance(block, Rows) and block.rows and not any(block.columns):
+        yield from [_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ""]
+        yield from (f"- {' '.join(code(str(each)) for each in row)}" for row in block.rows[:most])
+        yield ""
+        if len(block.rows) > most:
+            yield from _cut(count(len(block.rows) - most))
     elif isinstance(block, Rows) and block.rows:
         if block.title:
             yield from _headed(_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ())

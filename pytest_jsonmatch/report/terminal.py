@@ -268,6 +268,7 @@ def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[Block]:
         if mode != "auto" or not _is_perfect(section):
             yield from section_blocks(section, mode)
     yield from (Said(note, "open") for note in _notes(view, list(comparisons_of(results.tabled))))
+    yield from view.tables
     worst = sorted(results.scored, key=lambda case: case.figure("score"))
     rows: list[list[AnyCell]] = [
         [score_cell(case.figure("score")), case.id, _complaint(case)]

@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.checks import FEW_CASES, JUDGED
-from pytest_jsonmatch.report.escape import clip, mark
+from pytest_jsonmatch.report.escape import clip, mark, no_command
 from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, Section, sections_of
 from pytest_jsonmatch.report.figures import (
     answers_note,
@@ -258,7 +258,9 @@ class RunView:
         known = {each.name: each.interval for each in self.headlines}
         means = [Headfigure(TITLES_OF[name], results.mean(name), known.get(name)) for name in FIGURES]
         rate = Headfigure("pass rate", results.pass_rate, known.get("pass_rate"))
-        scopes = [Scope(f"mean of {results.noun}s", (*_distinct(means), rate))]
+        is_judged = results.number > 1 and (results.corpus is not None or self.is_judged)
+        title = f"mean of {results.noun}s" if results.number > 1 else f"1 {results.noun}"
+        scopes = [Scope(title, (*_distinct(means), *([rate] if is_judged else [])))]
         if results.number > 1 and results.unscored < results.number:
             total = together(results.fields.values())
             values = (total.mean_score, total.precision, total.recall, total.f1)
@@ -403,7 +405,7 @@ def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = 
     """
     lines = _COLORS.sub("", message[: most * width * 20]).splitlines()
     for line in lines[:most]:
-        yield clip(line.rstrip(), width, unicode=unicode)
+        yield no_command(clip(line.rstrip(), width, unicode=unicode))
     if len(lines) > most > 1:
         yield mark(unicode)
 
@@ -506,8 +508,8 @@ def baseline_blocks(
         ]
         yield Rows((f"{what} that changed", "change", "score then", "score now"), rows, "", what, _MOST)
     for what, names in lists:
-        rows = [[each] for each in names]
-        yield Rows((f"{what} cases" if what == "new" else f"cases {what}",), rows, "", f"case {what}", _MOST)
+        title = "new cases:" if what == "new" else f"cases {what}:"
+        yield Rows([""], [[each] for each in names], title, "case", _MOST)
 
 
 def _change(delta: Delta) -> Cell:

@@ -8,7 +8,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.files import OWN, display_name
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.sheets import block_lines
-from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
 from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import comparisons_of
@@ -176,6 +176,6 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
 def write_lines(terminalreporter: pytest.TerminalReporter, lines: Iterable[StyledLine]) -> None:
     """Write lines in their styles."""
     for line in lines:
-        for text, markup in line:
+        for text, markup in guarded(line):
             terminalreporter.write(text, **markup)
         terminalreporter.line("")

@@ -163,7 +163,7 @@ def test_a_corpus_of_which_some_records_are_kept(write, command):
     line = "evaluate answers.jsonl gold.jsonl --id-field id --json run.json"
     assert command(line).code == 0
     text, page, told = (command(f"report run.json {form}").out for form in ("", "--html", "--markdown"))
-    assert "leaf_f1, 40 records: mean score 0.03" in text
+    assert "leaf_f1, 1 of 40 records with score 1\nmean of records: score 0.03, " in text
     assert "confidence intervals" not in text + page
     assert "Figures and fields are of all 40 records, but only 10 are listed as cases" in page
     assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")
@@ -189,7 +189,7 @@ def test_batch_errors_are_told_beside_the_figures(write, command, form, of_corpu
 def test_the_file_of_compare(write, command):
     write(a_json={"n": 1, "m": 2}, b_json={"n": 1, "m": 3})
     write(run_json=command("compare a.json b.json --report json").out)
-    assert command("report run.json").out.splitlines()[-1] == "score 0.50"
+    assert command("report run.json").out.splitlines()[-1] == "1 case: score 0.50"
 
 
 def test_pairs_of_arrays_that_were_kept_are_shown(write, command):
@@ -382,7 +382,7 @@ def test_a_file_of_the_first_version_is_read_for_good(command, folder):
 }
 """
     (folder / "old.json").write_text(text)
-    assert command("report old.json").out.splitlines()[-1] == "score 0.50"
+    assert command("report old.json").out.splitlines()[-1] == "1 case: score 0.50"
     assert from_text(command("report old.json --json").out, "out") == from_text(text, "old.json")
 
 

@@ -86,8 +86,8 @@ def test_says_what_there_is() -> None:
         "with 95 % confidence intervals",
         "few cases, wide interval",
         "failed pass_rate &gt;= 0.75 0.50 0.75 -0.25 1 of 2 cases",
-        "Against the baseline main 2 cases in both",
-        "1 case vanished",
+        "Against the baseline main baseline main: 2 cases in both, 1 vanished",
+        "Cases vanished: 1 case gone",
     ):
         assert said in re.sub(" +", " ", text)
     assert data_in(html)["cases"][1] == {
