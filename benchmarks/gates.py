@@ -3,7 +3,7 @@
 python benchmarks/gates.py [TABLE ...] [--quick] [--runs N] [--write FILE]
 
 TABLE is one or more of: equal, clusters, documents, margin, power, detectable, intervals, micro, wilson,
-families, kappa; default: all. Every cell of a table is made of N simulated comparisons, each with
+families; default: all. Every cell of a table is made of N simulated comparisons, each with
 its own cases and scores, from a fixed seed; those of `documents` are drawn from the real answers of DocuBench
 (`docubench.py` says where it looks for them), and left out without. With --write they are put into a document
 (docs/statistics.md) too, between `<!-- table: NAME -->` and `<!-- end -->`.
@@ -32,7 +32,6 @@ from scipy.stats import binom
 
 from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.gate import intervals
-from pytest_jsonmatch.gate.agreement import Agreement
 from pytest_jsonmatch.gate.headlines import change_of_runs
 from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
@@ -552,75 +551,6 @@ def families(runs: int) -> None:
     print(tables.render(["", *(f"n = {n}" for n in (20, 50, 100)), ""], rows))
 
 
-# Of the pairs, those that people call the same; of these and of the others, those that the judge gets right.
-JUDGES = {
-    "half same, judge right 0.9 / 0.9": (0.5, 0.9, 0.9),
-    "half same, judge right 0.98 / 0.98": (0.5, 0.98, 0.98),
-    "0.7 same, judge right 0.7 / 0.6": (0.7, 0.7, 0.6),
-    "0.8 same, judge right 0.95 / 0.8": (0.8, 0.95, 0.8),
-    "0.9 same, judge right 0.97 / 0.7": (0.9, 0.97, 0.7),
-}
-
-
-def cells(judge: str) -> np.ndarray:
-    """The chances of the four cells of an `Agreement`, in its order."""
-    same, right_same, right_other = JUDGES[judge]
-    other = 1 - same
-    return np.array(
-        [same * right_same, other * (1 - right_other), same * (1 - right_same), other * right_other]
-    )
-
-
-def kappa_of(chances: np.ndarray) -> float:
-    """Kappa by its definition."""
-    a, b, c, d = chances
-    chance = (a + b) * (a + c) + (b + d) * (c + d)
-    return float((a + d - chance) / (1 - chance))
-
-
-def by_standard_error(table: Agreement) -> tuple[float, float]:
-    """The usual interval of kappa, by its standard error (Fleiss, Cohen & Everitt 1969)."""
-    shares = np.array(
-        [[table.true_same, table.false_different], [table.false_same, table.true_different]]
-    ) / float(table.number)
-    people, judge = shares.sum(axis=1), shares.sum(axis=0)
-    chance = float(people @ judge)
-    kappa = (float(np.trace(shares)) - chance) / (1 - chance)
-    total = -((kappa - chance * (1 - kappa)) ** 2)
-    for i in (0, 1):
-        for j in (0, 1):
-            if i == j:
-                total += shares[i, i] * (1 - (people[i] + judge[i]) * (1 - kappa)) ** 2
-            else:
-                total += (1 - kappa) ** 2 * shares[i, j] * (judge[i] + people[j]) ** 2
-    reach = statistics.NormalDist().inv_cdf(0.975) * math.sqrt(max(total, 0.0) / table.number) / (1 - chance)
-    return kappa - reach, kappa + reach
-
-
-def kappas(runs: int) -> None:
-    title("Cohen's kappa at 95 %: coverage of our interval / of that by the standard error, in %")
-    rows = []
-    sizes = (20, 50, 100, 300)
-    for judge in JUDGES:
-        chances = cells(judge)
-        true = kappa_of(chances)
-        row = [f"{judge}: kappa {true:.2f}"]
-        for n in sizes:
-            drawn = source("kappa", judge, n).multinomial(n, chances, size=runs)
-            tables_of_two = [Agreement(*map(int, counts)) for counts in drawn]
-            defined = [table for table in tables_of_two if table.has_both_labels]
-            intervals_of = {table: table.kappa_interval() for table in set(defined)}
-            hits = [0, 0]
-            for table in defined:
-                ours = intervals_of[table]
-                ends = ((ours.low, ours.high) if ours else (1.0, -1.0), by_standard_error(table))
-                for at, (low, high) in enumerate(ends):
-                    hits[at] += low - 1e-12 <= true <= high + 1e-12
-            row.append(" / ".join(share(hit, len(defined)) for hit in hits))
-        rows.append([*row, ""])
-    print(tables.render(["", *(f"n = {n}" for n in sizes), ""], rows))
-
-
 TABLES = {
     "equal": equal,
     "clusters": clusters,
@@ -632,7 +562,6 @@ TABLES = {
     "micro": micro,
     "wilson": wilsons,
     "families": families,
-    "kappa": kappas,
 }
 
 

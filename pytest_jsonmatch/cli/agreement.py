@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.records import open_golds
@@ -14,19 +15,12 @@ from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, S
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnyCell
-    from pytest_jsonmatch.study.agreement import AgreementStudy, FieldAgreement
+    from pytest_jsonmatch.study.agreement import AgreementStudy
     from pytest_jsonmatch.study.calibration import Estimate
 
-_FIGURES: Final = {
-    "agreement": ("agreement", "agreement"),
-    "cohen": ("Cohen's kappa", "Cohen"),
-    "fleiss": ("Fleiss' kappa", "Fleiss"),
-    "alpha": ("alpha, nominal", "alpha"),
-    "alpha_interval": ("alpha, interval", "alpha of numbers"),
-}
-"""The names of figures on their own, and above columns."""
+_FIGURES: Final = {"agreement": "agreement", "kappa": "Cohen's kappa", "alpha": "Krippendorff's alpha"}
 _TENTATIVE: Final = 0.667
-"""Below this alpha Krippendorff draws no conclusions, not even tentative ones."""
+"""Below this Krippendorff draws no conclusions, not even tentative ones."""
 
 
 def run(options: Namespace) -> int:
@@ -39,65 +33,73 @@ def run(options: Namespace) -> int:
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
 
 
-def _sheet(found: AgreementStudy) -> Sheet:
-    names = " and ".join(found.annotators) if len(found.annotators) < 3 else ", ".join(found.annotators)
-    about = f"agreement of {names} on {count(found.documents, 'document')}"
-    totals = [
-        Figure(name, _text(each), f"95 % interval {_ends(each)}")
-        for key, (name, _) in _FIGURES.items()
-        if (each := getattr(found.total, key)) is not None
-    ]
-    # A field where nothing varies has no alpha, and comes last.
-    by_alpha = sorted(
-        found.fields.items(),
-        key=lambda item: (2.0 if item[1].alpha is None else item[1].alpha.value, item[0]),
-    )
-    *titles, last = (title for _, title in _FIGURES.values())
-    columns = ["field", "places", *titles, "its 95 % interval", last]
-    rows = [_row(path, each) for path, each in by_alpha]
+def _sheet(study: AgreementStudy) -> Sheet:
+    names = " and ".join(study.annotators) if len(study.annotators) < 3 else ", ".join(study.annotators)
+    about = f"agreement of {names} on {count(study.documents, 'document')}"
     worst = [
         [
             str(each.id),
-            score_text(min(each.agreement, 0.9999)),
+            _text(each.agreement),
             count(each.differing),
             ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
         ]
-        for each in found.worst
+        for each in study.worst
     ]
     of_worst = "document", "agreement", "places", "that differ"
     blocks: list[Block] = [
-        Figures(totals),
-        Rows(columns, rows, "By field, the lowest alpha first", spare={"places": 1, "its 95 % interval": 1}),
+        *agreement_blocks(study),
         Rows(of_worst, worst, "The documents with the least agreement", "document", text={"that differ"}),
     ]
     if not worst:
         blocks.append(Said("All agree."))
-    if found.alone:
-        only = count(found.alone, "document")
+    if study.alone:
+        only = count(study.alone, "document")
         blocks.append(Said(f"{only} described by one annotator only: not counted.", "open"))
-    if found.batch_errors:
-        failed = count(found.batch_errors, "comparison")
+    if study.batch_errors:
+        failed = count(study.batch_errors, "comparison")
         blocks.append(Said(f"{failed} left out: a batch comparator failed.", "bad"))
     return Sheet("jsonmatch study agreement", about, blocks)
 
 
-def _row(path: str, found: FieldAgreement) -> list[AnyCell]:
-    row: list[AnyCell] = [
-        path,
-        count(found.places),
-        *(_text(getattr(found, key)) for key in _FIGURES),
+def agreement_blocks(study: AgreementStudy) -> Iterator[Block]:
+    """Yield the figures of all fields and the table of fields, of annotators or of people and a judge."""
+    name = "kappa" if len(study.annotators) == 2 else "alpha"
+    totals = [("agreement", study.total.agreement), (name, getattr(study.total, name))]
+    yield Figures(
+        [
+            Figure(_FIGURES[name], _value(estimate), f"95 % interval {_ends(estimate)}")
+            for name, estimate in totals
+        ]
+    )
+    if totals[1][1] is None:
+        yield Said(f"No {name}: all values are the same, so chance alone explains the agreement.", "open")
+    rows = [(path or "(no path)", field, getattr(field, name)) for path, field in study.fields.items()]
+    # A field where nothing varies has no figure beyond chance, and comes last.
+    rows.sort(key=lambda row: (2.0 if row[2] is None else row[2].value, row[0]))
+    cells: list[list[AnyCell]] = [
+        [
+            path,
+            count(field.places),
+            _value(field.agreement),
+            Cell(_value(beyond), "bad" if beyond is not None and beyond.value < _TENTATIVE else ""),
+            _ends(beyond),
+        ]
+        for path, field, beyond in rows
     ]
-    if found.alpha is not None and found.alpha.value < _TENTATIVE:
-        row[-2] = Cell(_text(found.alpha), "bad")
-    row.insert(-1, _ends(found.alpha))
-    return row
+    columns = "field", "places", "agreement", name, "95 % interval"
+    yield Rows(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, "95 % interval": 2})
 
 
-def _ends(found: Estimate | None) -> str:
-    return "–" if found is None else f"{found.low:.2f} to {found.high:.2f}"
+def _ends(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return "–"
+    return f"{_text(estimate.low)} to {_text(estimate.high)}"
 
 
-def _text(found: Estimate | None) -> str:
+def _value(estimate: Estimate | None) -> str:
+    return "–" if estimate is None else _text(estimate.value)
+
+
+def _text(value: float) -> str:
     """Return a figure with at most four decimals; one below 1 is never rounded up to 1."""
-    value = None if found is None else found.value
-    return score_text(value if value is None or value == 1 else min(value, 0.9999))
+    return score_text(value if value == 1 else min(value, 0.9999))

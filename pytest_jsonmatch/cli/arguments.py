@@ -142,10 +142,10 @@ def add_judge(parser: Parser) -> None:
     add(parser, "--judge-mode", told, choices=("live", "cached"))
 
 
-def add_study_options(parser: Parser) -> None:
-    """Add the options that all studies take."""
-    names = "--gate", "--html", "--json", "--color", "--no-color", "--output"
-    add_options(parser, *names, verbose="show all rows of tables")
+def add_study_options(parser: Parser, *names: str) -> None:
+    """Add the options that all studies take, and others of the table."""
+    of_all = "--html", "--json", "--color", "--no-color", "--output"
+    add_options(parser, *names, *of_all, verbose="show all rows of tables")
 
 
 share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0 to 1")

@@ -194,7 +194,7 @@ def _study_audit(parser: Parser) -> None:
     add(parser, "--mutate PATH", told, nargs="+")
     add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
     add_rules(parser, "--id-field", "--repair")
-    add_study_options(parser)
+    add_study_options(parser, "--gate")
 
 
 @_command(
@@ -218,39 +218,35 @@ def _plan(parser: Parser) -> None:
 
 
 @_command(
-    "measure how far annotators agree: percent, kappa, alpha, by field",
+    "measure how far annotators agree: percent, kappa of two, alpha of more, by field",
     "jsonmatch study agreement ann.jsonl bob.jsonl --id-field id",
     "jsonmatch study agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html",
-    "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].alpha >= 0.9'",
+    "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].kappa >= 0.9'",
 )
 def _study_agreement(parser: Parser) -> None:
     told = "one annotator's records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     add_rules(parser, "--id-field")
-    add_study_options(parser)
+    add_study_options(parser, "--gate")
 
 
 @_command(
-    "find gold records that occur in prompts or training text, and near duplicates",
+    "find gold records that occur in prompts or training text",
     "jsonmatch study overlap gold.jsonl --with prompts/ train.jsonl",
-    "jsonmatch study overlap test.jsonl train.jsonl --id-field id --gate 'leaks == 0'",
-    "jsonmatch study overlap gold/ --with prompts/ --gate 'contaminated == 0' --html overlap.html",
+    "jsonmatch study overlap gold/ --with prompts/ --html overlap.html",
 )
 def _study_overlap(parser: Parser) -> None:
-    told = "a split of the gold: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
+    told = "gold records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
     add(parser, "GOLD", told, nargs="+")
     told = "prompts, examples, training text: files, or folders with everything in them"
-    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", default=[])
-    told = "records are near duplicates if one, as the answer to the other, scores this much (default: 0.9)"
-    add(parser, "--near SCORE", told, type=share, default=0.9)
-    add_rules(parser, "--id-field")
-    add_study_options(parser)
+    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", required=True)
+    add_study_options(parser, "--id-field")
 
 
 @_command(
-    "show figures over many runs, and when they changed",
+    "show figures over many runs",
     "jsonmatch study history results/*.json",
-    "jsonmatch study history results/*.json --html history.html --gate 'drops == 0'",
+    "jsonmatch study history results/*.json --html history.html",
 )
 def _study_history(parser: Parser) -> None:
     add(parser, "RESULT", "the result files, one per run", nargs="+", type=Path)
@@ -261,7 +257,7 @@ def _study_history(parser: Parser) -> None:
     "measure what confidences in answers are worth, and which answers may skip review",
     "jsonmatch study confidence answers.jsonl gold.jsonl --id-field id",
     "jsonmatch study confidence answers.jsonl gold.jsonl --confidence 'sure.{path}' --max-error 0.01",
-    "jsonmatch study confidence answers.jsonl gold.jsonl --cost wrong=100,review=1 --gate 'auroc >= 0.8'",
+    "jsonmatch study confidence answers.jsonl gold.jsonl --gate 'auroc >= 0.8'",
 )
 def _study_confidence(parser: Parser) -> None:
     told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
@@ -274,12 +270,10 @@ def _study_confidence(parser: Parser) -> None:
     add(parser, "--confidence WHERE", told, default="inline")
     told = "find the lowest threshold above which at most this share of the values is wrong"
     add(parser, "--max-error SHARE", told, type=share)
-    told = "find the cheapest threshold, given what a wrong value and a review cost"
-    add(parser, "--cost wrong=100,review=1", told)
     told = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", told, type=share, default=1.0)
     add_rules(parser, "--id-field", "--repair", "--cluster")
-    add_study_options(parser)
+    add_study_options(parser, "--gate")
 
 
 @_command(
@@ -291,7 +285,9 @@ def _study_confidence(parser: Parser) -> None:
 def _study_shift(parser: Parser) -> None:
     add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
     add(parser, "OLD", "the records to compare them with, in the same forms")
-    add_study_options(parser)
+    told = "the member that names a record's cluster, such as its document: one record of each is compared"
+    add_options(parser, cluster=told)
+    add_study_options(parser, "--gate")
 
 
 @_command(
@@ -336,10 +332,10 @@ def _schema_validate(parser: Parser) -> None:
 
 
 @_command(
-    "compare a judge's verdicts with people's labels: accuracy, Cohen's kappa, by field",
+    "measure how far a judge agrees with people's labels: percent, Cohen's kappa, by field",
     "jsonmatch study judge labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
     "jsonmatch study judge labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
-    "jsonmatch study judge labels.jsonl --judge-from conftest:judge --gate 'accuracy_low >= 0.9'",
+    "jsonmatch study judge labels.jsonl --judge-from conftest:judge --gate 'agreement_low >= 0.9'",
 )
 def _study_judge(parser: Parser) -> None:
     add(
@@ -349,8 +345,8 @@ def _study_judge(parser: Parser) -> None:
         "optionally path, description and criterion; - for stdin",
     )
     add_judge(parser)
-    add_options(parser, "-p", confidence="the confidence level of the intervals (default: 0.95)")
-    add_study_options(parser)
+    add_options(parser, "-p")
+    add_study_options(parser, "--gate")
 
 
 @_command(

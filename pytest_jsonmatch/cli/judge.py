@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
+from pytest_jsonmatch.cli.agreement import agreement_blocks
 from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
 from pytest_jsonmatch.cli.rules import judging
@@ -15,30 +16,20 @@ from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import count, render, shortened
-from pytest_jsonmatch.gate.agreement import Agreement
-from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Cell, Rows, Said, Sheet
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnyCell
     from pytest_jsonmatch.semantic.bench import Answer, Bench
+    from pytest_jsonmatch.study.agreement import AgreementStudy
 
 _AT_ONCE: Final = 100
 """Ask about this many pairs in one call; its verdicts are in the cache, if any, before the next call."""
 _WIDTH: Final = 300
-_COUNTED: Final = {
-    "pairs": ("pairs", 0),
-    "true_same": ("same", 4),
-    "true_different": ("different", 3),
-    "false_same": ("false same", 0),
-    "false_different": ("false different", 1),
-}
-"""The column titles of counts of pairs, and how well each column can be spared."""
 _NEEDED: Final = ("expected", "actual", "label")
 _TEXTS: Final = ("path", "description", "criterion")
 _SHOWN: Final = 60
-_Values: TypeAlias = "Mapping[str, float | None]"
 _Label: TypeAlias = "tuple[JudgeItem, bool]"
 """A pair of values, whose id is its place as FILE:LINE, and whether people say that they mean the same."""
 
@@ -61,15 +52,14 @@ class Disagreement:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class JudgeStudy:
     """How far a judge agrees with people."""
 
     judge: str | None
     """Its name; None for the registered one."""
     labels: int
-    confidence: float
-    figures: _Values
-    by_field: Mapping[str, _Values]
+    agreement: AgreementStudy
+    """Between people and the judge; each label is a document."""
     disagreements: Sequence[Disagreement]
     """Pairs that only the judge calls the same come first: they are wrong answers that would pass."""
     without_verdict: Mapping[str, str]
@@ -77,19 +67,32 @@ class Calibration:
     settled: int
     """Pairs that scoring decides without a judge."""
 
+    @property
+    def figures(self) -> Mapping[str, float | None]:
+        """The figures of all pairs, for gates."""
+        return self.agreement.figures
+
+    @property
+    def by_field(self) -> Mapping[str, Mapping[str, float | None]]:
+        """The figures of each field, for gates."""
+        return self.agreement.by_field
+
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study judge`."""
-    gates = study_gates(options, _figures(Agreement(), options.confidence))
+    from pytest_jsonmatch.study.agreement import FIGURES
+
+    gates = study_gates(options, [name for name in FIGURES if not name.startswith("alpha")])
     labels = read_labels(options.labels)
     with judging(options) as judge:
         answers = _answers(judge, [item for item, _ in labels if _is_asked(item)])
-    found = _calibration(labels, answers, options)
-    verdicts = len(answers) - len(found.without_verdict)
-    judged = "the registered judge" if found.judge is None else f"judge {found.judge}"
-    about = f"{judged} on {name_of(options.labels)}: {count(verdicts, 'verdict')}"
-    code = finish(options, found, _sheet(found, about), gates, on=count(verdicts, "pair"))
-    return NOT_FINE if found.without_verdict else code
+    name = options.judge_model or options.judge_from or options.judge_cache
+    study = _compared(labels, answers, name)
+    verdicts = count(study.agreement.documents, "verdict")
+    judged = "the registered judge" if name is None else f"judge {name}"
+    about = f"{judged} on {name_of(options.labels)}: {verdicts}"
+    code = finish(options, study, _sheet(study, about), gates, on=verdicts)
+    return NOT_FINE if study.without_verdict else code
 
 
 def _is_asked(item: JudgeItem) -> bool:
@@ -108,41 +111,34 @@ def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
     return found
 
 
-def _calibration(labels: Sequence[_Label], answers: Mapping[str, Answer], options: Namespace) -> Calibration:
-    said: dict[str, list[tuple[bool, bool]]] = {}
+def _compared(labels: Sequence[_Label], answers: Mapping[str, Answer], name: str | None) -> JudgeStudy:
+    from pytest_jsonmatch.study.agreement import AgreementStudy, Ratings, figures_of
+
+    fields: dict[str, Ratings] = {}
     disagreements: list[Disagreement] = []
     without: dict[str, str] = {}
+    verdicts = 0
     for item, same in labels:
         answer = answers.get(item.id)
         if isinstance(answer, Verdict):
-            said.setdefault(item.path, []).append((same, answer.equivalent))
-            if same != answer.equivalent:
+            said = [(label, label) for label in (same, answer.equivalent)]
+            agrees = same == answer.equivalent
+            fields.setdefault(item.path, Ratings()).add(verdicts, said, float(agrees), weight=1.0)
+            verdicts += 1
+            if not agrees:
                 texts = render(item.expected), render(item.actual)
                 disagreements.append(Disagreement(item.id, item.path, *texts, same, answer.reason))
         elif answer is not None:
             without[item.id] = str(answer)
-    tables = {path: Agreement.of(pairs) for path, pairs in said.items()}
-    total = Agreement.of(pair for pairs in said.values() for pair in pairs)
-    return Calibration(
-        judge=options.judge_model or options.judge_from or options.judge_cache,
+    total, by_field = figures_of(fields, verdicts, is_of_two=True)
+    return JudgeStudy(
+        judge=name,
         labels=len(labels),
-        confidence=options.confidence,
-        figures=_figures(total, options.confidence),
-        by_field={path: _figures(table, options.confidence) for path, table in tables.items()},
+        agreement=AgreementStudy(("people", "judge"), verdicts, 0, total, by_field),
         disagreements=sorted(disagreements, key=lambda each: each.label),
         without_verdict=without,
         settled=len(labels) - len(answers),
     )
-
-
-def _figures(table: Agreement, confidence: float) -> dict[str, float | None]:
-    """Return all figures of a table, by the names that gates use."""
-    found = {**asdict(table), "pairs": table.number, "precision": table.precision, "recall": table.recall}
-    intervals = {"accuracy": table.accuracy_interval(confidence), "kappa": table.kappa_interval(confidence)}
-    for name, each in intervals.items():
-        ends = (None, None, None) if each is None else (each.estimate, each.low, each.high)
-        found |= zip((name, f"{name}_low", f"{name}_high"), ends, strict=True)
-    return found
 
 
 # -- labels ------------------------------------------------------------------------------------------------
@@ -188,59 +184,28 @@ def _label(found: Any, place: str) -> _Label:
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _sheet(found: Calibration, about: str) -> Sheet:
-    of = found.figures
-    number = int(of["pairs"] or 0)
-    blocks: list[Block] = []
-    if number:
-        sure = f"{found.confidence * 100:g} % interval"
-        kappa = "all labels are alike; it needs pairs of both kinds"
-        if of["kappa"] is not None:
-            kappa = f"{_ends(of, 'kappa')} ({sure})"
-        figures = [
-            Figure("accuracy", score_text(of["accuracy"]), f"{_ends(of, 'accuracy')} ({sure})"),
-            Figure("kappa", score_text(of["kappa"]), kappa),
-            Figure("precision", score_text(of["precision"]), 'of the verdict "same"'),
-            Figure("recall", score_text(of["recall"]), 'of the verdict "same"'),
-        ]
-        blocks += [Figures(figures), _by_field(found)]
+def _sheet(study: JudgeStudy, about: str) -> Sheet:
+    blocks = list(agreement_blocks(study.agreement)) if study.agreement.documents else []
     rows: list[list[AnyCell]] = [
         [
             each.place,
             each.path,
-            Cell("same", "open") if each.label else Cell("different", "bad"),
+            Cell("different", "open") if each.label else Cell("same", "bad"),
             shortened(each.expected, _WIDTH),
             shortened(each.actual, _WIDTH),
             each.reason or "",
         ]
-        for each in found.disagreements
+        for each in study.disagreements
     ]
-    texts = "field", "people say", "expected", "actual", "reason"
-    blocks.append(
-        Rows(("label", *texts), rows, "Where judge and people disagree", "disagreement", text=texts)
-    )
-    pairs = [[place, why] for place, why in found.without_verdict.items()]
+    passes = sum(not each.label for each in study.disagreements)
+    of_each = f'only the judge says "same": {passes}, only people: {len(rows) - passes}'
+    texts = "field", "judge says", "expected", "actual", "reason"
+    title = f"Where they disagree ({of_each})"
+    blocks.append(Rows(("label", *texts), rows, title, "disagreement", text=texts))
+    pairs = [[place, why] for place, why in study.without_verdict.items()]
     title = "Pairs without a verdict, left out of all figures"
     blocks.append(Rows(("label", "why"), pairs, title, "pair", text={"why"}))
-    if found.settled:
-        many = f"{count(found.settled, 'pair')} of equal values or with a null"
+    if study.settled:
+        many = f"{count(study.settled, 'pair')} of equal values or with a null"
         blocks.append(Said(f"{many}: left out, since scoring decides them without a judge.", "faint"))
     return Sheet("jsonmatch study judge", about, blocks)
-
-
-def _by_field(found: Calibration) -> Rows:
-    """Return a row for all fields, and one for each if there are several, the lowest accuracy first."""
-    worst = sorted(found.by_field.items(), key=lambda item: (item[1]["accuracy"] or 0.0, item[0]))
-    rows: list[list[AnyCell]] = []
-    for path, of in [("all fields", found.figures), *(worst if len(worst) > 1 else ())]:
-        counts = [count(int(of[name] or 0)) for name in _COUNTED]
-        figures = score_text(of["accuracy"]), score_text(of["kappa"]), _ends(of, "kappa")
-        rows.append([path or "(no path)", *counts, *figures])
-    spare = {**dict(_COUNTED.values()), "its interval": 2}
-    columns = "field", *dict(_COUNTED.values()), "accuracy", "kappa", "its interval"
-    return Rows(columns, rows, "By field, the lowest accuracy first", "row", spare=spare)
-
-
-def _ends(of: _Values, figure: str) -> str:
-    low, high = of[f"{figure}_low"], of[f"{figure}_high"]
-    return "–" if low is None else f"{score_text(low)} to {score_text(high)}"

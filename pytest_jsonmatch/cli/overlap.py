@@ -1,25 +1,22 @@
-"""`jsonmatch study overlap`: gold records that occur in prompts or training text, and near duplicates."""
+"""`jsonmatch study overlap`: gold records that occur in prompts or training text."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, open_input
 from pytest_jsonmatch.cli.records import names_in, open_golds
-from pytest_jsonmatch.cli.rules import comparing
-from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.cli.studies import check_page, finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import Block, Figure, Figures, Rows, Said, Sheet
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.study.overlap import OverlapStudy
+from pytest_jsonmatch.report.sheets import Cell, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.study.overlap import OverlapStudy, measure_overlap
+from pytest_jsonmatch.study.words import text_of
 
 _PART: Final = 1 << 16
 _NUL: Final = "\0"
@@ -27,55 +24,35 @@ _NUL: Final = "\0"
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study overlap`."""
-    from pytest_jsonmatch.study.overlap import FIGURES, measure_overlap
-
-    gates = study_gates(options, FIGURES)
-    with comparing(options) as rules:
-        study = measure_overlap(open_golds(options.gold), _texts(options.texts), near=options.near, **rules)
-    return finish(options, study, _sheet(study), gates, on=count(study.records, "gold record"))
+    check_page(options)
+    study = measure_overlap(open_golds(options.gold), _texts(options.texts), id_field=options.id_field)
+    return finish(options, study, _sheet(study))
 
 
-def _sheet(found: OverlapStudy) -> Sheet:
+def _sheet(study: OverlapStudy) -> Sheet:
     """Return a sheet that shows the study to people."""
-    about = f"overlap of {count(found.records, 'gold record')}"
+    texts = f"{count(study.texts, 'text')} of {count(study.words, 'word')}"
+    about = f"overlap of {count(study.records, 'gold record')} and {texts}"
+    whole = sum(each.is_whole for each in study.found)
     figures = [
-        Figure("near duplicates", count(found.duplicates), "records like an earlier one"),
-        Figure("leaks", count(found.leaks), "records like one of another split"),
+        Figure("whole", count(whole), "records that occur as a whole in one text"),
+        Figure("in part", count(len(study.found) - whole), "records with distinctive values in a text"),
     ]
-    blocks: list[Block] = []
-    if found.texts:
-        about += f" and {count(found.texts, 'text')} of {count(found.words, 'word')}"
-        share = f"{score_text(found.contaminated / found.records)} of the records"
-        figures.insert(0, Figure("contaminated", count(found.contaminated), share))
-        blocks.append(_contaminated(found))
-    if found.pairs:
-        rows = [
-            [f"{each.split}: {each.id}", f"{each.other_split}: {each.other_id}", score_text(each.score)]
-            for each in found.pairs
-        ]
-        title = "Gold records that are nearly the same"
-        blocks.append(Rows(["record", "like", "score"], rows, title, "pair", text={"like"}))
-    if found.is_cut:
-        blocks.append(Said("Too many candidates for pairs: not all were compared.", "open"))
-    return Sheet("jsonmatch study overlap", about, [Figures(figures), *blocks])
-
-
-def _contaminated(found: OverlapStudy) -> Block:
-    if not found.worst:
-        return Said("No record occurs in the texts beyond what chance explains.")
-    columns = "record", "rare values found", "in one text", "by chance", "text", "such as"
     rows = [
         [
-            f"{each.split}: {each.id}",
+            f"{each.gold}: {each.id}",
+            Cell("whole", "bad") if each.is_whole else "part",
             f"{each.found} of {each.values}",
-            "all" if each.is_whole else count(each.in_text),
-            f"{each.p:.1g}",
             each.text,
             "; ".join(each.fields),
         ]
-        for each in found.worst
+        for each in study.found
     ]
-    return Rows(columns, rows, "Records that occur in the texts", "record", text={"text", "such as"})
+    columns = "record", "there", "values", "text", "such as"
+    title = "Records that occur in the texts: look whether they are there by chance"
+    table = Rows(columns, rows, title, "record", text={"there", "text", "such as"})
+    nothing = Said("No distinctive value of any record occurs in the texts." if not rows else "", "good")
+    return Sheet("jsonmatch study overlap", about, [Figures(figures), nothing, table])
 
 
 # -- texts ------------------------------------------------------------------------------------------------
@@ -112,8 +89,6 @@ def _parts(name: str) -> Iterator[tuple[str, str]]:
 
 def _as_text(content: bytes) -> str:
     """Return the strings and numbers of JSON; return any other text as it is."""
-    from pytest_jsonmatch.study.words import text_of
-
     try:
         return text_of(parse_json(content))
     except JsonParseError:

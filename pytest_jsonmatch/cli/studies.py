@@ -47,12 +47,23 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
         CommandError: a gate can't be read.
         ConfigurationError: a page is requested, but jinja2 is not installed.
     """
-    if options.html is not None:
-        check_installed()
+    check_page(options)
     return gates_of(options.gates, partial(parse_gate, figures=figures))
 
 
-def finish(options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate], *, on: str) -> int:
+def check_page(options: Namespace) -> None:
+    """Check before any work is done that a page can be made, if one is requested.
+
+    Raises:
+        ConfigurationError: jinja2 is not installed.
+    """
+    if options.html is not None:
+        check_installed()
+
+
+def finish(
+    options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate] = (), *, on: str = ""
+) -> int:
     """Write what a study found, and return the exit code of its gates.
 
     Args:

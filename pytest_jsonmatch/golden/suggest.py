@@ -10,7 +10,7 @@ import itertools
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.golden.writing import YamlWriter
+from pytest_jsonmatch.golden.writing import yaml_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -108,9 +108,9 @@ def as_yaml(change: Change) -> list[str]:
     lines: list[str] = []
     for key, value in change.items():
         if len(value) == 1:
-            lines.append(f"{key}: {YamlWriter().flow(value)}")
+            lines.append(f"{key}: {yaml_flow(value)}")
         else:
-            rules = (YamlWriter().flow({name: rule}) for name, rule in value.items())
+            rules = (yaml_flow({name: rule}) for name, rule in value.items())
             lines += [f"{key}:", *(f"  {rule[1:-1]}" for rule in rules)]
     return lines
 

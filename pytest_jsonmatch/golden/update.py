@@ -14,9 +14,9 @@ from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.golden.edit.changes import merge
-from pytest_jsonmatch.golden.edit.files import edit, edit_lines
+from pytest_jsonmatch.golden.edit import edit, edit_lines
 from pytest_jsonmatch.golden.files import is_lines_file
+from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.golden.yamlevents import parse
 from pytest_jsonmatch.reading.strict import parse_json

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import (
         Bin as Bin,
         Estimate as Estimate,
-        Risk as Risk,
         Threshold as Threshold,
     )
     from pytest_jsonmatch.study.confidence import (
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
         measure_confidence as measure_confidence,
     )
     from pytest_jsonmatch.study.history import (
-        HistoryChange as HistoryChange,
         HistoryRun as HistoryRun,
         HistoryStudy as HistoryStudy,
         measure_history as measure_history,
@@ -42,12 +40,12 @@ if TYPE_CHECKING:
         mutations as mutations,
     )
     from pytest_jsonmatch.study.overlap import (
-        Contaminated as Contaminated,
         OverlapStudy as OverlapStudy,
+        SeenRecord as SeenRecord,
         measure_overlap as measure_overlap,
     )
     from pytest_jsonmatch.study.shift import (
-        Change as Change,
+        FieldShift as FieldShift,
         ShiftStudy as ShiftStudy,
         measure_shift as measure_shift,
     )
@@ -56,18 +54,16 @@ if TYPE_CHECKING:
         Suspect as Suspect,
         audit_gold as audit_gold,
     )
-    from pytest_jsonmatch.study.twins import Duplicate as Duplicate
 
 _HOMES = {
     "study.agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
-    "study.calibration": ("Bin", "Estimate", "Risk", "Threshold"),
+    "study.calibration": ("Bin", "Estimate", "Threshold"),
     "study.confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "study.mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
-    "study.history": ("HistoryChange", "HistoryRun", "HistoryStudy", "measure_history"),
-    "study.overlap": ("Contaminated", "OverlapStudy", "measure_overlap"),
-    "study.shift": ("Change", "ShiftStudy", "measure_shift"),
+    "study.history": ("HistoryRun", "HistoryStudy", "measure_history"),
+    "study.overlap": ("OverlapStudy", "SeenRecord", "measure_overlap"),
+    "study.shift": ("FieldShift", "ShiftStudy", "measure_shift"),
     "study.suspects": ("GoldAudit", "Suspect", "audit_gold"),
-    "study.twins": ("Duplicate",),
 }
 if not TYPE_CHECKING:
     # A type checker that saw it would accept any misspelt name.

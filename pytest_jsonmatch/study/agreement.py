@@ -1,4 +1,4 @@
-"""How far annotators agree: percent, Cohen's and Fleiss' kappa, Krippendorff's alpha, by field.
+"""How far annotators agree: percent, Cohen's kappa for two, Krippendorff's alpha for more, by field.
 
 Import this module late: it imports numpy.
 """
@@ -6,10 +6,10 @@ Import this module late: it imports numpy.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import combinations
+from math import fsum
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -17,10 +17,9 @@ import numpy as np
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import gold_error
 from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
-from pytest_jsonmatch.gate.intervals import lower_end, plain_end
 from pytest_jsonmatch.study.answers import Comparer, chunks_of
 from pytest_jsonmatch.study.calibration import SURE, Estimate
 from pytest_jsonmatch.study.records import joined
@@ -36,14 +35,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FIGURES: Final = ("agreement", "cohen", "fleiss", "alpha", "alpha_interval")
-"""The names of a field's figures, for gates too."""
-_BLOCKS: Final = 200
-"""Intervals leave out one document at a time, or, above this number, one of this many groups of documents."""
-_VALUES: Final = 250
-"""At most this many distinct values of a field count towards agreement by chance."""
-_LARGEST: Final = 1e150
-"""Sums of squares of larger numbers could overflow."""
+_ESTIMATES: Final = ("agreement", "kappa", "alpha")
+FIGURES: Final = (*_ESTIMATES, *(f"{name}_low" for name in _ESTIMATES))
+"""The figures that gates may name: "_low" is the lower end of the interval."""
+_DRAWS: Final = 500
+_SEED: Final = 20_240_602
+_COMPARED: Final = 250
+"""So many of a field's values, the most frequent, are compared with each other for agreement by chance."""
 _NOTHING: Final = 1e-9
 """If chance puts values no further apart than this, agreement beyond chance is not defined."""
 _WORST: Final = 10
@@ -58,24 +56,21 @@ class FieldAgreement:
     Args:
         places: how many pairs of values were compared: of every two annotators, wherever either has a value.
         agreement: the mean score of such a pair: the share that is equal, if comparators say yes or no.
-        cohen: Cohen's kappa; with more than two annotators, the mean over all pairs of them (Light 1971).
-        fleiss: Fleiss' kappa.
-        alpha: Krippendorff's alpha, nominal: values are the same (the comparator's score is 1) or not.
-        alpha_interval: the same over pairs of numbers, with their squared difference.
+        kappa: Cohen's kappa of two annotators.
+        alpha: Krippendorff's alpha of more: values are the same (the comparator's score is 1) or not.
     """
 
     places: int
     agreement: Estimate | None = None
-    cohen: Estimate | None = None
-    fleiss: Estimate | None = None
+    kappa: Estimate | None = None
     alpha: Estimate | None = None
-    alpha_interval: Estimate | None = None
 
     @property
     def figures(self) -> dict[str, float | None]:
-        """The figures by name, without intervals."""
-        found = {name: getattr(self, name) for name in FIGURES}
-        return {name: None if each is None else each.value for name, each in found.items()}
+        """The figures by name, with the lower ends of their intervals."""
+        estimates = [(name, getattr(self, name)) for name in _ESTIMATES]
+        values = {name: estimate and estimate.value for name, estimate in estimates}
+        return {**values, **{f"{name}_low": estimate and estimate.low for name, estimate in estimates}}
 
 
 @final
@@ -152,19 +147,19 @@ def measure_agreement(
         **options: of the metric, `schema` among them, as for `compare_json`.
 
     Returns:
-        Figures in [-1, 1], in total and by field, with 95 % jackknife intervals over documents; the worst
+        Figures in [-1, 1], in total and by field, with 95 % bootstrap intervals over documents; the worst
         documents.
 
     Raises:
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
         GoldValidationError: a record is not JSON.
 
-    Sources: Cohen 1960; Light 1971; Fleiss 1971; Krippendorff 2011, Computing Krippendorff's
-    Alpha-Reliability; docs/agreement.md says what is computed.
+    Sources: Cohen 1960; Krippendorff 2011, Computing Krippendorff's Alpha-Reliability; Rubin 1981 (the
+    bootstrap); docs/agreement.md says what is computed.
 
     >>> one, two = [{"kind": "a"}, {"kind": "b"}] * 10, [{"kind": "a"}, {"kind": "b"}, {"kind": "b"}] * 6
     >>> found = measure_agreement({"ann": one[:18], "bob": two})
-    >>> found.documents, found.fields["kind"].agreement.value, round(found.fields["kind"].cohen.value, 3)
+    >>> found.documents, found.fields["kind"].agreement.value, round(found.fields["kind"].kappa.value, 3)
     (18, 0.5, 0.0)
     """
     if len(annotators) < 2:
@@ -181,77 +176,15 @@ def measure_agreement(
     return counted.result()
 
 
-# -- counting ----------------------------------------------------------------------------------------------
-
-_PLACES, _SCORE, _SAME, _NUMBERS, _SQUARES, _SUM, _SUM_OF_SQUARES = _KINDS = range(7)
-"""What is added up for a field, besides how often each value occurs."""
-_ALL: Final = -1
-"""All annotators, in place of a pair: each value counts once, however many others it is compared with."""
-
-
-@final
-@dataclass(slots=True, eq=False)
-class _Field:
-    """The counts of a field."""
-
-    node: PlanNode
-    sums: Counter[tuple[int, ...]] = field(default_factory=Counter)
-    """By pair of annotators, kind of sum and block of documents."""
-    numbers: Counter[tuple[int, ...]] = field(default_factory=Counter)
-    """How often each value occurs: by pair of annotators, side, value and block."""
-    codes: dict[Hashable, tuple[int, JsonValue]] = field(default_factory=dict)
-    """Each value with its number; values that the comparator calls the same share one."""
-    origin: float | None = None
-    """The first number; sums of squares are of differences from it."""
-
-    def add(self, pair: int, block: int, weight: float, result: FieldResult) -> None:
-        """Add what two annotators say at one place; in the counts of all annotators it has `weight`."""
-        sides = result.expected, result.actual
-        for who, share in (pair, 1.0), (_ALL, weight):
-            sums = {_PLACES: share, _SCORE: share * result.score, _SAME: share * (result.score >= 1)}
-            self._add(who, block, sums)
-            for side, value in enumerate(sides):
-                if (code := self._code(value)) is not None:
-                    self.numbers[who, side, code, block] += share  # type: ignore[assignment]
-        if all(type(value) in NUMBERS and abs(value) < _LARGEST for value in sides):
-            self.origin = float(sides[0]) if self.origin is None else self.origin
-            one, other = (float(value) - self.origin for value in sides)
-            sums = {_NUMBERS: 1.0, _SQUARES: (one - other) ** 2, _SUM: one + other}
-            sums[_SUM_OF_SQUARES] = one * one + other * other
-            self._add(_ALL, block, {kind: weight * number for kind, number in sums.items()})
-
-    def _add(self, who: int, block: int, added: Mapping[int, float]) -> None:
-        for kind, number in added.items():
-            self.sums[who, kind, block] += number  # type: ignore[assignment]
-
-    def _code(self, value: JsonValue) -> int | None:
-        """Return the number of a value; None for a missing one, and if there are too many."""
-        if value is MISSING:
-            # Two annotators who both leave a place out are not compared there.
-            return None
-        key = json_key(self.node.prepare(value))
-        if key not in self.codes:
-            if len(self.codes) == _VALUES:
-                return None
-            alike = (code for code, other in self.codes.values() if self._same(other, value))
-            self.codes[key] = next(alike, len(self.codes)), value
-        return self.codes[key][0]
-
-    def _same(self, one: JsonValue, other: JsonValue) -> bool:
-        # Other comparators may fail, or take many values at once.
-        quick = self.node.quick if CONTAINERS.isdisjoint({type(one), type(other)}) else None
-        return quick is not None and quick(one, other) == 1.0
-
-
 @final
 class _Counted:
-    """The counts of all documents."""
+    """What annotators say of all documents."""
 
     def __init__(self, annotators: tuple[str, ...]) -> None:
         self.annotators = annotators
         self.pairs = list(combinations(range(len(annotators)), 2))
         self.documents = self.alone = self.batch_errors = 0
-        self.fields: dict[str, _Field] = {}
+        self.fields: dict[str, Ratings] = {}
         self._worst: list[tuple[float, int, DisputedDocument]] = []
 
     def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparer) -> None:
@@ -260,143 +193,216 @@ class _Counted:
         for name, records in documents:
             there = sum(record is not MISSING for record in records)
             if there > 1:
-                both = [(records[other], records[one]) for one, other in self.pairs]
-                shared.append((name, there, [each for each in enumerate(both) if MISSING not in each[1]]))
+                both = [(records[second], records[first]) for first, second in self.pairs]
+                shared.append((name, there, [pair for pair in both if MISSING not in pair]))
             else:
                 self.alone += there
-        results = compare(pair for _, _, pairs in shared for _, pair in pairs)
+        results = compare(pair for _, _, pairs in shared for pair in pairs)
         for name, there, pairs in shared:
-            self._add(name, there, ((number, next(results)) for number, _ in pairs))
+            self._add(name, there, [next(results) for _ in pairs])
 
-    def _add(self, name: str | int, there: int, compared: Iterable[tuple[int, Compared]]) -> None:
+    def _add(self, name: str | int, there: int, compared: Iterable[Compared]) -> None:
         """Add a document that `there` annotators describe."""
-        block = self.documents % _BLOCKS
-        self.documents += 1
         scores: list[float] = []
         differing: dict[str, None] = {}
-        for number, result in compared:
+        for result in compared:
             if isinstance(result, JsonMatchError):
                 raise gold_error(name, None, result)
-            for each in result.field_results:
-                self.batch_errors += each.status == BATCH_ERROR
-                if each.status not in LEAVES:
+            for leaf in result.field_results:
+                self.batch_errors += leaf.status == BATCH_ERROR
+                if leaf.status not in LEAVES:
                     continue
-                if each.path not in self.fields:
-                    self.fields[each.path] = _Field(each.node)
-                self.fields[each.path].add(number, block, 1 / (there - 1), each)
-                scores.append(each.score)
-                if each.score < 1.0:
-                    differing[each.short_path()] = None
+                if leaf.path not in self.fields:
+                    self.fields[leaf.path] = Ratings(_sameness(leaf.node))
+                values = [(_key(leaf, value), value) for value in (leaf.expected, leaf.actual)]
+                self.fields[leaf.path].add(self.documents, values, leaf.score, 1 / (there - 1))
+                scores.append(leaf.score)
+                if leaf.score < 1.0:
+                    differing[leaf.short_path()] = None
         if differing:
-            mean, fields = sum(scores) / len(scores), tuple(differing)
+            mean, fields = fsum(scores) / len(scores), tuple(differing)
             disputed = DisputedDocument(name, mean, len(fields), fields[:_NAMED])
             keep = heapq.heappush if len(self._worst) < _WORST else heapq.heappushpop
             keep(self._worst, (-mean, -self.documents, disputed))
+        self.documents += 1
 
     def result(self) -> AgreementStudy:
         """Return the figures."""
-        blocks = min(self.documents, _BLOCKS)
-        apart = {path: _apart(each, len(self.pairs), blocks) for path, each in sorted(self.fields.items())}
-
-        def estimated(sums: Floats) -> FieldAgreement:
-            return _estimated(sums, is_single=self.documents <= _BLOCKS)
-
+        total, fields = figures_of(self.fields, self.documents, is_of_two=len(self.annotators) == 2)
+        worst = sorted(self._worst, key=lambda item: item[:2], reverse=True)
         return AgreementStudy(
             self.annotators,
             self.documents,
             self.alone,
-            estimated(np.sum(list(apart.values()), axis=0)),
-            {path: estimated(sums) for path, sums in apart.items()},
-            tuple(each for _, _, each in sorted(self._worst, key=lambda item: item[:2], reverse=True)),
+            total,
+            fields,
+            tuple(disputed for _, _, disputed in worst),
             self.batch_errors,
         )
+
+
+def _key(leaf: FieldResult, value: JsonValue) -> Hashable:
+    """Return what equal values have in common; None for a missing one, which equals nothing."""
+    return None if value is MISSING else (json_key(leaf.node.prepare(value)),)
+
+
+def _sameness(node: PlanNode) -> Callable[[JsonValue, JsonValue], bool]:
+    """Return what tells whether two values are the same to a field's comparator."""
+
+    def is_same(one: JsonValue, other: JsonValue) -> bool:
+        # Other comparators may fail, or take many values at once.
+        quick = node.quick if CONTAINERS.isdisjoint({type(one), type(other)}) else None
+        return quick is not None and quick(one, other) == 1.0
+
+    return is_same
 
 
 # -- figures -----------------------------------------------------------------------------------------------
 
 
-def _apart(counted: _Field, pairs: int, blocks: int) -> Floats:
-    """Return how far values are apart, and how far they could be or chance alone would put them.
-
-    The shape is (2, figures, 1 + blocks): agreement, Fleiss' kappa, both alphas, and Cohen's kappa of every
-    two annotators; over all documents, and then without each block of them.
-    """
-    sums = np.zeros((pairs + 1, len(_KINDS), blocks))
-    numbers = np.zeros((pairs + 1, 2, len(counted.codes), blocks))
-    for target, found in (sums, counted.sums), (numbers, counted.numbers):
-        for place, number in found.items():
-            target[place] = number
-    sums, numbers = _left_out(sums), _left_out(numbers)
-    *by_pair, pooled = sums
-    # Fleiss and Krippendorff use one distribution of values for all annotators.
-    everyone = numbers[_ALL].sum(axis=0)
-    places = pooled[_PLACES]
-    number = 2 * places
-    equal = (everyone**2).sum(axis=0)
-    # Krippendorff's is the same without pairs of a value and itself.
-    fleiss, alpha = equal / _some(number**2), (equal - everyone.sum(axis=0)) / _some(number * (number - 1))
-    seen = places - pooled[_SAME]
-    rows = [(seen, places * (1 - fleiss)), (seen, places * (1 - alpha)), _of_numbers(pooled)]
-    for each, (one, other) in zip(by_pair, numbers):
-        cohen = (one * other).sum(axis=0) / _some(each[_PLACES] ** 2)
-        rows.append((each[_PLACES] - each[_SAME], each[_PLACES] * (1 - cohen)))
-    agreed = sums[:-1].sum(axis=0)
-    return np.array([(agreed[_PLACES] - agreed[_SCORE], agreed[_PLACES]), *rows]).swapaxes(0, 1)
-
-
-def _left_out(counts: Floats) -> Floats:
-    """Return sums over all blocks, and then without each of them, along the last axis."""
-    total = counts.sum(axis=-1, keepdims=True)
-    return np.concatenate((total, total - counts), axis=-1)
-
-
-def _some(number: Floats) -> Floats:
-    """Return numbers to divide by: a tiny one in place of 0."""
-    return np.maximum(number, _NOTHING)
-
-
-def _of_numbers(pooled: Floats) -> tuple[Floats, Floats]:
-    """Return observed and expected squared differences, in units of what chance gives over all documents."""
-    number = 2 * pooled[_NUMBERS]
-    around = pooled[_SUM_OF_SQUARES] - pooled[_SUM] ** 2 / _some(number)
-    expected = pooled[_NUMBERS] * 2 * around / _some(number - 1)
-    unit = expected[0] / max(pooled[_NUMBERS][0], 1) or 1.0
-    return pooled[_SQUARES] / unit, expected / unit
-
-
-def _estimated(apart: Floats, *, is_single: bool) -> FieldAgreement:
-    """Return figures with intervals: 1 - observed / possible or chance differences.
+@final
+class Ratings:
+    """What annotators say at the places of a field, two by two.
 
     Args:
-        apart: as `_apart` returns it, of one field or the sum of several.
-        is_single: whether each block is one document.
+        is_same: tells whether two different values are the same to the comparator.
     """
-    seen, possible = apart
-    places = possible[0]
-    there = np.append(True, places[1:] < places[0])
-    figures = (1 - seen / np.where(possible > _NOTHING, possible, np.nan))[:, there]
-    agreement, fleiss, alpha, alpha_interval, *by_pair = figures
-    # Two annotators who leave nothing to chance, or have no document in common, have no kappa.
-    kappas = np.array([each for each in by_pair if not np.isnan(each[0])] or [alpha * np.nan])
-    rows = agreement, kappas.mean(axis=0), fleiss, alpha, alpha_interval
-    ends = (1 - SURE) / 2, is_single
-    return FieldAgreement(
-        round(places[0]), *(_estimate(row, -1.0 if at else 0.0, *ends) for at, row in enumerate(rows))
-    )
+
+    def __init__(self, is_same: Callable[[Any, Any], bool] = lambda _one, _other: False) -> None:
+        self._is_same = is_same
+        self._rows: list[tuple[int, float, float, int, int]] = []
+        """Document, weight, score, and the numbers of both values, -1 for a missing one."""
+        self._values: dict[Hashable, tuple[int, Any]] = {}
+        """Each value with its number, by its key."""
+
+    def add(self, document: int, values: Iterable[tuple[Hashable, Any]], score: float, weight: float) -> None:
+        """Add what two annotators say at a place.
+
+        Args:
+            document: its number.
+            values: both values, each after the key that equal ones share; a missing one has the key None.
+            score: of one compared with the other.
+            weight: the share of the pair in what all annotators of the document say.
+        """
+        one, other = (
+            -1 if key is None else self._values.setdefault(key, (len(self._values), value))[0]
+            for key, value in values
+        )
+        self._rows.append((document, weight, score, one, other))
+
+    def frozen(self, *, is_of_two: bool) -> _Frozen:
+        """Return the ratings as arrays."""
+        documents, weights, scores, *codes = np.array(self._rows).T
+        numbers = np.array(codes, dtype=np.int64)
+        return _Frozen(documents.astype(np.int64), weights, scores, numbers, self._alike(numbers), is_of_two)
+
+    def _alike(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the pairs of different values that are the same to the comparator, of the most frequent."""
+        counts = np.bincount(codes[codes >= 0], minlength=len(self._values))
+        # The key decides between values that are equally frequent, so the order of documents does not.
+        frequent = sorted(self._values.items(), key=lambda item: (-counts[item[1][0]], repr(item[0])))
+        values = [value for _, value in frequent[:_COMPARED]]
+        pairs = [
+            (one, other)
+            for (one, first), (other, second) in combinations(values, 2)
+            if self._is_same(first, second)
+        ]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
 
-def _estimate(row: Floats, low: float, alpha: float, is_single: bool) -> Estimate | None:
-    """Return a figure and its interval, from its value over all documents and without each block."""
-    value, left = float(row[0]), row[1:]
-    if np.isnan(value):
+@final
+@dataclass(frozen=True, slots=True)
+class _Frozen:
+    """The ratings of a field, an entry for each place; `codes` has two rows, -1 for a missing value."""
+
+    documents: NDArray[np.int64]
+    weights: Floats
+    scores: Floats
+    codes: NDArray[np.int64]
+    alike: NDArray[np.int64]
+    is_of_two: bool
+
+    def apart(self, of_documents: Floats, unseen: float) -> Floats:
+        """Return how far annotators are apart, and how far they could be, for agreement and beyond chance.
+
+        Args:
+            of_documents: the weight of each document.
+            unseen: the weight of a document that is not among them.
+
+        Returns:
+            A row for agreement and one for the figure beyond chance, in each how far annotators are apart,
+            how far they could be, and how much an unseen document with nothing but disagreement adds to both.
+        """
+        each = of_documents[self.documents]
+        weights = each * self.weights
+        number = weights.sum()
+        first, second = (
+            np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=self.codes.max() + 1)
+            for codes in self.codes
+        )
+        one, other = self.alike
+        if self.is_of_two:
+            pairs = number**2
+            same = first @ second + first[one] @ second[other] + first[other] @ second[one]
+        else:
+            # One distribution of values for all annotators, without pairs of a value and itself.
+            both, pairs = first + second, 2 * number * (2 * number - 1)
+            same = both @ both - both.sum() + 2 * (both[one] @ both[other])
+        chance = 1 - same / max(pairs, _NOTHING)
+        more = unseen / len(of_documents)
+        found: Floats = np.array(
+            [
+                (each @ (1 - self.scores), each.sum(), more * len(each), more * len(each)),
+                (weights @ (self.scores < 1), number * chance, more * self.weights.sum(), 0.0),
+            ]
+        )
+        found[1, 3] = found[1, 2] * chance
+        return found
+
+
+def figures_of(
+    fields: Mapping[str, Ratings], documents: int, *, is_of_two: bool
+) -> tuple[FieldAgreement, dict[str, FieldAgreement]]:
+    """Return the figures of all fields together, and of each.
+
+    Intervals are those of the Bayesian bootstrap over documents: these get random weights, and so does one
+    more, in which annotators disagree about everything (for the lower end) or nothing (for the upper end).
+    Without it, perfect agreement on five documents would have no interval. For yes and no these are the ends
+    of Clopper and Pearson (1934), up to the draws.
+
+    Args:
+        fields: the ratings by path.
+        documents: how many documents they are of.
+        is_of_two: whether there are only two annotators.
+    """
+    if not fields:
+        return FieldAgreement(0), {}
+    random = np.random.RandomState(_SEED)
+    frozen = [fields[path].frozen(is_of_two=is_of_two) for path in sorted(fields)]
+    rows = [[field.apart(np.ones(documents), 1.0) for field in frozen]]
+    for _ in range(_DRAWS):
+        weights = random.standard_exponential(documents + 1)
+        rows.append([field.apart(weights[:-1], weights[-1]) for field in frozen])
+    table = np.array(rows)
+    named = zip(sorted(fields), table.swapaxes(0, 1), frozen, strict=True)
+    by_field = {path: _estimated(sums, len(field.scores), is_of_two) for path, sums, field in named}
+    places = sum(field.places for field in by_field.values())
+    return _estimated(table.sum(axis=1), places, is_of_two), by_field
+
+
+def _estimated(sums: Floats, places: int, is_of_two: bool) -> FieldAgreement:
+    """Return figures, from the sums over all documents and then those of each draw."""
+    agreement, beyond = (_estimate(sums[:, at], low) for at, low in enumerate((0.0, -1.0)))
+    return FieldAgreement(places, agreement, beyond if is_of_two else None, None if is_of_two else beyond)
+
+
+def _estimate(sums: Floats, least: float) -> Estimate | None:
+    apart, possible, more_apart, more_possible = sums.T
+    if possible[0] <= _NOTHING:
         return None
-    # The jackknife's pseudo-values: the figure behaves like their mean (`gate.intervals.influences`).
-    pseudo = len(left) * value - (len(left) - 1) * left
-    if np.isnan(pseudo).any():
-        return Estimate(value, low, 1.0)
-    if is_single:
-        least, most = lower_end(pseudo, alpha, low), -lower_end(-pseudo, alpha, -1.0)
-    else:
-        # Among this many documents, every kind worth mention has been seen.
-        least, most = max(low, plain_end(pseudo, alpha)), min(1.0, -plain_end(-pseudo, alpha))
-    return Estimate(value, float(min(value, least)), float(max(value, most)))
+    value = float(1 - apart[0] / possible[0])
+    most = np.maximum(possible + more_possible, _NOTHING)[1:]
+    rest = (1 - SURE) / 2
+    low = float(np.quantile(1 - (apart + more_apart)[1:] / most, rest))
+    high = float(np.quantile(1 - apart[1:] / most, 1 - rest))
+    return Estimate(value, max(least, min(value, low)), min(1.0, max(value, high)))

@@ -1,19 +1,14 @@
-"""Records of several golds: one after the other, joined by document, or looked up by number."""
+"""Records of several golds: one after the other, or joined by document."""
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.corpus.records import Source, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -63,43 +58,17 @@ def _named(record: Record, id_field: str | None, where: str | None) -> Record:
     return Record(record.gold, name, {key: each for key, each in value.items() if key != id_field})
 
 
-@contextmanager
-def temporary_database() -> Iterator[sqlite3.Connection]:
-    """Open a temporary database on disk, for data that grows with the number of records.
+def cluster_of(record: JsonValue, member: str | None) -> tuple[str, JsonValue]:
+    """Return the cluster that a record names, empty if it names none, and the record without it.
 
-    Raises:
-        ConfigurationError: there is no room for it.
+    >>> cluster_of({"doc": 7, "total": 1}, "doc"), cluster_of({"total": 1}, "doc")
+    (('7', {'total': 1}), ('', {'total': 1}))
     """
-    with closing(sqlite3.connect("")) as database:
-        database.execute("PRAGMA journal_mode = OFF")
-        try:
-            yield database
-        except sqlite3.OperationalError as error:
-            message = f"a temporary file can't be written: {error}; SQLITE_TMPDIR names a folder with room"
-            raise ConfigurationError(message) from None
-
-
-@final
-class Kept:
-    """Records in a database, by their numbers."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        database.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, gold TEXT, id TEXT, value BLOB)")
-
-    def keep(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Keep records as they pass, numbered from 0."""
-        for number, record in enumerate(records):
-            # As JSON, in which a lone surrogate is an escape.
-            text = render(record.value).encode("utf-8", "backslashreplace")
-            row = number, json.dumps(record.gold), json.dumps(record.id), text
-            self._database.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
-            yield record
-
-    def __getitem__(self, number: int) -> Record:
-        query = "SELECT gold, id, value FROM records WHERE number = ?"
-        gold, name, value = self._database.execute(query, (number,)).fetchone()
-        return Record(json.loads(gold), json.loads(name), parse_json(value))
+    if member is None or type(record) is not dict or record.get(member) is None:
+        return "", record
+    name = record[member]
+    rest = {key: value for key, value in record.items() if key != member}
+    return name if type(name) is str else render(name), rest
 
 
 def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
@@ -108,15 +77,11 @@ def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[st
     Raises:
         ConfigurationError: an id occurs twice in a gold; and what `read_records` raises.
     """
-    with temporary_database() as database:
-        kept = Kept(database)
-        for _ in kept.keep(read_records(sides, id_field)):
-            pass
-        query = "SELECT group_concat(number) FROM records GROUP BY id ORDER BY min(number)"
-        for (numbers,) in database.execute(query):
-            found = [kept[int(number)] for number in numbers.split(",")]
-            (gold, times), *_ = Counter(record.gold for record in found).most_common(1)
-            if times > 1:
-                raise ConfigurationError(f"{gold}: the id {found[0].id!r} occurs twice")
-            by_gold = {record.gold: record.value for record in found}
-            yield found[0].id, [by_gold.get(name, MISSING) for name in sides]
+    documents: dict[str | int, dict[str, JsonValue]] = {}
+    for record in read_records(sides, id_field):
+        by_gold = documents.setdefault(record.id, {})
+        if record.gold in by_gold:
+            raise ConfigurationError(f"{record.gold}: the id {record.id!r} occurs twice")
+        by_gold[record.gold] = record.value
+    for name, by_gold in documents.items():
+        yield name, [by_gold.get(gold, MISSING) for gold in sides]

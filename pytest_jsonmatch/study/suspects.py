@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,6 @@ from pytest_jsonmatch.study.places import (
     nodes_of,
     path_of,
 )
-from pytest_jsonmatch.study.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -45,8 +43,6 @@ MOST: Final = 10_000
 """At most this many suspects are kept, those that rank first."""
 _AGREE: Final = 2
 """At least this many systems must agree with each other."""
-_SAMPLE: Final = 1_000
-"""At most this many gold values of a field are used to estimate how often two of them are alike."""
 
 
 @final
@@ -153,13 +149,20 @@ class _Seen:
     wrong: Counter[int] = field(default_factory=Counter)
     omitted: int = 0
     """How often a wrong answer had nothing there."""
-    sample: Sample[int] = field(default_factory=lambda: Sample(_SAMPLE, array("q")))
+    golds: Counter[int] = field(default_factory=Counter)
     """Gold values, hashed."""
 
     @property
     def nothing(self) -> float:
         """How likely a wrong answer has nothing there."""
         return (self.omitted + 1) / (self.wrong.total() + 2)
+
+    @property
+    def alike(self) -> float:
+        """How likely two gold values are alike; one half before there are any."""
+        number = self.golds.total()
+        alike = sum(times * (times - 1) for times in self.golds.values())
+        return (alike + 1) / (number * (number - 1) + 2)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -210,7 +213,7 @@ class Auditor:
                 found[record.position][system] = self._count(system, result)
         for record in records:
             for segments, value in nodes_of(record.gold):
-                self._seen[path_of(segments)].sample.add(hash(render(value)))
+                self._seen[path_of(segments)].golds[hash(render(value))] += 1
             self._missing.update(at for at in range(len(self._systems)) if at not in found[record.position])
         looks = (
             self._look_at(record, wrong, trail)
@@ -277,7 +280,7 @@ class Auditor:
 
     def _forget(self) -> None:
         """Keep the places at which the evidence is against the gold, and only the first of these by rank."""
-        chances = {path: self._seen[path].sample.alike for path in {each.field for each in self._suspects}}
+        chances = {path: self._seen[path].alike for path in {each.field for each in self._suspects}}
         weighed = [
             replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
         ]

@@ -1,7 +1,4 @@
-"""Texts and values as words, and words as numbers to look for.
-
-Import this module late: it imports numpy.
-"""
+"""Texts and values as words."""
 
 from __future__ import annotations
 
@@ -9,32 +6,18 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from hashlib import blake2b
-from random import Random
 from typing import TYPE_CHECKING, Final
-
-import numpy as np
 
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.study.places import nodes_of, path_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Keys = NDArray[np.uint64]
-
-GRAM: Final = 8
-"""Longer values are looked for by every run of this many words."""
-_DECOYS: Final = 1000
-_SEED: Final = 20_240_602
 _DIGITS: Final = 4
 _LETTERS: Final = 8
 _WORD: Final = re.compile(r"\w+")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_BASE: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 def words_of(text: str) -> list[str]:
@@ -82,51 +65,10 @@ def is_telling(words: Sequence[str]) -> bool:
     return digits >= _DIGITS or (len(words) > 1 and sum(map(len, words)) >= _LETTERS)
 
 
-@lru_cache(maxsize=1 << 14)
-def hash_of(word: str) -> int:
-    """Return a number of 64 bits that is the same in every process."""
-    return int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+def runs_of(words: Sequence[str], size: int) -> Iterator[str]:
+    """Yield every `size` words in a row, as text.
 
-
-def hashes_of(words: Sequence[str]) -> Keys:
-    """Return the numbers of words."""
-    return np.fromiter(map(hash_of, words), dtype=np.uint64, count=len(words))
-
-
-def grams_of(hashes: Keys, size: int) -> Keys:
-    """Return a key for every `size` words in a row."""
-    keys = np.zeros(max(len(hashes) - size + 1, 0), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for at in range(size):
-            keys = keys * _BASE + hashes[at : at + len(keys)]
-    return keys
-
-
-def keys_of(words: Sequence[str]) -> Keys:
-    """Return the keys of a value: one for all its words, or one for every eight words in a row."""
-    return grams_of(hashes_of(words), min(len(words), GRAM))
-
-
-def decoys_of(sample: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Return values that look like those of a sample: each part comes from the same place in one of them.
-
-    Parts are words, or the characters of a word with digits. Values of the sample itself are left out.
+    >>> list(runs_of(["a", "b", "c"], 2))
+    ['a b', 'b c']
     """
-    alike: dict[tuple[int, ...], list[str]] = {}
-    for words in sample:
-        for at, word in enumerate(words):
-            alike.setdefault((len(words), at), []).append(word)
-            alike.setdefault((len(words), at, len(word)), []).append(word)
-    made = set()
-    chooser = Random(_SEED)  # noqa: S311 - no secret: the same decoys each time
-    for _ in range(_DECOYS if sample else 0):
-        words = chooser.choice(sample)
-        parts = []
-        for at, word in enumerate(words):
-            if any(map(str.isdigit, word)):
-                others = alike[len(words), at, len(word)]
-                parts.append("".join(chooser.choice(others)[place] for place in range(len(word))))
-            else:
-                parts.append(chooser.choice(alike[len(words), at]))
-        made.add(tuple(parts))
-    return sorted(made.difference(map(tuple, sample)))
+    return (" ".join(words[at : at + size]) for at in range(len(words) - size + 1))

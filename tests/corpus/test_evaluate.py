@@ -477,13 +477,6 @@ def test_the_comparison_has_the_figures_of_its_record(answer):
     )
 
 
-def test_what_could_not_be_paired_exactly_is_told_once():
-    gold = [{"a": at, "b": at % 7} for at in range(60)]
-    answer = [{"a": at + 1, "b": at % 5} for at in range(60)]
-    (record,) = compare_corpus([answer], [gold], metric="pairwise_f1", memory_limit=1000).records
-    assert (len(record.warnings), record.match.warnings) == (1, record.warnings)
-
-
 def test_comparisons_come_back_from_other_processes():
     gold, answer = [{"a": [1, 2]}], [{"a": [2, 3]}]
     with ProcessPoolExecutor(1) as pool:

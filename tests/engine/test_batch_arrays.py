@@ -328,12 +328,3 @@ def test_the_order_of_elements_changes_no_figure(registry):
         shuffled, other = draw.sample(expected, len(expected)), draw.sample(actual, len(actual))
         one, two = (figures(compared(*sides, chosen)) for sides in ((actual, expected), (other, shuffled)))
         assert one[:2] == two[:2], number
-
-
-def test_a_batch_comparator_at_any_depth(registry):
-    registry.comparator("batch", Likeness())
-    expected, actual = "abc", "abd"
-    for _ in range(2_000):
-        expected, actual = [expected], [actual]
-    result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered", compare={"string": "batch"})
-    assert result.score == 0.5

@@ -170,50 +170,6 @@ def test_of_pairings_that_tie_the_one_with_the_larger_sum_of_scores():
     assert ([pair[:2] for pair in result.alignments[0].pairs], result.matched_leaves) == ([(1, 1)], 3)
 
 
-# -- depth ---------------------------------------------------------------------------------------------------
-
-# Python's own stack ends at 1,000 levels, that of C somewhere below 100,000. All metrics take one walk: two of them go
-# all the way, the one whose units are whole fields and one of leaves.
-SHALLOW = 5_000
-DEEP = 2 * SHALLOW if FEW else 100_000  # counting lines makes depth dear
-
-
-def nested(kind, leaf, depth):
-    for _ in range(depth):
-        leaf = {"a": leaf} if kind is dict else [leaf]
-    return leaf
-
-
-@pytest.mark.parametrize(
-    ("metric", "kind", "depth"),
-    [
-        ("field_match", dict, DEEP),
-        ("field_match", list, SHALLOW),
-        ("field_match_normalized", dict, SHALLOW),
-        ("field_match_normalized", list, SHALLOW),
-        ("json_similarity", dict, SHALLOW),
-        ("json_similarity", list, SHALLOW),
-        ("leaf_f1", dict, SHALLOW),
-        ("leaf_f1", list, DEEP),
-    ],
-)
-def test_depth(metric, kind, depth):
-    expected = {"k": nested(kind, "leaf", depth)}
-    assert compare_json({"k": nested(kind, "leaf", depth)}, expected, metric=metric).score == 1.0
-    assert compare_json({"k": nested(kind, 5, depth)}, expected, metric=metric).score == 0.0
-    missing = compare_json({}, expected, metric=metric)
-    assert (missing.score, missing.counts) == (0.0, {"omission": 1})
-    assert len(missing.field_results[0].short_path()) < 1_000
-
-
-def test_10_000_unordered_levels():
-    expected, actual = ["leaf"], ["left"]
-    for _ in range(DEEP // 10):
-        expected, actual = [expected], [actual]
-    assert compare_json(actual, actual, metric="pairwise_f1").score == 1.0
-    assert compare_json(actual, expected, metric="pairwise_f1").score == 0.0
-
-
 # -- names ---------------------------------------------------------------------------------------------------
 
 

@@ -424,7 +424,7 @@ def test_runs_that_want_the_same_are_one_update(suite, write, workers):
     run = suite.runpytest("--jsonmatch-update=new", *workers)
     run.assert_outcomes(passed=3)
     run.stdout.fnmatch_lines("updated 1 case in a.golden.yaml")
-    assert (suite.path / "a.golden.yaml").read_text().endswith("expected: { n: 1 }\n")
+    assert (suite.path / "a.golden.yaml").read_text().endswith("expected:\n  n: 1\n")
 
 
 def test_a_replay_without_the_runs_that_were_kept_says_how(pytester, write):

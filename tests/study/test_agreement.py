@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import tracemalloc
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -20,8 +18,6 @@ FOUR_OBSERVERS = (
     ". 3 3 3 2 3 4 2 2 5 1 .",
     "1 2 3 3 2 4 4 1 2 5 1 .",
 )
-# Fleiss 1971, as many textbooks reprint it: how many of 14 raters put each of 10 subjects into 5 categories.
-FLEISS = "0 0 0 0 14, 0 2 6 4 2, 0 0 3 5 6, 0 3 9 2 0, 2 2 8 1 1, 7 7 0 0 0, 3 2 6 3 0, 2 5 3 2 2, 6 5 2 1 0, 0 2 2 3 7"
 
 
 def observers(rows):
@@ -34,7 +30,7 @@ def observers(rows):
 
 def test_krippendorffs_example():
     found = measure_agreement(observers(FOUR_OBSERVERS)).fields["v"]
-    assert (round(found.alpha.value, 3), round(found.alpha_interval.value, 3)) == (0.743, 0.849)
+    assert (round(found.alpha.value, 3), found.kappa) == (0.743, None)
 
 
 def test_cohens_kappa_of_two_raters():
@@ -42,20 +38,23 @@ def test_cohens_kappa_of_two_raters():
     ann = [{"ok": answer} for answer in [True] * 25 + [False] * 25]
     bob = [{"ok": answer} for answer in [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15]
     found = measure_agreement({"ann": ann, "bob": bob}).fields["ok"]
-    assert (found.places, found.agreement.value, found.cohen.value) == (50, 0.7, pytest.approx(0.4))
+    assert (found.places, found.agreement.value, found.kappa.value, found.alpha) == (
+        50,
+        pytest.approx(0.7),
+        pytest.approx(0.4),
+        None,
+    )
+    assert found.figures == {
+        "agreement": found.agreement.value,
+        "kappa": found.kappa.value,
+        "alpha": None,
+        "agreement_low": found.agreement.low,
+        "kappa_low": found.kappa.low,
+        "alpha_low": None,
+    }
 
 
-def test_fleiss_example():
-    raters = [[] for _ in range(14)]
-    for row in FLEISS.split(","):
-        values = [kind for kind, number in enumerate(row.split()) for _ in range(int(number))]
-        for rater, value in zip(raters, values, strict=True):
-            rater.append({"kind": value})
-    found = measure_agreement({f"r{at}": records for at, records in enumerate(raters)})
-    assert round(found.fields["kind"].fleiss.value, 3) == 0.210
-
-
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_alpha_is_that_of_the_krippendorff_package(seed):
     krippendorff = pytest.importorskip("krippendorff")
     numbers = np.random.RandomState(seed)
@@ -65,8 +64,27 @@ def test_alpha_is_that_of_the_krippendorff_package(seed):
     found = measure_agreement(
         observers(" ".join("." if np.isnan(value) else str(int(value)) for value in row) for row in rows)
     ).fields["v"]
-    for level, alpha in (("nominal", found.alpha), ("interval", found.alpha_interval)):
-        assert alpha.value == pytest.approx(krippendorff.alpha(rows, level_of_measurement=level), abs=1e-12)
+    expected = krippendorff.alpha(rows, level_of_measurement="nominal")
+    assert found.alpha.value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("names", [("ann", "bob"), ("ann", "bob", "cem")])
+def test_the_order_of_documents_does_not_matter(names):
+    """Three hundred rare values first, then a common one; some values stand for others."""
+    numbers = random.Random(2)
+    truth = [f"v{at}" for at in range(300)] + ["common"] * 500
+    sides = {
+        name: {f"d{at}": {"k": true if numbers.random() < 0.8 else "Common"} for at, true in enumerate(truth)}
+        for name in names
+    }
+    rules = {"k": {"compare": {"oneof": {"groups": [["common", "Common"]]}}}}
+    there = measure_agreement(sides, fields=rules).fields["k"]
+    back = measure_agreement(
+        {name: dict(reversed(side.items())) for name, side in sides.items()}, fields=rules
+    ).fields["k"]
+    figures = [(each.agreement.value, (each.kappa or each.alpha).value) for each in (there, back)]
+    assert figures[0] == pytest.approx(figures[1])
+    assert 0.4 < figures[0][1] < 0.9
 
 
 def test_comparators_say_what_agrees():
@@ -78,7 +96,7 @@ def test_comparators_say_what_agrees():
         "total": {"compare": {"numeric": {"tolerance": {"abs": 0.5}}}},
     }
     found = measure_agreement({"ann": ann, "bob": bob}, fields=rules)
-    assert found.total.agreement.value == found.fields["shop"].alpha.value == 1.0
+    assert found.total.agreement.value == found.fields["shop"].kappa.value == 1.0
 
 
 def test_partial_credit_is_agreement_and_no_sameness():
@@ -87,7 +105,7 @@ def test_partial_credit_is_agreement_and_no_sameness():
     found = measure_agreement(sides, metric="json_similarity").fields["s"]
     seen, chance = 2 / 4, (2 * 2 + 1 * 1) / 16
     assert found.agreement.value == pytest.approx((1 + 2 / 3 + 1 + 1 / 3) / 4)
-    assert found.cohen.value == pytest.approx((seen - chance) / (1 - chance))
+    assert found.kappa.value == pytest.approx((seen - chance) / (1 - chance))
 
 
 def test_what_the_comparator_calls_the_same_agrees_by_chance_too():
@@ -100,7 +118,8 @@ def test_what_the_comparator_calls_the_same_agrees_by_chance_too():
         )
         for sides in (plain, spelled)
     ]
-    assert found[0].fields == found[1].fields
+    plain_kappa, spelled_kappa = (each.fields["land"].kappa.value for each in found)
+    assert plain_kappa == pytest.approx(spelled_kappa)
 
 
 def test_arrays_are_paired_and_what_one_leaves_out_is_disagreement():
@@ -115,23 +134,6 @@ def test_arrays_are_paired_and_what_one_leaves_out_is_disagreement():
     assert [(each.id, each.agreement, each.fields) for each in found.worst] == [
         (3, 0.5, ("lines[0].n", "lines[0].s"))
     ]
-
-
-def test_agreement_and_cohens_kappa_of_three_are_the_means_of_every_two():
-    numbers = random.Random(0)
-    sides = {name: [{"k": numbers.choice("ab")} for _ in range(30)] for name in ("ann", "bob", "cem")}
-    three = measure_agreement(sides).total
-    pairs = [measure_agreement({name: sides[name] for name in pair}).total for pair in combinations(sides, 2)]
-    assert three.agreement.value == pytest.approx(sum(each.agreement.value for each in pairs) / 3)
-    assert three.cohen.value == pytest.approx(sum(each.cohen.value for each in pairs) / 3)
-
-
-def test_the_alpha_of_all_numbers_is_the_mean_of_the_fields_by_places():
-    ann = [{"n": 1, "m": 100}, {"n": 2, "m": 700}, {"n": 5}, {"n": 9, "m": 400}]
-    bob = [{"n": 1, "m": 100}, {"n": 4, "m": 500}, {"n": 6}, {"n": 7, "m": 800}]
-    found = measure_agreement({"ann": ann, "bob": bob})
-    of_n, of_m = (found.fields[path].alpha_interval.value for path in "nm")
-    assert found.total.alpha_interval.value == pytest.approx((4 * of_n + 3 * of_m) / 7)
 
 
 def test_the_interval_of_many_documents_reaches_two_standard_errors_to_both_sides():
@@ -162,12 +164,12 @@ def test_a_judge_is_asked_about_many_documents_at_once():
 
 def test_a_field_that_does_not_vary_has_no_kappa():
     found = measure_agreement({"ann": [{"k": None}] * 9, "bob": [{"k": None}] * 9}).fields["k"]
-    assert (found.agreement.value, found.cohen, found.fleiss, found.alpha) == (1.0, None, None, None)
+    assert (found.agreement.value, found.kappa, found.alpha) == (1.0, None, None)
 
 
 def test_numbers_of_any_size():
     found = measure_agreement({name: [{"n": 10**400}, {"n": 1}] for name in ("ann", "bob")}).fields["n"]
-    assert (found.alpha.value, found.alpha_interval) == (1.0, None)
+    assert found.kappa.value == 1.0
 
 
 def test_documents_find_each_other_by_id(write, folder):
@@ -176,7 +178,7 @@ def test_documents_find_each_other_by_id(write, folder):
         bob_jsonl=[{"id": at, "k": at % 3} for at in reversed(range(1, 301))],
     )
     found = measure_agreement({name: folder / f"{name}.jsonl" for name in ("ann", "bob")}, id_field="id")
-    assert (found.documents, found.alone, found.total.alpha.value) == (299, 2, 1.0)
+    assert (found.documents, found.alone, found.total.kappa.value) == (299, 2, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -216,37 +218,29 @@ def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
         measure_agreement({"bob": ["{"], "ann": ["{}"]})
 
 
-@pytest.mark.parametrize("number", [40, pytest.param(400, marks=pytest.mark.full)])
-def test_intervals_hold_as_often_as_they_say(number):
-    """Two annotators who say the truth in nine of ten cases, else anything: kappa is 0.81 of what is left."""
-    held = 0
-    runs = 120
+def test_perfect_agreement_on_few_documents_is_not_certain():
+    ratings = [{"k": at % 3} for at in range(20)]
+    found = measure_agreement({"ann": ratings, "bob": ratings}).fields["k"]
+    # Clopper and Pearson: 0.025 ** (1 / 20).
+    assert (found.agreement.low, found.agreement.high) == (pytest.approx(0.832, abs=0.02), 1.0)
+    assert (found.kappa.low, found.kappa.high) == (pytest.approx(0.75, abs=0.03), 1.0)
+
+
+@pytest.mark.parametrize(("raters", "figure"), [(2, "kappa"), (3, "alpha")])
+def test_intervals_hold_as_often_as_they_say(raters, figure):
+    """Annotators who say the truth in nine of ten cases, else anything: 0.81 of what chance leaves."""
+    held, runs, number = 0, 60, 40
     numbers = random.Random(11)
     for _ in range(runs):
-        sides = {"ann": [], "bob": []}
+        sides = {f"a{at}": [] for at in range(raters)}
         for _ in range(number):
             true = numbers.choice("abc")
             for records in sides.values():
                 records.append({"k": true if numbers.random() < 0.9 else numbers.choice("abc")})
-        alpha = measure_agreement(sides).fields["k"].alpha
-        held += alpha.low <= 0.81 <= alpha.high
-    # With 95 % there are fewer than this in less than one of a hundred such tests; with 90 %, in most.
-    assert held / runs >= 0.91
-
-
-def test_memory_does_not_grow_with_documents():
-    def records(number):
-        return ({"id": str(at), "k": at % 7, "n": at} for at in range(number))
-
-    def peak(number):
-        tracemalloc.start()
-        measure_agreement({"ann": records(number), "bob": records(number)})
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    peak(300)
-    assert peak(6_000) < 1.1 * peak(1_500)
+        estimate = getattr(measure_agreement(sides).fields["k"], figure)
+        held += estimate.low <= 0.81 <= estimate.high
+    # With 95 % there are 54 or more in 97 of 100 such tests; with 85 %, in 23.
+    assert held >= 54
 
 
 # -- the command -------------------------------------------------------------------------------------------
@@ -283,10 +277,10 @@ def test_the_command(golds, command, folder):
 
 def test_a_gate_on_a_field(golds, command):
     ran = command(
-        "study agreement ann.jsonl bob.jsonl --id-field id", "--gate", 'fields["kind"].cohen >= 0.99'
+        "study agreement ann.jsonl bob.jsonl --id-field id", "--gate", 'fields["kind"].kappa >= 0.99'
     )
     assert ran.code == 1
-    assert ran.out.splitlines()[-1].startswith('  FAILED   fields["kind"].cohen')
+    assert ran.out.splitlines()[-1].startswith('  FAILED   fields["kind"].kappa')
 
 
 def test_folders(write, command, folder):
@@ -307,7 +301,7 @@ def test_folders(write, command, folder):
         ("ann.jsonl", "agreement needs two annotators or more; there is one"),
         ("ann.jsonl ann.jsonl", "one file is given twice"),
         ("ann.jsonl no.jsonl", "no.jsonl: no such file or directory"),
-        ("ann.jsonl bob.jsonl --gate kappa>=1", "--gate 'kappa>=1': unknown figure 'kappa'"),
+        ("ann.jsonl bob.jsonl --gate cohen>=1", "--gate 'cohen>=1': unknown figure 'cohen'"),
     ],
 )
 def test_bad_command_lines(golds, command, line, told):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-import tracemalloc
 from decimal import Decimal
+from math import fsum
 
 import pytest
-from scipy.stats import chi2_contingency, fisher_exact
+from scipy.stats import chi2_contingency
 
 from pytest_jsonmatch import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.study import measure_shift
@@ -28,12 +28,12 @@ def each(make, number=200):
 @pytest.mark.parametrize(
     ("new", "old", "key", "found"),
     [
-        (lambda at: {"a": 1} if at % 2 else {}, lambda _: {"a": 1}, "presence", (0.5, "present", 1.0, 0.5)),
-        (lambda at: {"a": None if at % 4 == 0 else 1}, lambda _: {"a": 1}, "null", (0.25, "null", 0.0, 0.25)),
-        (lambda _: {"a": "1"}, lambda _: {"a": 1}, "type", (1.0, "number", 1.0, 0.0)),
-        (lambda at: {"a": at % 2 == 0}, lambda _: {"a": False}, "value", (0.5, "false", 1.0, 0.5)),
+        (lambda at: {"a": 1} if at % 2 else {}, lambda _: {"a": 1}, "type", (0.5, "absent", 0.0, 0.5)),
+        (lambda at: {"a": None if at % 4 else 1}, lambda _: {"a": 1}, "type", (0.75, "null", 0.0, 0.75)),
+        (lambda _: {"a": "1"}, lambda _: {"a": 1}, "type", (1.0, "string", 0.0, 1.0)),
+        (lambda at: {"a": at % 2 == 0}, lambda _: {"a": False}, "value", (0.5, "true", 0.0, 0.5)),
         (
-            # So few z count as y.
+            # So few z count with the next rarest, y.
             lambda at: {"a": ("x" * 100 + "y" * 96 + "z" * 4)[at]},
             lambda at: {"a": ("x" * 150 + "y" * 47 + "z" * 3)[at]},
             "value",
@@ -43,7 +43,7 @@ def each(make, number=200):
             lambda at: {"a": f"2024-01-{at % 30 + 10}"},
             lambda at: {"a": f"{at % 30 + 10}/01/2024"},
             "format",
-            (1.0, "99/99/9999", 1.0, 0.0),
+            (1.0, "9999-99-99", 0.0, 1.0),
         ),
         (lambda at: {"a": at + 100}, lambda at: {"a": at}, "number", (0.5, "median", 99.5, 199.5)),
         (
@@ -68,36 +68,29 @@ def test_what_has_moved(new, old, key, found):
 
 
 @pytest.mark.parametrize(
-    ("counts", "table", "test"),
+    ("counts", "table"),
     [
-        ([(60, 40), (40, 60)], [(60, 40), (40, 60)], chi2_contingency),
-        ([(15, 30), (5, 30)], [(15, 30), (5, 30)], fisher_exact),
-        ([(47, 49), (3, 1)], [(47, 49), (3, 1)], fisher_exact),
-        # Rare values count as one class, ...
-        ([(40, 45), (4, 0), (1, 0)], [(40, 45), (5, 0)], fisher_exact),
-        (
-            [(25, 15), (14, 20), (5, 5), (4, 3), (2, 7)],
-            [(25, 15), (14, 20), (5, 5), (6, 10)],
-            chi2_contingency,
-        ),
-        (
-            [(25, 15), (14, 20), (7, 9), (3, 2), (1, 4)],
-            [(25, 15), (14, 20), (7, 9), (4, 6)],
-            chi2_contingency,
-        ),
-        # ... and as the rarest of the others, if they are rare together.
-        ([(26, 15), (14, 20), (7, 9), (2, 2), (1, 4)], [(26, 15), (14, 20), (10, 15)], chi2_contingency),
+        ([(60, 40), (40, 60)], [(60, 40), (40, 60)]),
+        ([(15, 30), (5, 30)], [(15, 30), (5, 30)]),
+        ([(25, 15), (14, 20), (7, 9), (5, 7)], [(25, 15), (14, 20), (7, 9), (5, 7)]),
+        # Rare values count as one class, with a more frequent one if they are rare together.
+        ([(40, 45), (4, 0), (1, 0)], [(45, 45)]),
+        ([(25, 15), (14, 20), (5, 5), (4, 3), (2, 7)], [(25, 15), (14, 20), (5, 5), (6, 10)]),
+        ([(26, 15), (14, 20), (7, 9), (2, 2), (1, 4)], [(26, 15), (14, 20), (10, 15)]),
     ],
 )
-def test_values_are_tested_as_published(counts, table, test):
+def test_values_are_tested_by_chi_square(counts, table):
     new, old = (
         [{"a": "abcde"[at]} for at, pair in enumerate(counts) for _ in range(pair[side])] for side in (0, 1)
     )
-    (change,) = measure_shift(new, old).changes
-    options = {"correction": False} if test is chi2_contingency else {}
-    assert change.p_value == pytest.approx(test(table, **options)[1])
+    changes = [change for change in measure_shift(new, old).changes if change.kind == "value"]
+    if len(table) < 2:
+        assert changes == []
+        return
+    (change,) = changes
+    assert change.p_value == pytest.approx(chi2_contingency(table)[1])
     shares = [(one / len(new), other / len(old)) for one, other in table]
-    assert change.effect == pytest.approx(sum(abs(one - other) for one, other in shares) / 2)
+    assert change.effect == pytest.approx(fsum(abs(one - other) for one, other in shares) / 2)
 
 
 def test_nothing_has_moved():
@@ -179,36 +172,16 @@ def test_what_has_no_json_form():
         measure_shift([{"a": object()}], [{"a": 1}])
 
 
-def test_too_many_fields_are_told():
-    study = measure_shift([{f"k{at}": 1 for at in range(6_000)}], [{"k0": 1}])
-    assert study.notes == ("1,001 places of new records left out: more than 5,000 fields",)
-
-
-def test_depth_costs_no_recursion():
-    sides = []
-    for start in (500, 0):
-        records = list(range(start, start + 20))
-        for _ in range(3_000):
-            records = [[each] for each in records]
-        sides.append(records)
-    (change,) = measure_shift(*sides).shown
-    assert (change.path, change.kind, change.effect) == ("[]" * 3_000, "number", 1.0)
-
-
-def test_memory_does_not_grow_with_records():
-    def peak(number):
-        tracemalloc.start()
-        measure_shift(
-            ({"a": at, "b": f"{at:08}", "c": [at] * (at % 5)} for at in range(number)),
-            ({"a": at} for at in range(number)),
-        )
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    peak(100)
-    # Reservoirs are full after 10,000 records.
-    assert peak(40_000) < 1.2 * peak(12_000)
+@pytest.mark.parametrize("seed", range(4))
+def test_five_equal_records_of_a_document_are_one(seed):
+    """A false alarm in four of four without `cluster`."""
+    numbers = random.Random(seed)
+    sides = [
+        [record for at in range(40) for record in [{"doc": at, **some_record(numbers)}] * 5] for _ in range(2)
+    ]
+    assert shown(*sides, cluster="doc") == {}
+    study = measure_shift(*sides, cluster="doc")
+    assert (study.new, study.old, "doc" in study.by_field) == (40, 40, False)
 
 
 def some_record(numbers):
@@ -220,13 +193,13 @@ def some_record(numbers):
         "mixed": numbers.randrange(5) if numbers.random() < 0.95 else str(numbers.randrange(9)),
         "rare": numbers.random() < 0.02,
         "date": f"{numbers.randrange(1, 29)}.{numbers.randrange(1, 13)}.2024",
-        "rows": [{"p": alike, "q": numbers.random() < alike} for _ in range(numbers.randrange(9))],
+        "rows": [{"p": alike, "q": numbers.random() < alike} for _ in range(numbers.randrange(5))],
         **({"note": "x" * numbers.randrange(1, 9)} if numbers.random() < 0.9 else {}),
         "maybe": None if numbers.random() < 0.05 else 1,
     }
 
 
-@pytest.mark.parametrize(("new", "old"), [(60, 60), pytest.param(40, 200, marks=pytest.mark.full)])
+@pytest.mark.parametrize(("new", "old"), [(40, 40), pytest.param(40, 200, marks=pytest.mark.full)])
 def test_false_alarms_are_5_percent_at_most(new, old):
     numbers = random.Random(new)
     alarms = sum(
@@ -257,9 +230,9 @@ def test_the_command(sides, command, folder):
         "  unseen   1     keys that no old record has",
         "",
         "What has moved, the greatest effects first",
-        "field     what      effect  from old to new            p    records",
-        "tax       presence    1.00  present 0 % → 100 %  < 0.001  200 → 200",
-        "currency  value       0.50  'EUR' 100 % → 50 %   < 0.001  200 → 200",
+        "field     what   effect  from old to new           p    records",
+        "tax       type     1.00  number 0 % → 100 %  < 0.001  200 → 200",
+        "currency  value    0.50  'USD' 0 % → 50 %    < 0.001  200 → 200",
         "",
         "Keys that no old record has",
         "key  places",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Context, Pairing
+from pytest_jsonmatch.engine.align.context import Context, Pairing, refuse_too_large
 from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -27,20 +27,11 @@ _MOST_LEVELS: Final = 8
 class Aligner(Context):
     """Pairs the unordered arrays of one comparison."""
 
-    def pair(
-        self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]
-    ) -> Generator[Any, Any, Pairing]:
+    def pair(self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
         """Pair two unordered arrays; `trail`, their place, is passed on to `measure`."""
-        key = id(expected), id(actual)  # unique: the documents outlive the comparison
-        found = self.kept.get(key)
-        if found is None:
-            found = yield from self._paired(node, trail, expected, actual)
-            self.keep(expected, actual, found)
-        return found
-
-    def _paired(
-        self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]
-    ) -> Generator[Any, Any, Pairing]:
+        found = self.kept.get((id(expected), id(actual)))  # unique: the documents outlive the comparison
+        if found is not None:
+            return found
         element = node.children[ELEMENT]
         if not expected or not actual:
             return Pairing([])
@@ -59,23 +50,21 @@ class Aligner(Context):
             from pytest_jsonmatch.engine.align.large import ArrayGrid
 
             body = ArrayGrid
-            if not self.fits(len(one), len(other)):
-                from pytest_jsonmatch.engine.align.sparse import pair_sparsely
-
-                found = yield from pair_sparsely(self, element, trail, (expected, rows), (actual, columns))
-                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in found]))
+            refuse_too_large(node, len(one), len(other))
         if pairs_in_all is None:
             grid = Columns(self, element, body).left_to_walk(element, one, other)
         else:
             grid = Columns(self, element, body).grid(element, one, other)
         grid.stands_at(element, trail, (expected, rows), (actual, columns))
         grid.finish()
-        best = yield from grid.best(range(len(rows)), range(len(columns)))
+        best = grid.best(range(len(rows)), range(len(columns)))
         if grid.parts:
             for at, to in best.pairs:
                 grid.keep(at, to)
         pairs += [(rows[at], columns[to]) for at, to in best.pairs]
-        return best._replace(pairs=sorted(pairs))
+        found = best._replace(pairs=sorted(pairs))
+        self.keep(expected, actual, found)
+        return found
 
 
 def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:

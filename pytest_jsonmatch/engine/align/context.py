@@ -1,14 +1,14 @@
-"""The context that all pairings of one comparison share, and the loop that runs their tasks."""
+"""The context that all pairings of one comparison share."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon
-from pytest_jsonmatch.engine.value.convert import CollectorPause
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.leaves import Known
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Side: TypeAlias = tuple[list[JsonValue], Sequence[int]]
     """An array, and the indices of the elements in question."""
-    Measure: TypeAlias = Callable[[PlanNode, Any, "Source", "Source"], Generator[Any, Any, "Cell"]]
+    Measure: TypeAlias = Callable[[PlanNode, Any, "Source", "Source"], "Cell"]
 
 Pairs: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
@@ -26,6 +26,7 @@ NOTHING: Final = 1e-300
 """At most this many weighted leaves count as none."""
 _SLACK: Final = 1e-12
 _BYTES_A_CELL: Final = 32
+_MOST_BYTES: Final = 4 * 2**30
 _MOST_KEPT: Final = 200_000
 """At most this many pairings of nested arrays are kept for the walk."""
 _PATIENCE: Final = 2
@@ -79,30 +80,20 @@ class Aligned(NamedTuple):
     actual: list[JsonValue]
 
 
-def run(task: Generator[Any, Any, Any]) -> Any:
-    """Run a task and return its result; a task that it yields is run first, and its result sent back.
-
-    Arrays in arrays are tasks in tasks, so their depth costs no recursion.
-    """
-    tasks = [task]
-    value: Any = None
-    with CollectorPause():
-        while True:
-            try:
-                task = tasks[-1].send(value)
-            except StopIteration as done:
-                tasks.pop()
-                if not tasks:
-                    return done.value
-                value = done.value
-            else:
-                tasks.append(task)
-                value = None
-
-
 def similarity_of(score: float, whole: float) -> float:
     """Return Σ divided by the weighted leaves: at most 1, and 1 if there are no leaves."""
     return 1.0 if whole <= NOTHING else min(score / whole, 1.0)
+
+
+def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
+    """Raise a JsonMatchError for arrays whose pairs of elements would take too much memory."""
+    size = rows * columns * _BYTES_A_CELL
+    if size > _MOST_BYTES:
+        raise JsonMatchError(
+            f"{node.path}: pairing {rows:,} × {columns:,} elements that have no equal would take "
+            f"{size / 2**30:,.1f} GiB, and {_MOST_BYTES >> 30} are allowed; pair them by a member: "
+            f'{{"align": {{"key": NAME}}}}'
+        )
 
 
 class Context:
@@ -127,12 +118,8 @@ class Context:
         )
         """How many of the next best pairings batch comparators are also asked about."""
         self.measure = measure
-        """Returns the task that scores two elements."""
+        """Scores two elements."""
         self.kept: dict[tuple[int, int], Pairing] = {}
-
-    def fits(self, rows: int, columns: int) -> bool:
-        """Tell whether a grid of this size fits the memory limit."""
-        return rows * columns * _BYTES_A_CELL <= self.plan.options.memory_limit
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairing of two arrays for the walk."""

@@ -7,13 +7,13 @@ from itertools import chain
 from math import isclose
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.context import Cell, Pairing, Source, run, similarity_of
+from pytest_jsonmatch.engine.align.context import Cell, Pairing, Source, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, twins
 from pytest_jsonmatch.engine.align.parts import Part
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Hashable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Context, Pairs, Side
@@ -209,7 +209,7 @@ class Grid(ABC):
             return 0.0
         return cell.similarity + self._share * cell.score + ROUNDING - ROUNDING
 
-    def measure(self, row: int, column: int) -> Generator[Any, Any, Cell]:
+    def measure(self, row: int, column: int) -> Cell:
         """Return the exact cell of a pair; while questions are open, the most that it can be."""
         cell = self._cells.get((row, column))
         if cell is not None:
@@ -217,7 +217,7 @@ class Grid(ABC):
         if self.walked:
             (expected, rows), (actual, columns) = self._sides
             sources = Source(expected, rows[row]), Source(actual, columns[column])
-            cell = yield self.aligner.measure(self._element, self._trail, *sources)
+            cell = self.aligner.measure(self._element, self._trail, *sources)
         else:
             score, less = float(self.score[row][column]), self.less_of(row, column)
             for part in self.parts:
@@ -235,7 +235,7 @@ class Grid(ABC):
         """Return Σ of some pairs, none of which needs a walk, and how many leaves fewer they have."""
         if self.is_exact:
             return self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs])
-        cells: list[Cell] = [run(self.measure(row, column)) for row, column in pairs]
+        cells = [self.measure(row, column) for row, column in pairs]
         return sum([cell.score for cell in cells]), sum([cell.less for cell in cells])
 
     def _scores_of(self, pairs: Pairs) -> float:
@@ -243,7 +243,7 @@ class Grid(ABC):
         scores = self.score
         return sum([float(scores[row][column]) for row, column in pairs])
 
-    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Generator[Any, Any, Pairing]:
+    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold.
 
         The assignment is solved on bounds, the chosen pairs are made exact, and this is repeated until all
@@ -267,7 +267,7 @@ class Grid(ABC):
                 break
             for at, to in (*fresh, *self._promising(block, known)):
                 if (at, to) not in known:
-                    cell = known[at, to] = yield from self.measure(rows[at], columns[to])
+                    cell = known[at, to] = self.measure(rows[at], columns[to])
                     block[at][to] = self.worth(cell)
             pairs = self._solve(block)
         score, less = sum([known[pair].score for pair in pairs]), sum([known[pair].less for pair in pairs])
@@ -281,7 +281,7 @@ class Grid(ABC):
             ahead = self._solve(block)
             for at, to in ahead:
                 if (at, to) not in known:
-                    known[at, to] = yield from self.measure(rows[at], columns[to])
+                    known[at, to] = self.measure(rows[at], columns[to])
                 questions += known[at, to].questions
         return Pairing(pairs, score, less, tuple(questions))
 
@@ -362,7 +362,7 @@ class Nested:
         score, less = self.inner.sums([(codes[at], others[to]) for at, to in pairs])
         if rows and columns:
             rows, columns = _in(self.left.orders[row], rows), _in(self.right.orders[column], columns)
-            best = run(self.inner.best([codes[at] for at in rows], [others[to] for to in columns]))
+            best = self.inner.best([codes[at] for at in rows], [others[to] for to in columns])
             score, less = score + best.score, less + best.less
             pairs += [(rows[at], columns[to]) for at, to in best.pairs]
         if self.gains is not None:

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, instance_path
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Place, instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.align.context import Aligned
-    from pytest_jsonmatch.engine.score.outcome import Finding, Trail
+    from pytest_jsonmatch.engine.score.outcome import Finding
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
@@ -25,15 +25,15 @@ class _Placed:
     """Something about an object or array; its paths are made when they are read."""
 
     # A deep document has long paths, one for each level.
-    place: Trail | None
-    """Its place; the root has no trail."""
+    place: Place
+    """Its place."""
 
     @property
     def path(self) -> str:
         """The schema path; `$` is the root."""
         keys: list[Any] = []
         place = self.place
-        while place is not None:
+        while place.parent is not None:
             keys.append(ELEMENT if type(place.key) is int else place.key)
             place = place.parent
         return format_path(keys[::-1])
@@ -66,13 +66,13 @@ class ContainerResult(_Placed):
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected; None if expected has no such container."""
-        gone = self.place is not None and self.place.expected_key is MISSING
+        gone = self.place.expected_key is MISSING
         return None if gone else instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None if actual has no such container."""
-        gone = self.place is not None and self.place.actual_key is MISSING
+        gone = self.place.actual_key is MISSING
         return None if gone else instance_path(self.place, "actual")
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class ArrayAlignment(_Placed):
 class _Container(NamedTuple):
     """An object or array whose figures are being computed."""
 
-    place: Trail | None
+    place: Place
     around: _Container | None
     kind: str
     parts: list[Sums]
@@ -143,23 +143,21 @@ class _Container(NamedTuple):
 
 def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
     """Return the figures of every object and array, in the order of the document, the root first."""
-    order: list[_Container] = []
-    known: dict[Hashable, _Container] = {}
+    known: dict[Place, _Container] = {}
     around: _Container | None = None
     for finding in findings:
-        if around is None or around.place is not finding.trail:
-            place = finding.place
-            around = None if place is None else _around(place, order, known)
+        if finding.trail is None:
+            around = None
+        elif around is None or around.place is not finding.trail:
+            around = _container(finding.trail, finding.place.key, known)
         kind = _KINDS.get(type(finding.expected)) or _KINDS.get(type(finding.actual))
         if kind is not None and finding.status not in LEAFLESS:
             # It is a finding itself: empty, mistyped or compared as a whole. It may contain skipped ones.
-            place = finding.place
-            container = known[_ident(place)] = _Container(place, around, kind, [finding.sums])
-            order.append(container)
+            known[finding.place] = _Container(finding.place, around, kind, [finding.sums])
         elif around is not None:
             around.parts.append(finding.sums)
     results: list[ContainerResult] = []
-    for container in reversed(order):
+    for container in reversed(known.values()):
         sums = total_of(container.parts)
         figures = sums.expected, sums.actual, sums.precision, sums.recall, sums.f1
         results.append(ContainerResult(container.place, container.kind, *figures))
@@ -168,45 +166,33 @@ def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
     return results[::-1]
 
 
-def _around(place: Trail, order: list[_Container], known: dict[Hashable, _Container]) -> _Container:
-    """Return the container around a place; create it, and those around it, if they are new."""
-    fresh: list[Trail] = []
-    member: Trail | None = place
-    outer: _Container | None = None
-    while member is not None and (outer := known.get(_ident(member.parent))) is None:
-        fresh.append(member)
-        member = member.parent
-    for member in reversed(fresh):
-        outer = _Container(member.parent, outer, "array" if type(member.key) is int else "object", [])
-        known[_ident(member.parent)] = outer
-        order.append(outer)
-    return known[_ident(place.parent)]
-
-
-def _ident(place: Trail | None) -> Hashable:
-    """Return what distinguishes containers: all members of a container share one trail."""
-    return None if place is None else (id(place.parent), place.expected_key, place.actual_key)
+def _container(place: Place, key: Any, known: dict[Place, _Container]) -> _Container:
+    """Return the container at a place, given the key of a member; create it and those around it if needed."""
+    found = known.get(place)
+    if found is None:
+        around = None if place.parent is None else _container(place.parent, place.key, known)
+        found = known[place] = _Container(place, around, "array" if type(key) is int else "object", [])
+    return found
 
 
 def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> list[ArrayAlignment]:
     """Return how arrays were aligned, with the F1 of each pair."""
     if not arrays:
         return []
-    aligned = {id(each.trail) for each in arrays}
-    figures = {_ident(each.place): each.sums.f1 for each in findings if id(each.trail) in aligned}
+    aligned = {each.trail for each in arrays}
+    figures = {each.place: each.sums.f1 for each in findings if each.trail in aligned}
     for container in containers_of(findings):
-        if container.place is not None and id(container.place.parent) in aligned:
-            figures[_ident(container.place)] = container.f1
+        if container.place.parent in aligned:
+            figures[container.place._replace(choice=0)] = container.f1
     return [_alignment(each, figures) for each in arrays]
 
 
-def _alignment(aligned: Aligned, figures: dict[Hashable, float]) -> ArrayAlignment:
+def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
-    inside = id(aligned.trail)
     return ArrayAlignment(
         aligned.trail,
         kind="unordered" if aligned.node.align == "unordered" else "key",
-        pairs=tuple((i, j, figures.get((inside, i, j), 1.0)) for i, j in aligned.pairs),
+        pairs=tuple((i, j, figures.get(Place(aligned.trail, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),
     )

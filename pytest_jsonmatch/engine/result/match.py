@@ -198,9 +198,9 @@ class MatchResult:
         if tolerance not in self._audits:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
-            plan, approximate = self._plan, self.alignment_gap is not None
+            plan = self._plan
             arrays = unordered_arrays(self._written().alignments, self.alignments)
-            audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
+            audits = audit_arrays(plan, arrays, measurer(plan), tolerance)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.align.context import run
 from pytest_jsonmatch.engine.plan.leaves import without_nulls
+from pytest_jsonmatch.engine.score.listed import check_listed
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
     MATCH,
     MISMATCH,
     OMISSION,
+    ROOT,
     SKIPPED,
     Detail,
-    Trail,
-    new_outcome,
-    place_below,
+    Outcome,
+    Place,
 )
-from pytest_jsonmatch.engine.score.passes import Pass, Spot, new_spot
-from pytest_jsonmatch.engine.score.places import check_listed
+from pytest_jsonmatch.engine.score.passes import Pass
+from pytest_jsonmatch.engine.score.places import Rating, finding_at
 from pytest_jsonmatch.engine.score.walk import Walk
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, json_type, value_at
-from pytest_jsonmatch.engine.value.errors import RootTypeError, TargetPathError
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MAX_DEPTH, MISSING, json_type, value_at
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Answer, Finding, Outcome, Place
+    from pytest_jsonmatch.engine.score.outcome import Answer, Finding
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
@@ -63,15 +63,25 @@ def score(
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has such a member, and the metric rejects it.
     """
-    spot = _scope(plan, plan.root, expected, actual)
+    scope = _scope(plan, plan.root, expected, actual)
     if plan.schema is not None:
-        check_listed(spot.node, place_below(spot.trail, spot.expected_key, spot.expected_key), spot.expected)
-    own = Pass(plan, answers, units=_is_units(plan, spot), rounds=rounds)
+        check_listed(scope.node, scope.where, scope.expected)
+    own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
     walk = Walk(own)
-    _walk(walk, spot, own)
+    _walk(walk, scope)
     gap = None if own.aligner is None else own.aligner.gap
-    found = walk.findings, walk.matches, walk.sums(), walk.alignments, walk.seen
-    return new_outcome((plan.root, *found, walk.choices, gap, walk.questions))
+    own.finish()
+    return Outcome(
+        plan.root,
+        walk.findings,
+        walk.matches,
+        walk.sums(),
+        walk.alignments,
+        walk.seen,
+        own if walk.matches else None,
+        gap,
+        walk.questions,
+    )
 
 
 def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:
@@ -83,75 +93,82 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
         expected: the value that was scored.
         actual: likewise.
     """
-    if not outcome.matches:
+    if outcome.own is None:
         return outcome
-    spot = _scope(plan, outcome.root, expected, actual)
-    own = Pass(plan, _NOTHING, units=_is_units(plan, spot))
-    walk = Walk(own, record=outcome)
-    _walk(walk, spot, own)
-    return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments)
+    walk = Walk(outcome.own, details=True)
+    _walk(walk, _scope(plan, outcome.root, expected, actual))
+    outcome.own.finish()
+    return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments, own=None)
 
 
-def _walk(walk: Walk, spot: Spot, own: Pass) -> None:
-    walk.seen.meet(spot.node)
-    if own.units:
-        # If actual lacks the target, it lacks every key of it.
-        one, other = spot.expected, {} if spot.actual is MISSING else spot.actual
-        if own.plan.nulls_absent:
-            one, other = without_nulls(one), without_nulls(other)
-        node = spot.node.chosen(spot.expected, spot.actual)
-        trail = place_below(spot.trail, spot.expected_key, spot.actual_key)
-        whole = spot._replace(node=node, expected=one, actual=other)
-        run(walk.walk_items(_unit_members(walk, trail, whole), trail, one, other))
-    elif type(spot.expected) is type(spot.actual) is dict and spot.node.is_open:
-        walk.walk_objects(spot)
-    else:
-        run(walk.walk(spot))
+@final
+class _Scope(NamedTuple):
+    """What is compared."""
+
+    node: PlanNode
+    where: Place
+    expected: JsonValue
+    actual: JsonValue
 
 
-def _unit_members(walk: Walk, trail: Trail | None, spot: Spot) -> Iterator[Any]:
-    """Yield the members of two objects that are leaves, and add one finding for each other member.
+def _walk(walk: Walk, scope: _Scope) -> None:
+    walk.seen.meet(scope.node)
+    try:
+        if walk.own.units:
+            _units(walk, scope)
+        else:
+            walk.place(*scope)
+    except RecursionError as error:
+        message = (
+            f"the comparison of two values with up to {MAX_DEPTH} levels does not fit into what is left of "
+            "Python's stack: compare them from a function that is called less deeply, or raise the limit "
+            "with sys.setrecursionlimit"
+        )
+        raise JsonMatchError(message) from error
 
-    Args:
-        walk: takes the findings; what is below a unit gets a separate walk.
-        trail: the place of the objects.
-        spot: the node of both, and their values without members that do not count.
-    """
-    node, expected, actual = spot.node, spot.expected, spot.actual
+
+def _units(walk: Walk, scope: _Scope) -> None:
+    """Score the members of two objects, each as one unit: what is below it gets a separate walk."""
+    # If actual lacks the target, it lacks every key of it.
+    expected, actual = scope.expected, {} if scope.actual is MISSING else scope.actual
+    if walk.own.plan.nulls_absent:
+        expected, actual = without_nulls(expected), without_nulls(actual)
+    node, where = scope.node.chosen(scope.expected, scope.actual), scope.where
     walk.seen.enter(node, expected)
     walk.seen.objects.append((node, expected, actual))
-    counts_extra = node.plan.options.extra == "count"
-    for item in walk.object_members(node, trail, expected, actual, extra=counts_extra) or ():
-        key, _, one, other, child = item
-        if child.branches is not None:
-            child = child.chosen(one, other)
-        kind = type(one)
-        if kind is type(other) and kind not in CONTAINERS:
-            yield item
+    members = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
+    if node.plan.options.extra == "count":
+        members += [(key, MISSING, other) for key, other in actual.items() if key not in expected]
+    for key, one, other in members:
+        child, place = node.children[key], Place(where, key, key)
+        if type(one) is type(other) and type(one) not in CONTAINERS:
+            walk.place(child, place, one, other)
             continue
-        unit = Spot(child, trail, key, key, one, other, expected, actual)
+        child = child.chosen(one, other)
         if child.skip:
-            walk.add(unit, SKIPPED, 0.0)
+            walk.skip(child, place, one, other)
         elif one is MISSING:
-            walk.refuse_unlisted(unit)
-            walk.add(unit, HALLUCINATION, 0.0)
+            walk.refuse(child, place)
+            walk.add(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
-            walk.add(unit, SKIPPED if child.accept and child.accept.optional else OMISSION, 0.0)
-        elif walk.is_replay:
-            walk.add(unit, SKIPPED, 0.0)
+            optional = child.accept is not None and child.accept.optional
+            walk.add(child, place, Rating(SKIPPED if optional else OMISSION), one, other)
         else:
-            walk.findings.append(_folded(unit, walk.findings_below(unit)))
+            below = walk.findings_below(child, place, one, other)
+            walk.findings.append(_is_one(child, below) or _folded(child, place, one, other, below))
 
 
-def _folded(unit: Spot, below: list[Finding]) -> Finding:
+def _is_one(node: PlanNode, below: list[Finding]) -> Finding | None:
+    """Return the finding of a unit that is one leaf."""
+    first = below[0] if len(below) == 1 else None
+    is_leaf = first is not None and first.node is node and not (first.detail and first.detail.leaves)
+    return first if is_leaf else None
+
+
+def _folded(
+    node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, below: list[Finding]
+) -> Finding:
     """Return the finding of a unit, given the findings below it."""
-    node = unit.node
-    if (
-        len(below) == 1
-        and below[0].node is node
-        and (below[0].detail is None or below[0].detail.leaves is None)
-    ):
-        return below[0]
     differences = tuple(
         found
         for found in below
@@ -170,7 +187,8 @@ def _folded(unit: Spot, below: list[Finding]) -> Finding:
         if first.node.place is node.place:
             # A type mismatch of the unit itself needs no list of differences below it.
             detail = Detail() if first.detail is None else first.detail._replace(leaves=None, weights=None)
-    return unit.finding(status, 1.0 if status == MATCH else 0.0, detail)
+    rating = Rating(status, 1.0 if status == MATCH else 0.0, detail)
+    return finding_at(node, where, rating, expected, actual)
 
 
 def _decides(node: PlanNode, unit: PlanNode) -> bool:
@@ -182,33 +200,29 @@ def _decides(node: PlanNode, unit: PlanNode) -> bool:
     return True
 
 
-def _is_units(plan: Plan, spot: Spot) -> bool:
+def _is_units(plan: Plan, scope: _Scope) -> bool:
     """Tell whether top-level keys are units; they are not if actual lacks a target that is {} in expected."""
-    if plan.options.granularity != "fields" or type(spot.expected) is not dict:
+    if plan.options.granularity != "fields" or type(scope.expected) is not dict:
         return False
-    if spot.actual is MISSING:
-        full = without_nulls(spot.expected) if plan.nulls_absent else spot.expected
-        return bool(full)
-    return type(spot.actual) is dict
+    if scope.actual is MISSING:
+        return bool(without_nulls(scope.expected) if plan.nulls_absent else scope.expected)
+    return type(scope.actual) is dict
 
 
-def _scope(plan: Plan, root: PlanNode, expected: JsonValue, actual: JsonValue) -> Spot:
+def _scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonValue) -> _Scope:
     """Return what is compared: the whole documents, or the values at the target."""
-    node, trail, key = root, None, None
-    around = None, None
+    where = ROOT
     for segment in plan.target:
         # Results below a target keep the paths of the whole document.
-        if node is not root:
-            trail = Trail(trail, key, key)
         node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
-        key, around = segment, (expected, actual)
+        where = Place(where, segment, segment)
         expected, actual = value_at(expected, (segment,)), value_at(actual, (segment,))
     if plan.target and expected is MISSING:
         message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
         raise TargetPathError(message)
     if plan.options.root == "object":
         _require_objects(plan, expected, actual)
-    return new_spot((node, trail, key, key, expected, actual, *around))
+    return _Scope(node, where, expected, actual)
 
 
 def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:

@@ -106,8 +106,14 @@ class FieldResult(Finding):
     @property
     def reason(self) -> str | None:
         """Why the score is not 1, in a few words; for a match, what is unusual about it."""
-        parts = self._own_reason(), "in another accepted value" if self.node.of_other else None
+        parts = self._own_reason(), "in another accepted value" if self._is_in_other() else None
         return ", ".join(filter(None, parts)) or None
+
+    def _is_in_other(self) -> bool:
+        place = self.trail
+        while place is not None and not place.choice:
+            place = place.parent
+        return place is not None
 
     def _own_reason(self) -> str | None:
         detail = self.detail

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
@@ -12,11 +11,12 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.score.passes import Pass
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 MATCH: Final = "match"
@@ -36,15 +36,20 @@ LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATIO
 
 
 @final
-class Trail(NamedTuple):
-    """The place of a container below the root. The root itself has no trail: None."""
+class Place(NamedTuple):
+    """A place of both documents: one step from the place of the container around it.
 
-    parent: Trail | None
-    """The trail of the container around it."""
+    Equal places are one place, in every walk over two documents.
+    """
+
+    parent: Place | None
+    """The place of the container around it; None: it is the root."""
     expected_key: Any
-    """Its key or index in expected's container, or `MISSING`."""
+    """Its key or index in expected's container, or `MISSING`; None for the root."""
     actual_key: Any
     """Likewise in actual's."""
+    choice: int = 0
+    """The number of the accepted value that stands for the expected one here; 0: the expected one."""
 
     @property
     def key(self) -> Any:
@@ -75,8 +80,8 @@ class Finding(NamedTuple):
 
     node: PlanNode
     """The rules of its schema path."""
-    trail: Trail | None
-    """The place of the container around it."""
+    trail: Place | None
+    """The place of the container around it; None for the root."""
     expected_key: Any
     """Its key or index there in expected; None for the root, `MISSING` if expected has nothing."""
     actual_key: Any
@@ -92,9 +97,9 @@ class Finding(NamedTuple):
     detail: Detail | None
 
     @property
-    def place(self) -> Trail | None:
+    def place(self) -> Place:
         """Return its own place."""
-        return place_below(self.trail, self.expected_key, self.actual_key)
+        return Place(self.trail, self.expected_key, self.actual_key)
 
     @property
     def leaves(self) -> tuple[int, int]:
@@ -124,24 +129,11 @@ class Finding(NamedTuple):
         return Sums(self.score * weight, expected * weight, actual * weight, perfect)
 
 
-new_trail: Callable[[tuple[Any, ...]], Trail] = partial(tuple.__new__, Trail)
+ROOT: Final = Place(None, None, None)
 
 
 Answer: TypeAlias = "float | ComparatorResult | str"
 """The answer of a batch comparator for a place: a score, or the reason why there is none."""
-
-
-@final
-class Place(NamedTuple):
-    """A pair of places, by the identities of the containers around them.
-
-    It is the same in every pass over two documents, which outlive their comparison.
-    """
-
-    expected: int
-    expected_key: Any
-    actual: int
-    actual_key: Any
 
 
 @final
@@ -232,8 +224,8 @@ class Outcome(NamedTuple):
     sums: Sums
     alignments: Sequence[Aligned]
     seen: Seen
-    choices: Sequence[int] = ()
-    """The value taken at each place with several accepted ones, in the order of the walk."""
+    own: Pass | None = None
+    """What walking again to write plain matches needs; None if there are none."""
     gap: float | None = None
     """How far below the optimum the pairs of arrays beyond the memory limit may be; None without such."""
     questions: Mapping[Place, Asked] = MappingProxyType({})
@@ -247,25 +239,15 @@ class Outcome(NamedTuple):
         return not any(each.status == BATCH_ERROR for each in self.findings)
 
 
-new_outcome: Callable[[tuple[Any, ...]], Outcome] = partial(tuple.__new__, Outcome)
-
-
-def place_below(trail: Trail | None, expected_key: Any, actual_key: Any) -> Trail | None:
-    """Return the place of a member of a container; the root, whose keys are None, has no trail."""
-    if expected_key is None or actual_key is None:
-        return None
-    return new_trail((trail, expected_key, actual_key))
-
-
-def instance_trail(place: Trail | None, side: Side) -> tuple[Any, ...]:
+def instance_trail(place: Place | None, side: Side) -> tuple[Any, ...]:
     """Return the keys and indices that lead to a place on one side."""
     keys: list[Any] = []
-    while place is not None:
+    while place is not None and place.parent is not None:
         keys.append(place.expected_key if side == "expected" else place.actual_key)
         place = place.parent
     return tuple(reversed(keys))
 
 
-def instance_path(place: Trail | None, side: Side, limit: int | None = None) -> str:
+def instance_path(place: Place | None, side: Side, limit: int | None = None) -> str:
     """Return the path of a place on one side, cut after `limit` levels."""
     return format_path(instance_trail(place, side), limit)

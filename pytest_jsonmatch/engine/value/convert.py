@@ -1,8 +1,9 @@
 """The JSON value model, and the conversion of Python values into it.
 
 Inside the engine a JSON value is None, bool, int, float, str, list or dict; a number too large for a double,
-such as 1e400, is a Decimal. Everything here uses an explicit stack, so that deep nesting never causes a
-RecursionError.
+such as 1e400, is a Decimal. It has at most `MAX_DEPTH` levels, and integers of at most `MAX_DIGITS` digits.
+Both limits are checked where values come in: here, and where JSON text, YAML and schemas are read. So
+everything after that can be plain recursion.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pytest_jsonmatch.engine.value.errors import InvalidExpectedError, Unsupport
 from pytest_jsonmatch.engine.value.paths import trail_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from pytest_jsonmatch.engine.value.paths import Trail
 
@@ -35,9 +36,15 @@ NUMBERS: Final = frozenset({int, float, Decimal})
 """The types of JSON numbers, which `bool`, a subclass of int in Python, is not."""
 CONTAINERS: Final = frozenset({dict, list})
 """The types of objects and arrays."""
-MAX_INTEGER_DIGITS: Final = 100_000
+MAX_DEPTH: Final = 128
+"""Values with more levels of arrays and objects inside each other are refused."""
+MAX_DIGITS: Final = 4300
 """Integers with more digits are refused."""
-_FEW_BITS: Final = 3 * MAX_INTEGER_DIGITS
+TOO_DEEP: Final = f"more than {MAX_DEPTH} levels of arrays and objects"
+"""How errors name the first limit; they add the place, and what to do."""
+TOO_LONG: Final = f"an integer of more than {MAX_DIGITS:,} digits; give it as a string"
+"""What errors say about the second limit."""
+_FEW_BITS: Final = 3 * MAX_DIGITS
 """An integer of this many bits has fewer digits than that: a digit takes more than three bits."""
 
 
@@ -205,56 +212,41 @@ class CollectorPause:
             gc.enable()
 
 
-# A container being converted: its remaining members, the result so far, its trail, the id of its source.
-_Frame: TypeAlias = "tuple[Iterator[tuple[Any, Any]], Any, Trail, int]"
+def _convert(value: Any, side: Side, where: Trail = None, depth: int = 1) -> JsonValue:
+    """Convert any value; a container at its place would be at level `depth`."""
+    plain = _plain(value, side, where)
+    kind = type(plain)
+    if kind is not dict and kind is not list:
+        return plain
+    if depth > MAX_DEPTH:
+        raise UnsupportedValueError(
+            f"{side} has {TOO_DEEP} at {trail_text(where)}; compare its parts one by one "
+            "(an object that contains itself has no JSON form)"
+        )
+    if kind is dict:
+        flat = flat_copy(plain)
+        return _converted_object(plain, side, where, depth) if flat is None else flat
+    if set(map(type, plain)) == {str}:
+        return plain.copy()
+    array = []
+    for at, item in enumerate(plain):
+        kind = type(item)
+        is_text = kind is str or kind is bool or item is None
+        array.append(item if is_text else _convert(item, side, (where, at), depth + 1))
+    return array
 
 
-def _convert(value: object, side: Side) -> JsonValue:
-    """Convert any value; `open_ids` are the containers around the current one, to detect cycles."""
-    root: list[JsonValue] = []
-    stack: list[_Frame] = [(iter([(0, value)]), root, None, 0)]
-    open_ids: set[int] = set()
-    with CollectorPause():
-        while stack:
-            pairs, target, trail, source_id = stack[-1]
-            for key, item in pairs:
-                if type(target) is dict and type(key) is not str:
-                    if not isinstance(key, str):
-                        raise _bad_key(key, trail)
-                    key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
-                kind = type(item)
-                opened: _Frame | None = None
-                plain: Any
-                if kind is str or kind is bool or item is None:
-                    plain = item
-                elif kind is dict and item and (flat := flat_copy(item)) is not None:
-                    plain = flat
-                elif kind is list and set(map(type, item)) == {str}:
-                    plain = item.copy()
-                else:
-                    here = (trail, key) if len(stack) > 1 else None
-                    plain = _plain(item, side, here)
-                    if type(plain) is dict or type(plain) is list:
-                        if id(item) in open_ids:
-                            raise UnsupportedValueError(
-                                f"{side} contains itself at {trail_text(here)}; JSON has no cycles"
-                            )
-                        open_ids.add(id(item))
-                        # The iterator keeps a dict or list alive that was just made from a model.
-                        members = iter(plain.items()) if type(plain) is dict else enumerate(plain)
-                        plain = type(plain)()
-                        opened = (members, plain, here, id(item))
-                if type(target) is dict:
-                    target[key] = plain
-                else:
-                    target.append(plain)
-                if opened is not None:
-                    stack.append(opened)
-                    break
-            else:
-                stack.pop()
-                open_ids.discard(source_id)
-    return root[0]
+def _converted_object(value: dict[Any, Any], side: Side, where: Trail, depth: int) -> dict[str, JsonValue]:
+    converted = {}
+    for key, item in value.items():
+        if type(key) is not str:
+            if not isinstance(key, str):
+                raise _bad_key(key, where)
+            key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
+        kind = type(item)
+        is_text = kind is str or kind is bool or item is None
+        converted[key] = item if is_text else _convert(item, side, (where, key), depth + 1)
+    return converted
 
 
 def _bad_key(key: object, trail: Trail) -> UnsupportedValueError:
@@ -310,11 +302,10 @@ _AS_THEY_ARE: Final = frozenset({dict, list, str, bool, NoneType})
 
 
 def _checked_int(number: int, side: Side, trail: Trail) -> int:
-    if number.bit_length() <= _FEW_BITS or abs(number) < 10**MAX_INTEGER_DIGITS:
+    if number.bit_length() <= _FEW_BITS or abs(number) < 10**MAX_DIGITS:
         return number
     raise (InvalidExpectedError if side == "expected" else UnsupportedValueError)(
-        f"{side} has an integer of more than {MAX_INTEGER_DIGITS:,} digits at {trail_text(trail)}; "
-        "give it as a string"
+        f"{side} holds at {trail_text(trail)} {TOO_LONG}"
     )
 
 

@@ -1,0 +1,53 @@
+"""Members that the schema does not list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_jsonmatch.engine.score.outcome import Place, instance_trail
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError, did_you_mean
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
+
+
+def refused(node: PlanNode, where: Place, *, of_expected: bool) -> JsonMatchError:
+    """Return the error for a member that the schema does not list."""
+    keys = instance_trail(where, "expected" if of_expected else "actual")
+    path = format_path(keys)
+    hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.listed())
+    if of_expected:
+        message = f'{path!r} is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+        return GoldValidationError(message, path=path, keys=keys)
+    message = (
+        f"actual has {path!r}, which is not in the schema{hint}; list it, "
+        'or let the schema say "additionalProperties": true'
+    )
+    return UnlistedFieldError(message, path)
+
+
+def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected: bool = True) -> None:
+    """Raise for the first member in a value of one side, at any depth, that the schema does not list.
+
+    Raises:
+        GoldValidationError: expected has one.
+        UnlistedFieldError: actual has one.
+    """
+    if node.branches is not None:
+        node = node.chosen(value, MISSING)
+    if node.skip:
+        return
+    if node.unlisted:
+        raise refused(node, where, of_expected=of_expected)
+    if (type(value) is dict or type(value) is list) and node.explicit is None:
+        nulls_absent = node.plan.options.nulls == "absent"
+        for key, item in value.items() if type(value) is dict else enumerate(value):
+            below = node.children[key if type(key) is str else ELEMENT]
+            absent = item is None and nulls_absent and type(key) is str
+            container = type(item) is dict or type(item) is list
+            if container or ((below.unlisted or below.branches is not None) and not absent):
+                check_listed(below, Place(where, key, key), item, of_expected=of_expected)

@@ -1,0 +1,331 @@
+"""New values in the text of golden files: scalars in their place, whole blocks anew, all else as it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.engine.value.convert import value_at, with_value
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.source import Source
+from pytest_jsonmatch.golden.writing import (
+    json_text,
+    literal_lines,
+    yaml_entry,
+    yaml_flow,
+    yaml_key,
+    yaml_lines,
+    yaml_scalar,
+)
+from pytest_jsonmatch.golden.yamlevents import HALF
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.source import Node
+
+_UNIT: Final = re.compile(r"[\r\n]([ \t]+)\S")
+_COMMENT_BELOW: Final = re.compile(r"\s*#")
+_UNPROVEN: Final = (
+    "the text around the value can't be edited so that nothing else changes; write the value by hand"
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The result of an edit.
+
+    Args:
+        data: the new content of the file; the old one if nothing was changed.
+        refused: the reason for each change that can't be made.
+        old: the old value at each trail; MISSING if there was none.
+    """
+
+    data: bytes
+    refused: Mapping[Trail, str]
+    old: Mapping[Trail, JsonValue]
+
+
+def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
+    r"""Return a file's content with some of its values changed, and no other value and no comment lost.
+
+    A scalar is replaced in its place. An object or array that gets or loses members is written anew as a
+    whole; that is refused if there are comments in it. The result is read again before it is returned: if
+    anything but these values has changed, every change is refused.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file; by its ending it is JSON or YAML.
+        changes: new values by their trail; a member that an object does not have yet is added.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+
+    >>> edit(b"a: 'x'  # why\nb: 2\n", "x.yaml", {("a",): "y"}).data
+    b"a: 'y'  # why\nb: 2\n"
+    >>> edit(b"a: &x {n: 1}\nb: *x\n", "x.yaml", {("b", "n"): 2}).refused
+    {('b', 'n'): 'b is an alias, *x: ...'}
+    """
+    source = Source(data, name)
+    old = {trail: value_at(source.value, trail) for trail in changes}
+    refused: dict[Trail, str] = {}
+    splices: list[_Splice] = []
+    wanted = source.value
+    for trail, new in changes.items():
+        plan = _Plan(source)
+        try:
+            plan.place(trail, new)
+        except _RefusedError as refusal:
+            refused[trail] = str(refusal)
+        else:
+            splices += plan.splices
+            wanted = with_value(wanted, trail, new)
+    if not splices:
+        return Edited(data, refused, old)
+    parts: list[str] = []
+    position = 0
+    # At the same place an insertion comes before a removal.
+    for splice in sorted(splices, key=lambda splice: (splice.start, splice.end != splice.start)):
+        parts += (source.text[position : splice.start], splice.text)
+        position = splice.end
+    after = source.with_text("".join([*parts, source.text[position:]]))
+    try:
+        found = Source(after, name)
+        is_right = json_equal(found.value, wanted, strict=True) and found.comments == source.comments
+    except GoldenFileError:
+        is_right = False
+    if not is_right:
+        return Edited(data, dict.fromkeys(changes, _UNPROVEN) | refused, old)
+    return Edited(after, refused, old)
+
+
+def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
+    r"""Return the content of a JSON Lines file with some values changed as `edit` does; other lines stay.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file; it ends as names of such files do.
+        changes: new values by their trail, whose first step is the line, counted from 0.
+
+    Raises:
+        GoldenFileError: one of these lines is not valid.
+
+    >>> edit_lines(b'{"a": 1}\n{"a":2}\n', "x.jsonl", {(1, "a"): 3}).data
+    b'{"a": 1}\n{"a":3}\n'
+    """
+    lines = data.split(b"\n")
+    by_line: dict[Any, dict[Trail, JsonValue]] = {}
+    for (line, *trail), value in changes.items():
+        by_line.setdefault(line, {})[tuple(trail)] = value
+    refused: dict[Trail, str] = {}
+    old: dict[Trail, JsonValue] = {}
+    for line, wanted in by_line.items():
+        edited = edit(lines[line], f"{name}:{line + 1}", wanted)
+        lines[line] = edited.data
+        refused.update({(line, *trail): reason for trail, reason in edited.refused.items()})
+        old.update({(line, *trail): value for trail, value in edited.old.items()})
+    return Edited(b"\n".join(lines), refused, old)
+
+
+class _RefusedError(Exception):
+    """A change can't be made; the message says why."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Splice:
+    """Characters to remove, from `start` to before `end`, and the text to insert there."""
+
+    start: int
+    end: int
+    text: str
+
+
+@final
+class _Plan:
+    """The splices that make one change of a text."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.splices: list[_Splice] = []
+
+    def place(self, trail: Trail, new: JsonValue) -> None:
+        """Plan a value at a trail: a change of the value there, or a new member."""
+        if not self.source.is_json and HALF.search(render(new)):
+            raise _RefusedError("the new value holds half of a character, which YAML can't express")
+        node, value = self.source.root, self.source.value
+        for depth, step in enumerate(trail):
+            _check_own(node, trail[:depth])
+            if step not in node.items:
+                if type(value) is not dict or depth < len(trail) - 1:
+                    raise _RefusedError(f"{_named(trail)} is not in the file")
+                if value:
+                    self._append(node, str(step), new)
+                else:
+                    self._replace(node, {str(step): new}, trail[:depth])
+                return
+            node, value = node.items[step], value_at(value, (step,))
+        self._change(node, value, new, trail)
+
+    def _change(self, node: Node, old: Any, new: Any, trail: Trail) -> None:
+        """Plan the change of an old value into a new one: scalar by scalar as long as the structure stays."""
+        if json_equal(old, new, strict=True):
+            return
+        _check_own(node, trail)
+        if type(old) is type(new) is dict and old.keys() == new.keys():
+            keys: Sequence[Any] = list(old)
+        elif type(old) is type(new) is list and len(old) == len(new):
+            keys = range(len(old))
+        else:
+            self._replace(node, new, trail)
+            return
+        for key in keys:
+            self._change(node.items[key], old[key], new[key], (*trail, key))
+
+    def _put(self, start: int, end: int, text: str) -> None:
+        self.splices.append(_Splice(start, end, text))
+
+    def _append(self, node: Node, name: str, new: JsonValue) -> None:
+        """Plan a new member behind the last one of an object."""
+        source = self.source
+        first, last = next(iter(node.items.values())), next(reversed(node.items.values()))
+        if source.is_json:
+            begin = self.text.index('"', node.start)
+            lead = f"{source.newline}{source.indent(begin)}" if source.opens_line(begin) else " "
+            unit = self._unit() if source.opens_line(begin) else None
+            self._put(last.end, last.end, f",{lead}{json_text(name)}: {json_text(new, lead, unit)}")
+        elif node.style == "block":
+            at = source.line_end(last.end)
+            lines = yaml_entry(f"{yaml_key(name)}:", new, literal=self._takes_literal(last))
+            self._put(at, at, self._lines(lines, first.column))
+        elif node.style == "flow":
+            self._put(last.end, last.end, f", {yaml_key(name, flow=True)}: {yaml_flow(new)}")
+        else:
+            raise _RefusedError(_UNPROVEN)
+
+    def _replace(self, node: Node, new: Any, trail: Trail) -> None:
+        """Plan a new value in place of a node's."""
+        shared = node.shared()
+        if shared is not None:
+            raise _RefusedError(
+                f"{_named(trail)} holds &{shared.anchor}, and aliases refer to it; "
+                "write their values themselves there first"
+            )
+        source, style = self.source, node.style
+        begin = node.start
+        if style == "block" and source.opens_line(begin) and node.column >= 0:
+            begin = source.line_end(node.slot)
+        end = source.line_end(node.end) if style == "block" else node.end
+        if node.items and source.has_comment(begin, end):
+            raise _RefusedError(
+                f"comments stand in {_named(trail)}, which would be written anew; move them first"
+            )
+        if source.is_json:
+            is_lined = not node.items or len(self.text[node.start : node.end].splitlines()) > 1
+            lead = f"{source.newline}{source.indent(node.start)}"
+            self._put(node.start, node.end, json_text(new, lead, self._unit() if is_lined else None))
+        elif self._takes_lines(node) and type(new) in {dict, list} and new:
+            self._write_lines(node, begin, yaml_lines(new, literal=self._takes_literal(node)))
+        else:
+            self._write_inline(node, begin, new)
+
+    def _unit(self) -> str | None:
+        """Return what a level adds to the indentation of JSON; None if everything is on one line."""
+        found = _UNIT.search(self.text)
+        if found is not None:
+            return found[1]
+        # (A line of JSON Lines comes without its end.)
+        return None if self.source.root.items or not self.text.endswith("\n") else "  "
+
+    def _takes_literal(self, node: Node) -> bool:
+        """Tell whether a literal scalar may end here: no comment below would become a part of it."""
+        rest = self.text[self.source.line_end(node.end) :]
+        return bool(rest) and _COMMENT_BELOW.match(rest) is None
+
+    def _takes_lines(self, node: Node) -> bool:
+        """Tell whether a new object or array gets lines of its own."""
+        if node.in_flow or (node.style in {"flow", "pair"} and node.items):
+            return False
+        if node.style == "block":
+            return True
+        source = self.source
+        ends = source.line_end(node.start) if node.style in {"|", ">"} else node.end
+        rest = self.text[ends : source.line_end(ends)]
+        is_placed = node.column >= 0 or source.opens_line(node.start)
+        return is_placed and not rest.strip() and not source.has_comment(node.slot, ends)
+
+    def _write_lines(self, node: Node, begin: int, lines: Sequence[str]) -> None:
+        source = self.source
+        end = source.line_end(node.end)
+        if node.column < 0:
+            self._put(begin, end, self._lines(lines, 0).lstrip("\r\n"))
+        elif node.style == "block" and not source.opens_line(node.start):
+            self._put(begin, end, self._lines(lines, source.column(begin)).lstrip())
+        elif node.style != "block" and self.text[node.slot - 1] == "-":
+            self._put(node.slot, end, " " + self._lines(lines, node.column + 2).lstrip())
+        else:
+            self._put(begin if node.style == "block" else node.slot, end, self._lines(lines, node.column + 2))
+
+    def _lines(self, lines: Sequence[str], column: int) -> str:
+        return "".join(f"{self.source.newline}{' ' * column if line else ''}{line}" for line in lines)
+
+    def _write_inline(self, node: Node, begin: int, new: JsonValue) -> None:
+        """Plan a scalar, or an object or array between brackets."""
+        style = node.style
+        text = yaml_flow(new)
+        if type(new) not in {dict, list}:
+            text = yaml_scalar(new, style if style in {"'", '"'} else "", flow=node.in_flow)
+        if style in {"|", ">"}:
+            self._write_at_header(node, new, text)
+        elif begin != node.start:  # a block below its key
+            self._put(node.slot, node.slot, f" {text}")
+            self._put(begin, self.source.line_end(node.end), "")
+        elif node.start == node.end:
+            is_apart = self.text[node.start - 1 : node.start] in {" ", "\t"}
+            self._put(node.start, node.end, f": {text}" if node.is_bare else text if is_apart else f" {text}")
+        else:
+            self._put(node.start, node.end, text)
+
+    def _write_at_header(self, node: Node, new: JsonValue, text: str) -> None:
+        """Plan a value in place of a literal or folded scalar; a comment behind its header stays."""
+        content = self.source.line_end(node.start)
+        header = re.match(r"[|>][-+0-9]*", self.text[node.start : content])
+        end = node.start if header is None else node.start + header.end()
+        lines = literal_lines(new) if type(new) is str and "\n" in new and self._takes_literal(node) else None
+        if lines is None:
+            self._put(node.start, end, text)
+            self._put(content, max(node.end, content), "")
+        else:
+            self._put(node.start, end, lines[0])
+            indented = self._lines([line[2:] for line in lines[1:]], max(node.column, 0) + 2)
+            self._put(content, max(node.end, content), indented)
+
+
+def _check_own(node: Node, trail: Trail) -> None:
+    """Refuse to change an alias, or a value that has aliases."""
+    if node.style == "alias":
+        raise _RefusedError(
+            f"{_named(trail)} is an alias, *{node.anchor}: a change would also change the other places; "
+            "write the value itself there first"
+        )
+    if node.is_shared:
+        raise _RefusedError(
+            f"{_named(trail)} is anchored as &{node.anchor}, and aliases refer to it: a change would "
+            "change them too; write the value itself there first"
+        )
+
+
+def _named(trail: Trail) -> str:
+    """Return a trail as text, from `expected` on if it leads through that."""
+    steps = list(trail)
+    if "expected" in steps and steps[0] in {"cases", "expected"}:
+        steps = steps[steps.index("expected") :]
+    return format_path(steps) if steps else "the value"

@@ -1,0 +1,234 @@
+"""The text of a YAML or JSON file, with the start and end of every value in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.golden.files import is_json_file
+from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+_BREAK: Final = re.compile(r"\r\n|\r|\n")
+_COMMENT: Final = re.compile(r"(?<!\S)#[^\r\n]*")
+_BOM: Final = b"\xef\xbb\xbf"
+_ANCHOR: Final = re.compile(r"&[^\s,\[\]{}]+")
+_BLANKS: Final = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
+_HEADER: Final = re.compile(r"[|>]([+-]?[0-9]?[+-]?)")
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Node:
+    """A value in a text.
+
+    Args:
+        slot: where it may begin: behind its dash or its colon, and behind its anchor.
+        column: that of its key or dash; -2 for the root.
+        in_flow: whether it is between brackets.
+        start: its first character, without its anchor.
+        end: after its last character, without the line break that ends a block.
+        style: of a scalar: empty (plain), a quote, `|` or `>`; of a container: "block", "flow", or "pair"
+            (the one member that `[a: 1]` makes a mapping of, without braces); "alias".
+        anchor: its name, or that of the anchor that an alias refers to.
+        is_shared: whether aliases refer to it.
+        key: of a member.
+        is_bare: whether it is a member without a colon, as in `{a}`.
+        items: of a container, by key or index.
+    """
+
+    slot: int
+    column: int = -2
+    in_flow: bool = False
+    start: int = 0
+    end: int = 0
+    style: str = ""
+    anchor: str = ""
+    is_shared: bool = False
+    key: Node | None = None
+    is_bare: bool = False
+    items: dict[Any, Node] = field(default_factory=dict)
+
+    def shared(self) -> Node | None:
+        """Return the node itself, or a node inside it, to which aliases refer; None if there is none."""
+        if self.is_shared or (self.key is not None and self.key.is_shared):
+            return self if self.is_shared else self.key
+        return next((found for item in self.items.values() if (found := item.shared()) is not None), None)
+
+
+@final
+class Source:
+    """One file: its text, its value, and the place of everything in it.
+
+    Args:
+        data: the file's content.
+        name: what errors call the file; by its ending it is JSON or YAML.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.name = name
+        self.is_json = is_json_file(name)
+        self.has_bom = data.startswith(_BOM)
+        self.value: JsonValue = parse(data, name)
+        self.text = data.decode("utf-8").removeprefix("\ufeff")
+        found = _BREAK.search(self.text)
+        self.newline = "\n" if found is None else found[0]
+        self._starts = [0, *(each.end() for each in _BREAK.finditer(self.text))]
+        self._scalars: list[tuple[int, int]] = []
+        self._comments: list[int] = []
+        if self.is_json:
+            tokens = _JSON_TOKEN.finditer(self.text)
+            self.root = self._json_node(self.value, next(tokens), tokens)
+        else:
+            self.root = self._yaml_root()
+            self._comments += self._find_comments()
+
+    @property
+    def comments(self) -> list[str]:
+        """The comments, in their order."""
+        return [self.text[start : self.line_end(start)] for start in self._comments]
+
+    def with_text(self, text: str) -> bytes:
+        """Return another text as the content of the file."""
+        return (_BOM if self.has_bom else b"") + text.encode("utf-8")
+
+    def line_start(self, position: int) -> int:
+        """Return where the line of a position begins."""
+        return self._starts[bisect_right(self._starts, position) - 1]
+
+    def line_end(self, position: int) -> int:
+        """Return where the line of a position ends, before its line break."""
+        found = _BREAK.search(self.text, position)
+        return len(self.text) if found is None else found.start()
+
+    def column(self, position: int) -> int:
+        """Return the column of a position, from 0."""
+        return position - self.line_start(position)
+
+    def indent(self, position: int) -> str:
+        """Return the indentation of the line of a position."""
+        line = self.text[self.line_start(position) : position]
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+    def opens_line(self, position: int) -> bool:
+        """Tell whether only blanks precede a position in its line."""
+        return len(self.indent(position)) == self.column(position)
+
+    def has_comment(self, start: int, end: int) -> bool:
+        """Tell whether a comment begins between two positions."""
+        index = bisect_left(self._comments, start)
+        return index < len(self._comments) and self._comments[index] < end
+
+    def skip_blanks(self, position: int) -> int:
+        """Return the first position that is no space, no line break, and in no comment."""
+        found = _BLANKS.match(self.text, position)
+        return position if found is None else found.end()
+
+    def _find_comments(self) -> Iterator[int]:
+        """Yield where the comments begin: a `#` in a scalar is none."""
+        position = 0
+        for start, end in [*sorted(self._scalars), (len(self.text), 0)]:
+            yield from (found.start() for found in _COMMENT.finditer(self.text, position, start))
+            position = end
+
+    def _yaml_root(self) -> Node:
+        import yaml
+
+        hidden, _ = hide_old_breaks(self.text)
+        parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(hidden)
+        try:
+            parser.get_event()
+            parser.get_event()
+            return self._node(Node(0), self.value, parser.get_event, {})
+        finally:
+            parser.dispose()
+
+    # `Any`: PyYAML's events are untyped.
+    def _node(self, node: Node, value: JsonValue, get_event: Any, anchors: dict[str, Node]) -> Node:
+        """Fill in the node of a value, given where it may begin."""
+        event = get_event()
+        text, end = self.text, event.end_mark.index
+        node.start, node.end, node.anchor = event.start_mark.index, end, event.anchor or ""
+        if not hasattr(event, "tag"):
+            node.style = "alias"
+            anchors[event.anchor].is_shared = True
+            return node
+        if node.anchor:
+            anchors[node.anchor] = node
+            node.slot = node.start + 1 + len(node.anchor)
+            node.start = self.skip_blanks(node.slot)
+        if type(value) in {dict, list}:
+            node.style = "block"
+            if event.flow_style:
+                node.style = "flow" if text[node.start] in "{[" else "pair"
+            self._add_items(node, value, get_event, anchors)
+            end = get_event().end_mark.index
+            if node.style == "flow":
+                node.end = end
+            return node
+        node.start = min(node.start, end)  # behind an anchor there may be nothing
+        node.style = event.style or ""
+        if node.style in ("|", ">"):
+            node.end = _end_of_block(text, node.start, end)
+            self._scalars.append((self.line_end(node.start), node.end))  # its header may have a comment
+        else:
+            self._scalars.append((node.start, node.end))
+        return node
+
+    def _add_items(self, node: Node, value: Any, get_event: Any, anchors: dict[str, Node]) -> None:
+        at = node.start + (node.style == "flow")
+        is_object = type(value) is dict
+        for name, below in value.items() if is_object else enumerate(value):
+            at = self.skip_blanks(at)
+            if node.style == "flow" and self.text[at] == ",":
+                at = self.skip_blanks(at + 1)
+            item = Node(at, column=self.column(at), in_flow=node.in_flow or node.style != "block")
+            if is_object:
+                item.key = self._node(Node(at), name, get_event, anchors)
+                colon = self.skip_blanks(item.key.end)
+                item.is_bare = self.text[colon : colon + 1] != ":"
+                item.slot = item.key.end if item.is_bare else colon + 1
+            elif node.style == "block":
+                item.slot = at + 1
+            node.items[name] = self._node(item, below, get_event, anchors)
+            at = node.end = item.end
+
+    def _json_node(self, value: Any, token: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
+        """Return the node of a value that begins with a token."""
+        node = Node(token.start(), 0, True, token.start(), token.end(), "flow")
+        if token[0] not in ("{", "["):
+            return node
+        is_object = type(value) is dict
+        for name, below in value.items() if is_object else enumerate(value):
+            first = [next(tokens) for _ in range(3 if is_object else 1)][-1]  # behind its key and a colon
+            node.items[name] = self._json_node(below, first, tokens)
+            node.end = next(tokens).end()
+        if not value:
+            node.end = next(tokens).end()
+        return node
+
+
+def _end_of_block(text: str, start: int, end: int) -> int:
+    """Return where the content of a literal or folded scalar ends, without what its header drops."""
+    header = _HEADER.match(text, start)
+    if header is None or _BREAK.search(text, start, end) is None:
+        return start if header is None else header.end()
+    lines = [line[0] for line in _LINE.finditer(text, start, end)]
+    contents = [line.rstrip("\r\n") for line in lines[1:]]
+    indent = min((len(line) - len(line.lstrip(" ")) for line in contents if line.strip(" ")), default=0)
+    while contents and "+" not in header[1] and not contents[-1].strip(" ") and len(contents[-1]) <= indent:
+        contents.pop()
+    if not contents:
+        return header.end()
+    return start + sum(map(len, lines[: len(contents)])) + len(contents[-1])
