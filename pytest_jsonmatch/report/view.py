@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.result.figures import together
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.limits import FIGURES
@@ -262,7 +261,7 @@ class RunView:
         title = f"mean of {results.noun}s" if results.number > 1 else f"1 {results.noun}"
         scopes = [Scope(title, (*_distinct(means), *([rate] if is_judged else [])))]
         if results.number > 1 and results.unscored < results.number:
-            total = together(results.fields.values())
+            total = results.over()
             values = (total.mean_score, total.precision, total.recall, total.f1)
             leaves = [
                 Headfigure(TITLES_OF[name], value, known.get(f"{MICRO}{name}"))

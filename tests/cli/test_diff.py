@@ -39,9 +39,9 @@ def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, b
     assert (ran.code, ran.err, title in ran.out) == (0, "", True)
     assert "1.00 to 0.77 (-0.23)" in ran.out or "1.000 to 0.767: worse" in ran.out
     lines = [line.split() for line in ran.out.splitlines()]
-    assert lines[lines.index(["field", "that", "changed", "change", "score", "then", "score", "now"]) + 1] == [
-        *("a", "-0.47", "1.00", "0.53")
-    ]
+    assert lines[
+        lines.index(["field", "that", "changed", "change", "score", "then", "score", "now"]) + 1
+    ] == [*("a", "-0.47", "1.00", "0.53")]
 
 
 def test_brief_and_all(saved, command):
