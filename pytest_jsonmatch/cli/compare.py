@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from argparse import Namespace
@@ -22,6 +23,7 @@ from pytest_jsonmatch.engine.value.errors import (
     RootTypeError,
     UnlistedFieldError,
 )
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
@@ -62,7 +64,8 @@ def run(options: Namespace) -> int:
             told = failure_message(result, Look(), threshold={}, failures=failures).partition("\n")[0]
             sys.stderr.write(f"{options.command}: {told}\n")
         shown = _shown(result, comparison, f"{name_of(actual)} against {name_of(expected)}", figure, options)
-        write_output(in_form(options.report, shown), options.output)
+        is_json = options.report == "json"
+        write_output(_json(result, shown) if is_json else in_form(options.report, shown), options.output)
     return FINE if fine else NOT_FINE
 
 
@@ -108,10 +111,8 @@ def _shown(
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    if options.report == "json":
-        comparison = comparison.with_values(result)
-        if result.score != 1.0:
-            comparison = comparison.audited(result)
+    if options.report == "json" and result.score != 1.0:
+        comparison = comparison.audited(result)
     results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
     if options.report == "html":
         return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
@@ -119,6 +120,21 @@ def _shown(
     if options.report == "markdown" and not is_plain:
         return RunView(results, title, differences=_message(result, figure, options, Look(width=100)))
     return RunView(results, title)
+
+
+def _json(result: MatchResult, shown: RunView) -> str:
+    """Return a head and a case as in result files, but as one document, and with all values."""
+    from pytest_jsonmatch.results.file import document
+
+    found = document(shown.results)
+    found["cases"][0]["runs"][0]["comparisons"][0] |= {
+        "field_results": [each.to_dict() for each in result.field_results],
+        "containers": [each.to_dict() for each in result.containers],
+    }
+    try:
+        return json.dumps(found, indent=2) + "\n"
+    except TypeError:  # a number larger than doubles
+        return render(found) + "\n"
 
 
 def _text(result: MatchResult, comparison: Comparison, figure: Measured, options: Namespace) -> str:

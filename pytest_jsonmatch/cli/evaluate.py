@@ -132,7 +132,6 @@ def _corpus(run: RunResult) -> Corpus:
         unscored=run.total_unscored,
         answers=Answers(**run.answer_counts),
         errors=run.total_errors,
-        approximate=run.total_approximate,
     )
 
 

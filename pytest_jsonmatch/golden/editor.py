@@ -12,7 +12,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import ALIASES
-from pytest_jsonmatch.engine.plan.written import SIZE
 from pytest_jsonmatch.golden.expansion import XUNIT_NAMES
 from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.marks import NO_MARKS
@@ -43,7 +42,6 @@ PATTERNS: Final[Mapping[str, str]] = {
     "path": rf"^(\$|(\$\.)?{_PATH_KEY}{_PATH_REST}|\$?{_PATH_ITEM}{_PATH_REST}){_END}",
     "data_file": rf"\.([jJ][sS][oO][nN]|[yY][aA]?[mM][lL]){_END}",
     "table": rf"\.([jJ][sS][oO][nN][lL]|[cC][sS][vV]){_END}",
-    "size": SIZE,
     "place": r"\$\{[^{}]*\}",
 }
 """The patterns that `forms.yaml` refers to by name."""

@@ -13,11 +13,12 @@ SAID = [{**each, **{2: {"total": 21}, 4: {"vendor": "other"}}.get(at, {})} for a
 TABLE = """\
 gold.jsonl: 6 records, answers of 3 systems
 
-2 places where the gold is likely wrong, the strongest evidence first.
+2 places where systems agree against the gold, the strongest evidence first. If one gold value in
+fifty is wrong, about 2 of these are.
 
-record  place   gold        answers   votes  bits  who
-r2      total   20          21       3 to 0  23.4  a, b, c
-r4      vendor  "vendor 4"  "other"  3 to 0  23.4  a, b, c
+record  place   gold        answers   votes  wrong gold  who
+r2      total   20          21       3 to 0        99 %  a, b, c
+r4      vendor  "vendor 4"  "other"  3 to 0        99 %  a, b, c
 """
 
 

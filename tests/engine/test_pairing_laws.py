@@ -130,7 +130,6 @@ OPTIONS = st.fixed_dictionaries(
         "reduce": st.sampled_from(["f1", "ratio"]),
         "leaf_threshold": st.sampled_from([0.3, 0.5]),
         "array_threshold": st.sampled_from([0.3, 0.5]),
-        "memory_limit": st.sampled_from([1, 100, 300]),
         "compare": st.dictionaries(st.sampled_from(["string", "number"]), SPECS, min_size=1),
         "fields": st.dictionaries(PATTERNS, RULES, min_size=1, max_size=3),
     },

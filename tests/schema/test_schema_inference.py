@@ -93,15 +93,3 @@ def test_one_object_in_place_of_a_list_is_an_error() -> None:
 def test_what_has_no_json_form_is_an_error() -> None:
     with pytest.raises(UnsupportedValueError, match=r"at a\[0\]"):
         infer_schema([{"a": [object()]}])
-
-
-def test_depth_is_no_limit() -> None:
-    deep: object = 1
-    for _ in range(20_000):
-        deep = [{"a": deep}]
-    node = infer_schema([deep])
-    levels = 0
-    while "items" in node:
-        node = node["items"]["properties"]["a"]
-        levels += 1
-    assert (levels, node) == (20_000, {"type": "integer"})

@@ -256,15 +256,6 @@ def test_what_is_no_schema(source: Any, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_a_dict_that_contains_itself() -> None:
-    schema: dict[str, Any] = {"properties": {}}
-    schema["properties"]["child"] = schema
-    with pytest.raises(
-        ConfigurationError, match=r"contains itself \(at key 'child'\); write a recursive schema with \$ref"
-    ):
-        parse_eval_schema(schema)
-
-
 # pydantic.
 
 

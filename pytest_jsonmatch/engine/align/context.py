@@ -111,8 +111,6 @@ class Context:
         self.leaves: Known = {}
         self.most: dict[tuple[PlanNode, int], float] = {}
         """The highest possible scores of containers of actual."""
-        self.gap: float | None = None
-        """How far below the optimum pairings beyond the memory limit may be; None if there are none."""
         self.solutions_ahead = (
             0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
         )
