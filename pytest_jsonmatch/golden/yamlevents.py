@@ -54,13 +54,9 @@ _MERGE_KEY: Final = 'YAML 1.2 has no merge keys; repeat the keys, or write "<<" 
 _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
 _TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH:,} levels; keep such data in a JSON file of its own"
 _TOO_LARGE: Final = (
-    "the file is larger than {}; split it, keep large values in JSON files of their own (`expected_file`), "
-    "or raise the ini option jsonmatch_yaml_limit"
+    "the file is larger than {}; split it, or keep large values in JSON files of their own (`expected_file`)"
 )
-_TOO_MUCH: Final = (
-    "written out, the aliases up to here take more than {}; use fewer of them, "
-    "or raise the ini option jsonmatch_yaml_limit"
-)
+_TOO_MUCH: Final = "written out, the aliases up to here take more than {}; use fewer of them"
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
 _TAG_DIRECTIVE_REASON: Final = "the directive %TAG: values have JSON's types only, so there are no tags"
 _WORD: Final = re.compile(r"[^\s,\]}]+")
