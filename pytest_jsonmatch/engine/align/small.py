@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds
 from pytest_jsonmatch.engine.align.solve import assign_lists
-from pytest_jsonmatch.engine.compare.base import score_of
+from pytest_jsonmatch.engine.compare.base import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,12 +157,4 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
     if bound.preload is not None:
         # The table has scores of 0 for strings that could not be encoded.
         return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
-    if bound.rows is not None:
-        return bound.rows(expected, actual)
-    score: Any = bound.score
-    try:
-        return [
-            {to: own for to, value in enumerate(actual) if (own := score(one, value))} for one in expected
-        ]
-    except ValueError:
-        return [{to: score_of(score, one, other) for to, other in enumerate(actual)} for one in expected]
+    return rows_of(bound.score, expected, actual) if bound.rows is None else bound.rows(expected, actual)
