@@ -6,19 +6,14 @@ found by its identity: it is at one place of one document, and documents outlive
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from contextlib import suppress
-from decimal import Decimal
-from hashlib import blake2b
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.paths import ELEMENT
-from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -27,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SKIPPED: Final = ("skipped",)
-_LONGEST_TEXT: Final = 100
-"""Longer texts of nested containers are replaced by a digest, so that depth costs linear time."""
 _MOST_GAPS: Final = 4
 """Objects that have fewer than one in this many of all their keys are ordered as texts."""
 _BOOLS: Final = repeat(bool)
@@ -142,35 +135,30 @@ class Canon:
 
         Skipped members are left out: twins take the first of elements that differ only there.
         """
+        if node.branches is not None:
+            node = node.chosen(value, MISSING)
         if type(value) is not dict and type(value) is not list:
-            return _encoded(_canonical(node, value))
-        if id(value) not in self._texts:
-            node = node if node.branches is None else node.chosen(value, MISSING)
-            self._texts[id(value)] = self._text_of(node, value)
-        return self._texts[id(value)]
+            return _scalar_text(node.prepare(value))
+        text = self._texts.get(id(value))
+        if text is None:
+            text = self._texts[id(value)] = self._text_of(node, value)
+        return text
 
     def _text_of(self, node: PlanNode, value: JsonValue) -> str:
         """Return the text of a container."""
         children = node.children
-        if type(value) is dict:
-            members = {}
-            for key, item in value.items():
-                if not (children[key].skip or (item is None and self._nulls_absent)):
-                    members[key] = self._stub(children[key], item)
-            return _encoded(members)
-        parts = [self._stub(children[ELEMENT], item) for item in value]
-        if node.align == "unordered":
-            parts.sort(key=None if set(map(type, parts)) == {str} else _encoded)
-        return _encoded(parts)
-
-    def _stub(self, node: PlanNode, value: JsonValue) -> JsonValue:
-        """Return a scalar as equal ones are written, and a short text for a container."""
-        if type(value) is not dict and type(value) is not list:
-            return _canonical(node, value)
-        text = self.text(node, value)
-        if len(text) <= _LONGEST_TEXT:
-            return text
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        if type(value) is list:
+            parts = [self.text(children[ELEMENT], item) for item in value]
+            if node.align == "unordered":
+                parts.sort()
+            return f"[{','.join(parts)}]"
+        return ",".join(
+            [
+                f"{key!r}:{self.text(children[key], value[key])}"
+                for key in sorted(value)
+                if not (children[key].skip or (value[key] is None and self._nulls_absent))
+            ]
+        ).join("{}")
 
 
 def twins(
@@ -248,25 +236,9 @@ def _compared_as_is(node: PlanNode) -> bool:
     return not (node.skip or node.transforms) and node.branches is None
 
 
-def _canonical(node: PlanNode, value: JsonValue) -> JsonValue:
-    """Return a scalar as all that are equal to it are written: after transforms, 1.0 as 1."""
-    value = node.chosen(value, MISSING).prepare(value)
-    return int(value) if type(value) is float and value.is_integer() else value
-
-
-def _text_of_other(value: object) -> str:
-    """Return the text of a large number, or of an object that a user's transform returned."""
-    return number_text(value) if type(value) is Decimal else repr(value)
-
-
-# json.dumps makes an encoder at each call.
-_encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=_text_of_other).encode
-
-
-def _encoded(value: JsonValue) -> str:
-    """Return JSON text with sorted keys of a scalar, or of a container of scalars."""
-    try:
-        return _encode(value)
-    except ValueError:
-        # Python refuses to make decimal text of very long integers, but not hexadecimal text.
-        return _encode(map_scalars(value, lambda each: hex(each) if type(each) is int else each))
+def _scalar_text(value: object) -> str:
+    """Return the text of a scalar, which equal ones share, or of what a user's transform returned."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    # A program may limit the digits of integers as text.
+    return hex(value) if type(value) is int else repr(value)
