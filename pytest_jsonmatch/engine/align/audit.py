@@ -70,7 +70,7 @@ def audit_arrays(
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
     """
     aligner = Aligner(plan, measure, count_extra=plan.options.extra == "count")
-    budget = Budget()
+    budget = Budget(_MAX_CELLS, _MAX_CELLS_INSIDE, _MAX_STEPS)
     return tuple(
         [
             _Audit(aligner, array, audit, budget, tolerance + _ROUNDING).audited()
@@ -84,9 +84,9 @@ def audit_arrays(
 class Budget:
     """What the audits of one comparison may still cost."""
 
-    cells: int = _MAX_CELLS
-    inside: int = _MAX_CELLS_INSIDE
-    steps: int = _MAX_STEPS
+    cells: int
+    inside: int
+    steps: int
 
 
 @final

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import repeat
 from operator import add
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
-
-_FEW_SCORES: Final = 3
-"""Up to this many scores are added one by one, more as whole rows."""
 
 
 @final
@@ -72,19 +69,12 @@ class ListGrid(Grid):
                 for line in lines
             ]
         limit = self.aligner.plan.options.leaf_threshold
-        own, others = left.places(len(self.expected)), right.places(len(self.actual))
+        own = left.places(len(self.expected))
         if limit is not None:
             lines = [{to: each for to, each in line.items() if each > limit or each == 1.0} for line in lines]
         if weight != 1.0:
             lines = [{to: each * weight for to, each in line.items()} for line in lines]
         for places, scores in zip(own, lines):
-            if len(scores) <= _FEW_SCORES:
-                for to, score in scores.items():
-                    for place in places:
-                        into = self.score[place]
-                        for column in others[to]:
-                            into[column] += score
-                continue
             # The last zero is for elements without a value, whose code is -1.
             line = [0.0] * (len(right.values) + 1)
             for to, score in scores.items():
