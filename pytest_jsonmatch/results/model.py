@@ -9,13 +9,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.options import PRESETS
+from pytest_jsonmatch.engine.result.figures import together
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.comparison import Case, Comparison, comparisons_of, mean_of, merged_fields
+from pytest_jsonmatch.results.comparison import (
+    Case,
+    Comparison,
+    added,
+    comparisons_of,
+    field_sums,
+    figures_of,
+    mean_of,
+    merged_fields,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.value.paths import Segment
@@ -85,7 +95,6 @@ class Corpus:
         means: the mean of each figure over the records that have figures; empty without any.
         fields: aggregates by schema path, over all records.
         errors: how many errors did not end the run.
-        approximate: how many records have an array that was too large to be paired exactly.
         unscored: how many records have no figures, since batch errors left nothing to count.
         answers: how many answers are parsable and valid.
         by_tag: the figures of the records with each tag, such as `source=phone`.
@@ -99,7 +108,6 @@ class Corpus:
     means: Mapping[str, float] = field(default_factory=dict)
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     errors: int = 0
-    approximate: int = 0
     unscored: int = 0
     answers: Answers = _NO_ANSWERS
     by_tag: Mapping[str, Corpus] = field(default_factory=dict)
@@ -218,16 +226,18 @@ class ResultSet:
         return sum(len(each.errors) for each in self.comparisons) + unscored
 
     @property
-    def approximate(self) -> int:
-        """How many comparisons have an array that was too large to be paired exactly."""
-        if self.corpus is not None:
-            return self.corpus.approximate
-        return sum(each.approximate for each in self.comparisons)
-
-    @property
     def fields(self) -> Mapping[str, FieldAggregation]:
         """The figures of each field, over all metrics."""
         return merged_fields(self.cases) if self.corpus is None else self.corpus.fields
+
+    def over(self, paths: Container[str] | None = None) -> FieldAggregation:
+        """Return the figures over all leaves, or those of some fields; runs of a case count as one."""
+        if self.corpus is not None:
+            fields = self.corpus.fields
+            return together(fields[path] for path in fields if paths is None or path in paths)
+        sums = field_sums(self.cases)
+        chosen = [sums[path] for path in sums if paths is None or path in paths]
+        return figures_of(added(chosen)) if chosen else together(())
 
     @property
     def tabled(self) -> tuple[Case, ...]:

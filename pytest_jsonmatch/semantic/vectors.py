@@ -35,7 +35,7 @@ ONE: Final = float(_STEPS * _STEPS)
 
 
 @final
-class EncoderError(JsonMatchError):
+class EncoderError(JsonMatchError, ValueError):
     """An encoder has made no vector for a string; the message says why."""
 
 
@@ -64,7 +64,7 @@ class Vectors:
     True
     """
 
-    lock = threading.RLock()
+    lock: Any = threading.RLock()
     """One for all encoders: each uses all cores by itself."""
 
     def __init__(self, name: str, load: Callable[[], Encoder]) -> None:

@@ -10,8 +10,6 @@ from pytest_jsonmatch.engine.result.absence import by_path, presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
-    approximate_warning,
-    by_short_path,
     errors_of,
     f_beta,
     plain_matches,
@@ -122,7 +120,7 @@ class MatchResult:
         return self._outcome
 
     def __getstate__(self) -> dict[str, Any]:
-        # Findings are recognised by the identities of the documents' values, which a copy does not have.
+        # What a walk keeps holds functions, which may not be copied.
         self._written()
         return vars(self)
 
@@ -145,10 +143,6 @@ class MatchResult:
     def per_field(self) -> Mapping[str, FieldAggregation]:
         """Aggregates keyed by schema path (`items[].price`)."""
         return {node.path: each for node, each in self._by_node.items()}
-
-    def short_fields(self) -> dict[str, FieldAggregation]:
-        """Return `per_field` with paths cut after 200 levels; those of equal paths are merged."""
-        return by_short_path(self._by_node)
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:
@@ -208,11 +202,11 @@ class MatchResult:
         """Count pairs, elements only in expected and elements only in actual of aligned arrays.
 
         Returns:
-            The three numbers by schema path, paths cut after 200 levels.
+            The three numbers by schema path.
         """
         counts: dict[str, tuple[int, int, int]] = {}
         for each in self._outcome.alignments:
-            path, paired = each.node.short_path, len(each.pairs)
+            path, paired = each.node.path, len(each.pairs)
             pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
             only_expected += len(each.expected) - paired
             only_actual += len(each.actual) - paired
@@ -220,7 +214,7 @@ class MatchResult:
         return counts
 
     def presence(self) -> dict[str, Presence]:
-        """Return the presence of members of objects, by schema path, paths cut after 200 levels.
+        """Return the presence of members of objects, by schema path.
 
         Runs merge these: `fabrication_rate` depends on what other records have.
         """
@@ -240,20 +234,9 @@ class MatchResult:
         return tuple(errors_of(self._outcome.findings))
 
     @property
-    def alignment(self) -> str:
-        """exact, or approximate if `memory_limit` was too small to pair an unordered array exactly."""
-        return "exact" if self.alignment_gap is None else "approximate"
-
-    @property
-    def alignment_gap(self) -> float | None:
-        """If approximate, the largest amount by which the pairs' similarities can fall below the optimum."""
-        return self._outcome.gap
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """Oddities of the input that are not errors, such as duplicate keys in actual."""
-        gap = self.alignment_gap
-        return self._warnings if gap is None else (*self._warnings, approximate_warning(gap))
+        return self._warnings
 
     def unmatched(self, patterns: Iterable[str]) -> list[str]:
         """Return the path patterns that fit no place of expected, of actual or of the schema.
@@ -325,7 +308,6 @@ class MatchResult:
             "warnings": list(self.warnings),
             "valid": self.valid,
             "violations": list(self.violations),
-            "alignment": self.alignment,
             "containers": [each.to_dict() for each in self.containers],
             "alignments": [each.to_dict() for each in self.alignments],
         }
