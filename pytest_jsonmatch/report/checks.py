@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.results.model import ResultSet
 
-FEW_CASES: Final = "few cases, wide interval"
-"""The note on an interval that is based on few differing cases."""
 _MOST_NAMED: Final = 3
 _MEANS: Final = 4
 """The first figures are means; precision, recall and F1 may all repeat the score."""
@@ -60,15 +58,17 @@ def interval_lines(
     repeats = {interval for _, interval in headlines[:_MEANS]} == {headlines[0].interval}
     for name, interval in [headlines[0], *headlines[_MEANS if repeats else 1 :]]:
         ends = f"{look.score(interval.low)} to {look.score(interval.high)}"
-        how = f"({FEW_CASES})" if interval.method == "bounded" else ""
-        cells = name.replace("_", " "), look.score(interval.estimate), ends, how
+        cells = name.replace("_", " "), look.score(interval.estimate), ends
         rows.append([(text, PLAIN) for text in cells])
     first = headlines[0].interval
-    of = count(first.cases, noun)
+    numbers = [interval.cases for _, interval in headlines]
+    of = count(max(numbers), noun)
+    if min(numbers) < max(numbers):
+        of = f"{count(min(numbers))} to {of}"
     if first.clusters < first.cases:
         of += f" in {count(first.clusters, 'cluster')}"
     text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
-    return [*look.folded(text, 3, BOLD), *table_lines(rows, look, texts={0: 0.5, 3: 1}, indent="  ")]
+    return [*look.folded(text, 3, BOLD), *table_lines(rows, look, texts={0: 0.5}, indent="  ")]
 
 
 def doubt_blocks(results: ResultSet, look: Look, shared: Mapping[str, str]) -> Iterator[list[StyledLine]]:

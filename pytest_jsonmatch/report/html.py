@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.checks import FEW_CASES, named
+from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import change_text, score_text, short_figure
@@ -126,7 +126,6 @@ def _cards(view: RunView) -> Iterator[dict[str, object]]:
             low, high = interval.low, interval.high
             card |= {
                 "interval": " to ".join(each.ends),
-                "how": FEW_CASES if interval.method == "bounded" else "",
                 "method": f"method: {interval.method}, {interval.confidence * 100:g} % confidence",
                 "low": f"{low * 100:.1f}",
                 "width": f"{max(high - low, 0.005) * 100:.1f}",
