@@ -83,12 +83,12 @@ def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Note the cases among all collected tests, before some are deselected."""
     found = sorted({*_cases_of(item for item in items if is_there_to_compare(item))})
     session.outcomes.collected.update(found)
-    session.announced["collected"] = found
+    session.news.collected = found
 
 
 def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
     """Note the cases chosen to run; any test may turn out to compare."""
-    session.announced["planned"] = dict(Counter(_cases_of(items)))
+    session.news.planned = dict(Counter(_cases_of(items)))
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:

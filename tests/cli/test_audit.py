@@ -187,10 +187,11 @@ def lines(folder, name="gold.jsonl"):
     return (folder / name).read_text().splitlines()
 
 
-def test_review_of_json_lines(answers, command, folder, typed):
+def test_review_of_json_lines(answers, command, folder, typed, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
     before = lines(folder)
     typed("a", "r")
-    out = command(answers, "--review", "--color", "never").out
+    out = command(answers, "--review").out
     assert out.endswith(
         """\
 r2 (total: a, b, c) (1 of 2)
@@ -317,9 +318,9 @@ def suite(folder, write):
 
 
 def test_mutations(suite, command, folder):
-    ran = command("study audit --mutate golden --json found.json --output report.txt")
+    ran = command("study audit --mutate golden --json found.json")
     assert (ran.code, ran.err) == (0, "")
-    report = (folder / "report.txt").read_text()
+    report = ran.out
     assert (
         report
         == """\

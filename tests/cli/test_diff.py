@@ -37,16 +37,17 @@ def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, b
     saved("b", [{**each, "a": 0} if each["a"] < 15 else each for each in GOLD], "--keep", keep)
     ran = command("diff a.json b.json")
     assert (ran.code, ran.err, title in ran.out) == (0, "", True)
-    assert without_title(ran.out).startswith("   -0.23  1.00 → 0.77  score\n")
-    assert "\nfields that changed:\n   -0.47  1.00 → 0.53  a\n" in ran.out
+    assert "1.00 to 0.77 (-0.23)" in ran.out or "1.000 to 0.767: worse" in ran.out
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert lines[lines.index("field that changed change score then score now") + 1] == "a -0.47 1.00 0.53"
 
 
 def test_brief_and_all(saved, command):
     saved("a", GOLD, "--keep", "all")
     saved("b", [{**each, "a": -1} for each in GOLD[1:]], "--keep", "all")
     brief, everything = command("diff a.json b.json").out, command("diff a.json b.json -v").out
-    assert brief.endswith("  … 20 more (-v)\n")
-    assert (everything.count("→"), "more" in everything) == (33, False)
+    assert brief.endswith("  … 20 more cases (-v)\n")
+    assert (everything.count("\nr"), "more" in everything) == (30, False)
 
 
 def test_cases_that_come_and_go(write, command):
@@ -56,28 +57,31 @@ def test_cases_that_come_and_go(write, command):
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
     assert ": 1 case in both, 1 new, 1 vanished\n" in out
-    assert out.endswith("  new: r2\n  vanished: r0\n")
+    assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 
 
 def test_one_kept_in_part_names_nothing_new(saved, command):
     saved("a", GOLD)
     saved("b", GOLD, "--keep", "all")
     out = command("diff a.json b.json").out
-    assert without_title(out) == "    0.00  1.00 → 1.00  score\n"
+    assert without_title(out) == "score, mean of records: 1.00 to 1.00 (0.00)\n"
 
 
-def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
-    write(a_json={"n": 1}, b_json={"n": 2})
-    for actual, name in (("a", "old"), ("b", "new")):
-        ran = command(f"compare {actual}.json a.json --report json --output {name}.json")
-        assert ran.code == (actual == "b")
-    assert without_title(command("diff old.json new.json").out) == (
-        "   -1.00  1.00 → 0.00  score\n"
-        "  mean score -1.000 (-1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must get worse to\n"
-        "  tell\n"
-        "fields that changed:\n   -1.00  1.00 → 0.00  n\n"
-        "cases that changed:\n   -1.00  1.00 → 0.00  a.json\n"
+def test_a_single_case(write, command):
+    write(gold_jsonl=[{"n": 1}], wrong_jsonl=[{"n": 2}])
+    for name in ("gold", "wrong"):
+        assert command(f"evaluate {name}.jsonl gold.jsonl --json {name}.json").code == 0
+    assert without_title(command("diff gold.json wrong.json").out) == (
+        "mean score -1.000 (-1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must get worse to\n"
+        "tell\n\n"
+        "field that changed  change  score then  score now\n"
+        "n                    -1.00        1.00       0.00\n\n"
+        "case that changed  change  score then  score now\n"
+        "0                   -1.00        1.00       0.00\n"
     )
+
+
+def test_a_run_of_pytest(command, pytester):
     pytester.makepyfile(
         "from pytest_jsonmatch import assert_json_match\ndef test():\n    assert_json_match({'a': 1}, {'a': 1})"
     )
@@ -86,10 +90,16 @@ def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
     assert ": 1 case in both\n" in command("diff run.json run.json").out
 
 
-def test_output_and_color(saved, command, folder):
-    saved("a", GOLD)
-    assert command("diff a.json a.json --output out.txt --color always").out == ""
-    assert (folder / "out.txt").read_text(encoding="utf-8").startswith("\x1b[1mbaseline a.json")
+def test_a_page_and_markdown(saved, command, written):
+    saved("a", GOLD, "--keep", "all")
+    saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
+    line = "diff a.json b.json --max-drop 0.1"
+    assert "Against the baseline" in written(line)
+    told = written(line, form="markdown")
+    assert told.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**")
+    assert "### Against the baseline `a.json`" in told
+    assert "| ❌ **failed** | `--max-drop=0.1` |" in told
+    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: score 1.00\n")
 
 
 @pytest.mark.parametrize("keep", ["worst", "all"])
@@ -106,8 +116,8 @@ def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
     ("line", "told"),
     [
         ("a.json no.json", "no.json can't be read: no such file or directory"),
-        ("gold.jsonl a.json", "gold.jsonl is no result file: it is not JSON: "),
-        ("a.json half.json", "half.json is no result file: it is damaged: "),
+        ("gold.jsonl a.json", "gold.jsonl is no result file: its first line has no "),
+        ("a.json half.json", "half.json is no result file: corpus.records: "),
         ("a.json", "the following arguments are required: AFTER"),
     ],
 )
@@ -123,7 +133,7 @@ def test_a_drop_that_is_proven(saved, command):
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.err) == (1, "")
-    assert "\n  mean score -0.500 (-0.549 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
+    assert "\nmean score -0.500 (-0.549 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
     assert ran.out.endswith("\nfails: worse by more than 0.1 (proven)\n")
     back = command("diff b.json a.json --max-drop 0.1")
     assert back.code == 0
@@ -171,11 +181,11 @@ def test_several_candidates_are_judged_together(saved, command):
     assert (ran.code, ran.err) == (0, "")
     # Of three candidates one may well lose four cases by chance.
     assert ran.out.splitlines() == [
-        "mean score against main.json, corrected for 3 candidates:",
-        "  candidate  score  difference                 verdict",
-        "  a.json     1.00   +0.000 (-0.095 to +0.095)  not shown to be worse",
-        "  b.json     0.93   -0.067 (-0.175 to +0.045)  not shown to be worse",
-        "  c.json     0.67   -0.333 (-0.428 to -0.252)  worse (proven)",
+        "against main.json, corrected for 3 candidates:",
+        "candidate  mean score  difference                 verdict",
+        "a.json     1.00        +0.000 (-0.095 to +0.095)  not shown to be worse",
+        "b.json     0.93        -0.067 (-0.175 to +0.045)  not shown to be worse",
+        "c.json     0.67        -0.333 (-0.428 to -0.252)  worse (proven)",
     ]
     gated = command("diff main.json a.json b.json c.json --max-drop 0.1")
     assert gated.code == 1
@@ -186,9 +196,13 @@ def test_what_several_candidates_need(saved, refused):
     saved("a", GOLD, "--keep", "all")
     saved("b", GOLD)
     saved("c", GOLD, "--keep", "all", "--metric", "json_similarity")
+    saved("d", GOLD, "--keep", "all")
     assert refused("diff a.json b.json a.json") == (
         "jsonmatch diff: several candidates need single records, but b.json keeps 10 of 30: "
         "save it with --keep all"
+    )
+    assert refused("diff a.json a.json d.json --html page.html") == (
+        "jsonmatch diff: --html and --markdown show one later run; leave the other candidates out"
     )
     assert refused("diff a.json a.json a.json") == (
         "jsonmatch diff: a candidate is given twice; name each file once"

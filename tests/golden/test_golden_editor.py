@@ -645,25 +645,6 @@ def test_expected_by_one_schema():
     assert accepts(schema, {"cases": [{"expected_file": "a.json"}]})
 
 
-def test_expected_by_the_schema_of_case_or_file():
-    schema = completed(by_schema=[("t.json", TOTAL), ({"a": 1}, SHOP)])
-    total, shop = {"total": 1}, {"shop": "a"}
-    for document, good in [
-        ({"expected": 5}, True),
-        ({"schema": "t.json", "expected": total}, True),
-        ({"schema": "t.json", "expected": shop}, False),
-        ({"schema": {"a": 1}, "expected": shop}, True),
-        ({"schema": {"a": 1}, "expected": total}, False),
-        ({"schema": "other.json", "expected": 5}, True),
-        (case_with(schema="t.json", expected=shop), False),
-        ({"schema": "t.json", **case_with(expected=total)}, True),
-        ({"schema": "t.json", **case_with(expected=shop)}, False),
-        ({"schema": "t.json", **case_with(schema={"a": 1}, expected=shop)}, True),
-        ({"schema": "t.json", **case_with(schema={"a": 1}, expected=total)}, False),
-    ]:
-        assert (document, accepts(schema, document)) == (document, good)
-
-
 def test_references_of_a_schema_lead_into_itself_still():
     tree = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -170,11 +170,11 @@ def test_batch_errors_are_in_every_report(pytester, workers):
     }
     head, case = map(json.loads, read["json"].splitlines())
     assert head["figures"]["batch_errors"] == 1
-    assert [
-        said in read["md"],
-        said in read["html"],
-        case["runs"][0]["comparisons"][0]["counts"],
-    ] == [True, True, {"batch_error": 1}]
+    assert [said in read["md"], said in read["html"], case["runs"][0]["comparisons"][0]["counts"]] == [
+        True,
+        True,
+        {"batch_error": 1},
+    ]
 
 
 # -- the setting -------------------------------------------------------------------------------------------
@@ -225,10 +225,7 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint):
     missed = suite.runpytest("--jsonmatch-judge-mode=cached")
     missed.assert_outcomes(passed=4, failed=1)
     missed.stdout.fnmatch_lines(
-        [
-            "*error: comparator 'semantic' at summary: cache miss:*",
-            "judge: 0 calls, 4 from cache, 1 error",
-        ]
+        ["*error: comparator 'semantic' at summary: cache miss:*", "judge: 0 calls, 4 from cache, 1 error"]
     )
 
 

@@ -303,10 +303,7 @@ def test_an_endpoint_that_fails_for_every_request_is_not_asked_for_ever(endpoint
     told = f"{endpoint.url[7:-3]} answers 503: gone"
     assert (len(endpoint.requests), shown(answers), kinds(one.judge(items(2)))) == (
         3,
-        [
-            *[f"http: {told}"] * 3,
-            *[f"http: not asked, since the last 3 requests failed: {told}"] * 47,
-        ],
+        [*[f"http: {told}"] * 3, *[f"http: not asked, since the last 3 requests failed: {told}"] * 47],
         ["http"] * 2,
     )
 

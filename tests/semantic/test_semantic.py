@@ -10,13 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
-from pytest_jsonmatch import (
-    CachedJudge,
-    ConfigurationError,
-    OpenAIJudge,
-    compare_corpus,
-    compare_json,
-)
+from pytest_jsonmatch import CachedJudge, ConfigurationError, OpenAIJudge, compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, Verdict
@@ -333,11 +327,7 @@ def test_a_function_reaches_the_processes_of_an_executor(tmp_path, monkeypatch):
     judge = importlib.import_module("same_for_all").judge
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         run = compare_corpus(
-            [{"a": "y"}],
-            [{"a": "x"}],
-            judge=judge,
-            executor=executor,
-            compare={"string": "semantic"},
+            [{"a": "y"}], [{"a": "x"}], judge=judge, executor=executor, compare={"string": "semantic"}
         )
     assert run.mean_f1 == 1.0
 

@@ -61,7 +61,7 @@ class ListGrid(Grid):
             for at, scores in zip(rows, _scores(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
         if node.accepted_by_walk:
-            self.walked = True
+            self.walked: bool = True
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
         if node.acceptance is not None:
             ceilings = {
