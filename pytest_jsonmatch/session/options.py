@@ -262,7 +262,6 @@ class Settings(NamedTuple):
     threshold: float
     files: tuple[str, ...]
     summary: str
-    """In bytes; 0 for the default. The same applies to `yaml_limit`."""
     record: str | None
     replay: str | None
     update: Literal["new", "failed", "all"] | None
