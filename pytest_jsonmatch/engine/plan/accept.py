@@ -211,9 +211,9 @@ class Acceptance:
             if self.scores_scalars and (bare.explicit is not None or type(each.value) not in CONTAINERS)
         ]
 
-    def takes(self, kind: type) -> bool:
-        """Tell whether anything else may be right where both sides have a value of one type."""
-        if kind not in CONTAINERS or self.predicates:
+    def takes(self, kind: type, actual: type) -> bool:
+        """Tell whether anything else may be right for values of two types in expected and actual."""
+        if kind is not actual or kind not in CONTAINERS or self.predicates:
             return True
         return any(type(each.value) is kind for each in self.alternatives)
 
