@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
 from pytest_jsonmatch.engine.value.text import parse_number, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
-from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, Bounds, is_json_file, size_text
+from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, FileBounds, is_json_file, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,7 +100,7 @@ class Document:
         self._marks = marks
         self._ends = ends
         self._aliases = aliases
-        self.bounds: Bounds = Bounds()
+        self.bounds: FileBounds = FileBounds()
         """The bounds of its cases."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 
