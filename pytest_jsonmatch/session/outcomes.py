@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_jsonmatch.corpus.tags import Tags
-    from pytest_jsonmatch.report.view import Source
+    from pytest_jsonmatch.report.view import CaseText
     from pytest_jsonmatch.results.comparison import Case, Comparison
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
@@ -196,12 +196,12 @@ class Outcomes:
             if each.id in test.details
         }
 
-    def sources(self) -> dict[str, Source]:
+    def sources(self) -> dict[str, CaseText]:
         """Return, by node id, what a report shows of tests beyond what they compared."""
-        from pytest_jsonmatch.report.view import Source
+        from pytest_jsonmatch.report.view import CaseText
 
         return {
-            test.nodeid: Source(test.place, *(json.loads(test.source) if test.source else ()))
+            test.nodeid: CaseText(test.place, *(json.loads(test.source) if test.source else ()))
             for test in self._counted()
         }
 

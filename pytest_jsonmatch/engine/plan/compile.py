@@ -69,6 +69,9 @@ class Plan(PlanBase):
             RULES_VERSION,
         )
         self.root = PlanNode(self, None, "$", schema)
+        one_by_one = self.options.granularity == "leaves" and self.options.root == "any"
+        self.is_whole = one_by_one and not self.target and schema is None
+        """Whether the whole documents are walked, whatever they are."""
 
     def renew(self) -> None:
         """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""

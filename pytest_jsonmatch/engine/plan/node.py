@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Segment
 
-_SHORT: Final = 200
-"""The number of levels in a short path. Longer paths are not cached, so that depth costs linear memory."""
 BARE: Final = -1
 """The step to the node of the same place that accepts only the expected value."""
 OTHER: Final = -2
@@ -70,8 +68,6 @@ class PlanNode:
         self.segment = segment
         self.children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.shown: PlanNode = self if parent is None or self.depth <= _SHORT else parent.shown
-        """The node that a short path leads to."""
         self._path: str | None = None
         self.unlisted = unlisted
         """Whether this is a member that the schema does not list."""
@@ -188,16 +184,8 @@ class PlanNode:
     def path(self) -> str:
         """The schema path as text."""
         if self._path is None:
-            text = format_path(self.segments())
-            if self.depth > _SHORT:
-                return text
-            self._path = text
+            self._path = format_path(self.segments())
         return self._path
-
-    @property
-    def short_path(self) -> str:
-        """The schema path, cut after 200 levels."""
-        return self.path if self.depth <= _SHORT else f"{self.shown.path}…"
 
     def segments(self) -> tuple[Segment, ...]:
         """Return the segments of the schema path."""
@@ -249,7 +237,7 @@ class PlanNode:
         return (None, {}) if bound is None else (bound.comparator.name, bound.params)
 
     def __repr__(self) -> str:
-        return f"<PlanNode {self.short_path}>"
+        return f"<PlanNode {self.path}>"
 
     def __reduce__(self) -> Any:
         steps: list[Segment] = []
