@@ -95,12 +95,12 @@ class Document:
     def __init__(
         self, name: str, value: JsonValue, marks: array[int], ends: dict[int, int], aliases: dict[int, int]
     ) -> None:
-        self.name = name
-        self.value = value
+        self.name: str = name
+        self.value: JsonValue = value
         self._marks = marks
         self._ends = ends
         self._aliases = aliases
-        self.bounds = Bounds()
+        self.bounds: Bounds = Bounds()
         """The bounds of its cases."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 
