@@ -177,6 +177,8 @@ class GoldenFile(pytest.Module):
         if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
             return
         try:
+            if (fault := case.fault) is not None:
+                raise fault
             self.rules.check_configuration(case)
             if case.row is not None:
                 case.row.check()

@@ -80,7 +80,7 @@ class Source:
         self.name = name
         self.is_json = is_json_file(name)
         self.has_bom = data.startswith(_BOM)
-        self.value: JsonValue = parse(data, name)
+        self.value: JsonValue = parse(data, name, holds_cases=True)
         self.text = data.decode("utf-8").removeprefix("\ufeff")
         found = _BREAK.search(self.text)
         self.newline = "\n" if found is None else found[0]
