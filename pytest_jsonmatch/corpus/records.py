@@ -78,8 +78,7 @@ def gold_error(record_id: str | int, where: str | None, error: JsonMatchError) -
     if where and isinstance(error, JsonParseError) and error.line == 1:
         # The parser's line 1 is this line of the file.
         near = f" near {error.excerpt!r}" if error.excerpt else ""
-        reason = error.reason.replace(" opened at line 1", "")
-        return GoldValidationError(f"{where}:{error.column}: not valid JSON: {reason}{near}", record_id)
+        return GoldValidationError(f"{where}:{error.column}: not valid JSON: {error.reason}{near}", record_id)
     return GoldValidationError(f"{at}record {record_id!r}: {error}", record_id, getattr(error, "path", ""))
 
 

@@ -198,20 +198,25 @@ class _Search:
             return None
         self._tried.add(piece)
         start, end = piece
-        found = strict.read_leniently(self._text[start:end])
-        if found is None:
+        try:
+            found = strict.read(self._text[start:end], strict=False)
+        except JsonParseError:
             if method in {"fence", "span"}:
                 self._invalid = self._invalid or piece
             return None
-        value, reader = found
-        kind = json_type(value)
+        kind = json_type(found.value)
         if self._want is not None and kind != self._want:
             self._wrong_kind = self._wrong_kind or (start, kind)
             return None
-        warnings = () if reader is None else tuple(reader.warnings(self._line(start)))
+        warnings = [
+            f"line {self._line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
+            for fault in found.tolerated[: strict.MAX_WARNINGS]
+        ]
+        if len(found.tolerated) > strict.MAX_WARNINGS:
+            warnings.append("and more of this kind")
         start = landmarks.skip_spaces(self._text, start)
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
-        return Extraction(value, method, (start, end), warnings)
+        return Extraction(found.value, method, (start, end), tuple(warnings))
 
     def _by_size(self, spans: list[landmarks.Span]) -> list[landmarks.Span]:
         """Return the spans of the wanted kind, the largest first, the last first among equals."""
@@ -289,15 +294,19 @@ class _Search:
             if isinstance(closing, landmarks.Unclosed):
                 return self._unclosed_reason(closing)
         what = "fence" if is_fence else {"{": "object", "[": "array"}[text[start]]
-        why = ""
+        line, column = strict.line_and_column(text, start)
         try:
-            strict.Reader(text[: piece[1]], strict=False).read(start)
+            strict.read(text[start : piece[1]], strict=False)
         except JsonParseError as error:
-            why = f": {error.reason} (line {error.line}, column {error.column})"
-        return f"the {what} at line {self._line(start)} is not JSON{why}"
+            column = error.column + (column - 1 if error.line == 1 else 0)
+            why = f": {error.reason} (line {line + error.line - 1}, column {column})"
+        else:
+            why = ""
+        return f"the {what} at line {line} is not JSON{why}"
 
     def _unclosed_reason(self, unclosed: landmarks.Unclosed) -> str:
-        opened = strict.opened_at(self._text, unclosed.start)
+        kind = "an object" if self._text[unclosed.start] == "{" else "an array"
+        opened = f"{kind} opened at line {self._line(unclosed.start)}"
         if unclosed.wrong is None:
             return f"output ends inside {opened}"
         wrong = self._text[unclosed.wrong]

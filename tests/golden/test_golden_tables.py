@@ -231,7 +231,7 @@ def test_cells_have_line_breaks_and_quotes(cases):
     ("row", "message"),
     [
         ('{"no": 1, "gold"}', "2:17: the row is not JSON: a key must be followed by ':'"),
-        ('{"no": 1', "2:1: the row is not JSON: the text ends inside an object opened at line 2"),
+        ('{"no": 1', "2:1: the row is not JSON: the text ends inside an object"),
         ("[1]", "2:1: the row is [1], not an object"),
         ('{"n": 1, "gold": 1}', "2:1: the row has no 'no'; did you mean 'n'?"),
         ('{"no": null, "gold": 1}', "2:1: 'no' is null, which can't name a case"),

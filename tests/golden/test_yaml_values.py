@@ -106,12 +106,12 @@ def test_block_scalars_are_strings() -> None:
 
 
 def test_a_long_integer_is_exact() -> None:
-    digits = "9" * 5000
-    assert value_of(f"a: {digits}") == {"a": 10**5000 - 1}
+    digits = "9" * 4_299
+    assert value_of(f"a: {digits}") == {"a": 10**4_299 - 1}
 
 
 def test_an_integer_too_long_to_be_exact_is_an_error() -> None:
-    assert error_of("a: 1" + "0" * 100_000).startswith("x.yaml:1:4: an integer of more than 100,000 digits")
+    assert error_of("a: 1" + "0" * 4_300).startswith("x.yaml:1:4: an integer of more than 4,300 digits")
 
 
 def test_json_is_yaml() -> None:

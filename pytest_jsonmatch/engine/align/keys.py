@@ -10,8 +10,8 @@ import json
 from collections import Counter
 from decimal import Decimal
 from hashlib import blake2b
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, final
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
@@ -87,28 +87,21 @@ class Canon:
             return _SKIPPED
         if type(value) is not dict and type(value) is not list:
             return json_key(node.prepare(value))
-        known = self._keys
-        waiting: list[tuple[PlanNode, JsonValue]] = [(node, value)]
-        while waiting:
-            below, item = waiting[-1]
-            if id(item) in known:
-                waiting.pop()
-            elif below.explicit is not None:
-                # A comparator takes it whole, so no rule of the plan applies inside it.
-                known[id(item)] = json_key(below.prepare(item))
-            else:
-                waiting += self._form(below, item)
-        return known[id(value)]
+        if id(value) not in self._keys:
+            # If a comparator takes it whole, no rule of the plan applies inside it.
+            is_whole = node.explicit is not None
+            form = json_key(node.prepare(value)) if is_whole else self._form(node, value)
+            self._keys[id(value)] = form
+        return self._keys[id(value)]
 
-    def _form(self, node: PlanNode, value: JsonValue) -> list[tuple[PlanNode, JsonValue]]:
-        """Store a container's key, or return the containers in it whose keys are needed first."""
-        members = value.items() if type(value) is dict else ((ELEMENT, item) for item in value)
-        nulls_absent = self._nulls_absent and type(value) is dict
-        keys: list[Any] = []
+    def _form(self, node: PlanNode, value: JsonValue) -> Hashable:
+        """Return the key of a container, made of the keys of its members."""
+        is_object = type(value) is dict
+        nulls_absent = self._nulls_absent and is_object
+        keys: list[object] = []
         parts: list[Hashable] = []
-        todo: list[tuple[PlanNode, JsonValue]] = []
         skipped = False
-        for key, item in members:
+        for key, item in value.items() if is_object else zip(repeat(ELEMENT), value):
             if item is None and nulls_absent:
                 continue
             below = node.children[key]
@@ -117,27 +110,20 @@ class Canon:
             if below.skip:
                 skipped = True
                 continue
-            part: Hashable = None
-            if type(item) is not dict and type(item) is not list:
-                part = json_key(below.prepare(item))
-            elif (part := self._keys.get(id(item))) is None:
-                todo.append((below, item))
+            is_container = type(item) is dict or type(item) is list
             keys.append(key)
-            parts.append(part)
-        if todo:
-            return todo
+            parts.append(self.key(below, item) if is_container else json_key(below.prepare(item)))
         flat: Hashable
         if skipped and not parts:
             # Everything in it is skipped: that differs from an empty container.
             flat = _SKIPPED, type(value)
-        elif type(value) is dict:
+        elif is_object:
             flat = frozenset(zip(keys, parts))
         elif node.align == "unordered":
             flat = "multiset", frozenset(Counter(parts).items())
         else:
             flat = "array", *parts
-        self._keys[id(value)] = self._forms.setdefault(flat, object())
-        return todo
+        return self._forms.setdefault(flat, object())
 
     # -- order ---------------------------------------------------------------------------------------------
 
@@ -164,39 +150,20 @@ class Canon:
         """
         if type(value) is not dict and type(value) is not list:
             return _encoded(_canonical(node, value))
-        known = self._texts
-        waiting = [(node, value)]
-        while waiting:
-            node, item = waiting[-1]
-            if id(item) in known:
-                waiting.pop()
-                continue
-            if node.branches is not None:
-                node = node.chosen(item, MISSING)
-            members = item.items() if type(item) is dict else ((ELEMENT, each) for each in item)
-            todo = [
-                (node.children[key], each)
-                for key, each in members
-                if type(each) in CONTAINERS and id(each) not in known
-            ]
-            if todo:
-                waiting += todo
-            else:
-                known[id(item)] = self._text_of(node, item)
-        return known[id(value)]
+        if id(value) not in self._texts:
+            node = node if node.branches is None else node.chosen(value, MISSING)
+            self._texts[id(value)] = self._text_of(node, value)
+        return self._texts[id(value)]
 
     def _text_of(self, node: PlanNode, value: JsonValue) -> str:
-        """Return the text of a container; the texts of all containers in it must be known."""
+        """Return the text of a container."""
         children = node.children
         if type(value) is dict:
-            there = {key: item for key, item in value.items() if not (item is None and self._nulls_absent)}
-            return _encoded(
-                {
-                    key: self._stub(children[key], item)
-                    for key, item in there.items()
-                    if not children[key].skip
-                }
-            )
+            members = {}
+            for key, item in value.items():
+                if not (children[key].skip or (item is None and self._nulls_absent)):
+                    members[key] = self._stub(children[key], item)
+            return _encoded(members)
         parts = [self._stub(children[ELEMENT], item) for item in value]
         if node.align == "unordered":
             parts.sort(key=None if set(map(type, parts)) == {str} else _encoded)
@@ -206,7 +173,7 @@ class Canon:
         """Return a scalar as equal ones are written, and a short text for a container."""
         if type(value) is not dict and type(value) is not list:
             return _canonical(node, value)
-        text = self._texts[id(value)]
+        text = self.text(node, value)
         if len(text) <= _LONGEST_TEXT:
             return text
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -43,36 +43,26 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool =
         known: caches the counts of it and of all containers in it.
         lacking: actual lacks it, so what is optional in it does not count.
     """
+    ident = node, id(value), lacking
+    if ident in known:
+        return known[ident]
     options = node.plan.options
-    nulls_absent, empties = options.nulls == "absent", options.empties == "leaf"
-    waiting = [(node, value)]
-    while waiting:
-        below, item = waiting[-1]
-        ident = below, id(item), lacking
-        if ident in known:
-            waiting.pop()
+    whole = without_nulls(value) if options.nulls == "absent" else value
+    number, weight = (1, 1.0) if options.empties == "leaf" and not whole else (0, 0.0)
+    for child, member in _members(node, whole):
+        if child.branches is not None:
+            child = child.chosen(member, MISSING)  # noqa: PLW2901 - the one for this value
+        if child.skip or (lacking and child.accept is not None and child.accept.optional):
             continue
-        whole = without_nulls(item) if nulls_absent else item
-        number, weight = (1, 1.0) if empties and not whole else (0, 0.0)
-        todo = []
-        for child, member in _members(below, whole):
-            if child.branches is not None:
-                child = child.chosen(member, MISSING)  # noqa: PLW2901 - the one for this value
-            if child.skip or (lacking and child.accept is not None and child.accept.optional):
-                continue
-            if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
-                number += 1
-                weight += child.own_weight
-            elif (leaves := known.get((child, id(member), lacking))) is None:
-                todo.append((child, member))
-            else:
-                number += leaves.number
-                weight += child.own_weight * leaves.weight
-        if todo:
-            waiting += todo
+        if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
+            number += 1
+            weight += child.own_weight
         else:
-            known[ident] = Leaves(number, weight)
-    return known[node, id(value), lacking]
+            leaves = leaves_of(child, member, known, lacking=lacking)
+            number += leaves.number
+            weight += child.own_weight * leaves.weight
+    known[ident] = Leaves(number, weight)
+    return known[ident]
 
 
 def leaves_alone(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool) -> float:
@@ -109,32 +99,22 @@ def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], 
         value: any value.
         known: caches the results for containers.
     """
-    heaviest = max(weight_chosen(node, variant) for variant in _variants(node))
+    return max(weight_chosen(node, variant) for variant in _variants(node)) * _most_in(node, value, known)
+
+
+def _most_in(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
     if type(value) is not dict and type(value) is not list:
-        return heaviest
-    waiting = [(node, value)]
-    while waiting:
-        below, item = waiting[-1]
-        if (below, id(item)) in known:
-            waiting.pop()
-            continue
-        most, todo = 1.0, []
-        for variant in _variants(below):
+        return 1.0
+    ident = node, id(value)
+    if ident not in known:
+        most = 1.0
+        for variant in _variants(node):
             total = 0.0
-            for child, member in _members(variant, item):
-                weight = max(each.own_weight for each in _variants(child))
-                if type(member) is not dict and type(member) is not list:
-                    total += weight
-                elif (found := known.get((child, id(member)))) is None:
-                    todo.append((child, member))
-                else:
-                    total += weight * found
+            for child, member in _members(variant, value):
+                total += max(each.own_weight for each in _variants(child)) * _most_in(child, member, known)
             most = max(most, total)
-        if todo:
-            waiting += todo
-        else:
-            known[below, id(item)] = most
-    return heaviest * known[node, id(value)]
+        known[ident] = most
+    return known[ident]
 
 
 def _variants(node: PlanNode) -> list[PlanNode]:

@@ -23,21 +23,22 @@ def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) 
     >>> json_equal([1, {"a": True}], [1.0, {"a": True}]), json_equal([True], [1])
     (True, False)
     """
-    stack = [(expected, actual)]
-    while stack:
-        left, right = stack.pop()
-        kind = type(left)
-        if kind is dict:
-            if type(right) is not dict or left.keys() != right.keys():
-                return False
-            stack.extend((item, right[key]) for key, item in left.items())
-        elif kind is list:
-            if type(right) is not list or len(left) != len(right):
-                return False
-            stack.extend(zip(left, right))
-        elif (strict and kind is not type(right)) or not _scalars_equal(left, right):
+    kind = type(expected)
+    if kind is dict:
+        if type(actual) is not dict or expected.keys() != actual.keys():
             return False
-    return True
+        for key, item in expected.items():  # noqa: SIM110 - all() takes another frame for each level
+            if not json_equal(item, actual[key], strict=strict):
+                return False
+        return True
+    if kind is list:
+        if type(actual) is not list or len(expected) != len(actual):
+            return False
+        for one, other in zip(expected, actual):  # noqa: SIM110 - likewise
+            if not json_equal(one, other, strict=strict):
+                return False
+        return True
+    return (kind is type(actual) or not strict) and _scalars_equal(expected, actual)
 
 
 def _scalars_equal(left: JsonValue, right: JsonValue) -> bool:

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, MISSING, TOO_LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # The group of both patterns is the fraction and exponent; it is empty for integers.
@@ -122,44 +120,34 @@ def render(value: JsonValue, limit: int | None = None) -> str:
     >>> render({"a": [1, None, "é"]}), render(["long"] * 9, limit=12)
     ('{"a": [1, null, "é"]}', '["long", "l…')
     """
-    container = type(value) is dict or type(value) is list
-    stack = [iter((value if container else _scalar_text(value, limit),))]
     parts: list[str] = []
-    length = 0
-    while stack:
-        for piece in stack[-1]:
-            if type(piece) is not str:
-                stack.append(_pieces(piece, limit))
-                break
-            parts.append(piece)
-            length += len(piece)
-            if limit is not None and length > limit:
-                return "".join(parts)[: limit - 1] + "…"
-        else:
-            stack.pop()
-    return "".join(parts)
+    _write(value, parts, math.inf if limit is None else limit)
+    text = "".join(parts)
+    return text if limit is None else shortened(text, limit)
 
 
-def _pieces(container: JsonValue, limit: int | None) -> Iterator[JsonValue]:
-    """Yield the text of an object or array in pieces; objects and arrays in it are yielded themselves."""
-    is_object = type(container) is dict
-    lead, closing = ("{", "}") if is_object else ("[", "]")
-    for key, item in container.items() if is_object else zip(repeat(None), container):
-        if is_object:
-            lead += _scalar_text(key, limit) + ": "
-        if type(item) is dict or type(item) is list:
-            yield lead
-            yield item
-        else:
-            yield lead + _scalar_text(item, limit)
-        lead = ", "
-    yield closing if container else lead + closing
+def _write(value: JsonValue, parts: list[str], room: float) -> float:
+    """Append the text of a value in pieces while there is room for it; return the room that is left."""
+    is_object = type(value) is dict
+    if not is_object and type(value) is not list:
+        parts.append(_scalar_text(value, room))
+        return room - len(parts[-1])
+    parts.append("{" if is_object else "[")
+    separator = ""
+    for key, item in value.items() if is_object else zip(repeat(None), value):
+        parts.append(f"{separator}{_scalar_text(key, room)}: " if is_object else separator)
+        room = _write(item, parts, room - len(parts[-1]))
+        if room < 0:
+            return room
+        separator = ", "
+    parts.append("}" if is_object else "]")
+    return room - 2
 
 
-def _scalar_text(value: JsonValue, limit: int | None) -> str:
+def _scalar_text(value: JsonValue, room: float) -> str:
     if type(value) is str:
         # The rest of a long string would be cut off anyway.
-        return _string_text(value if limit is None else value[: limit + 1])
+        return _string_text(value if len(value) <= room else value[: max(int(room), 0) + 1])
     if value is None:
         return "null"
     if type(value) is bool:
