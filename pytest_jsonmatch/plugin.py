@@ -172,9 +172,8 @@ def pytest_runtest_makereport(
     if recorder is not None:
         if call.when == "setup":
             recorder.setup_seconds = call.duration
-        recorder.hand_over(report, session.usage_since())
-        if call.when == "call" and call.excinfo is not None and report.failed:
-            recorder.tolerate(report, call.excinfo.value)
+        error = None if call.excinfo is None else call.excinfo.value
+        recorder.hand_over(report, session.take_news(), error)
     return report
 
 

@@ -36,10 +36,6 @@ LATE = {
     "study/agreement.py",
     "study/calibration.py",
     "study/confidence.py",
-    "study/history.py",
-    "study/overlap.py",
-    "study/twins.py",
-    "study/words.py",
 }
 
 

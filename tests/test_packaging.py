@@ -29,7 +29,6 @@ def test_plugin_is_found_by_pytest_and_the_command_by_the_shell() -> None:
 
 def test_extras() -> None:
     assert sorted(METADATA.get_all("Provides-Extra") or []) == [
-        "completion",
         "dates",
         "deepeval",
         "dev",

@@ -16,9 +16,10 @@ NOT_FINE: Final = 1
 BAD: Final = 2
 EXIT_CODES: Final = """\
 exit codes:
-  0  fine
-  1  not fine: below a threshold, or something is wrong with the data
-  2  the command or its input cannot be used; one line on standard error says why
+  0    success
+  1    a threshold or a gate is not met, or a check has found something
+  2    the command or its input can't be used; one line on standard error says why
+  130  interrupted
 """
 
 
@@ -28,10 +29,11 @@ class CommandError(JsonMatchError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help shows examples and the exit codes, and whose errors are one line.
+    """A parser whose help shows examples, and whose errors are one line.
 
     Args:
         examples: command lines.
+        also: what its help ends with.
         **others: as for `argparse.ArgumentParser`.
 
     The parsers of its subcommands are of this class too.
@@ -42,10 +44,10 @@ class Parser(argparse.ArgumentParser):
     SystemExit: 2
     """
 
-    def __init__(self, *, examples: Sequence[str] = (), **others: Any) -> None:
-        indented = "".join(f"  {line}\n" for line in examples)
+    def __init__(self, *, examples: Sequence[str] = (), also: str = "", **others: Any) -> None:
+        lines = "".join(f"  {line}\n" for line in examples)
         super().__init__(
-            epilog=f"examples:\n{indented}\n{EXIT_CODES}" if examples else EXIT_CODES,
+            epilog=f"examples:\n{lines}{also}" if examples else also,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             # Abbreviated options in scripts would break when another with the same prefix is added.
             allow_abbrev=False,
@@ -95,9 +97,6 @@ def add(parser: Any, usage: str, text: str = "", **settings: Any) -> None:
     parser.add_argument(*names, help=text, **settings)
 
 
-FORMS: Final = ("text", "json", "html", "markdown")
-
-
 def add_options(parser: Parser, *names: str, **helps: str) -> None:
     """Add options of the table.
 
@@ -119,7 +118,7 @@ def add_options(parser: Parser, *names: str, **helps: str) -> None:
 
 def add_rules(parser: Parser, *names: str, **helps: str) -> None:
     """Add the options that `rules.comparing` reads, on rules and the judge, and others of the table."""
-    add_options(parser, "--metric", "--schema", "--config", "--nulls", "-p", *names, **helps)
+    add_options(parser, "--metric", "--schema", "--config", "-p", *names, **helps)
     add_judge(parser)
 
 
@@ -144,26 +143,17 @@ def add_judge(parser: Parser) -> None:
 
 def add_study_options(parser: Parser, *names: str) -> None:
     """Add the options that all studies take, and others of the table."""
-    of_all = "--html", "--json", "--color", "--no-color", "--output"
-    add_options(parser, *names, *of_all, verbose="show all rows of tables")
+    add_options(parser, *names, "--html", "--json", verbose="show all rows of tables")
 
 
 share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0 to 1")
-STDOUT: Final = "-"
-
-
-def target(written: str) -> Path | None:
-    """Return the file that an option names; None for "-", standard output."""
-    return None if written == STDOUT else output_file(written)
 
 
 def output_file(written: str) -> Path:
     """Return the file that an option names. It must be writable: no hour of work should end in an error."""
     path, folder = Path(written), Path(os.path.realpath(written)).parent
     why = ""
-    if written == STDOUT:
-        why = "standard output is for the report; name a file"
-    elif path.is_dir():
+    if path.is_dir():
         why = "is a directory"
     elif not folder.is_dir():
         why = "no such file or directory"
@@ -177,52 +167,24 @@ def output_file(written: str) -> Path:
 _MANY: Final = {"action": "append", "default": []}
 _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
     ("--metric NAME", f"the metric (default: {METRIC})", {"default": METRIC}),
-    (
-        "--schema SCHEMA",
-        "a JSON Schema, with or without x-eval-* keys: a JSON file, or a pydantic model as module:Model",
-        {},
-    ),
-    ("--config FILE", "a JSON file with options of the metric, or a configuration of structeval", {}),
-    (
-        "--nulls",
-        "absent: a null member counts as missing; value: null is a value like any other",
-        {"choices": ("value", "absent")},
-    ),
+    ("--schema SCHEMA", "a JSON Schema, with or without x-eval-*: a JSON file, or module:Model", {}),
+    ("--config FILE", "options of the metric, as a JSON file", {}),
+    ("-p MODULE", "a module with pytest_jsonmatch_register; repeatable", {"dest": "plugins", **_MANY}),
     ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
-    (
-        "-p MODULE",
-        "a module with the hook pytest_jsonmatch_register; repeatable",
-        {"dest": "plugins", **_MANY},
-    ),
+    ("--id-field NAME", "the member that is a record's id (default: records go by position)", {}),
+    ("--cluster NAME", "the member of gold records that names what they belong to, such as a document", {}),
     (
         "--gate EXPR",
-        "a limit on a figure, such as 'f1 >= 0.9'; exit with code 1 if it fails; repeatable",
+        "exit with 1 unless this holds, such as 'f1 >= 0.9'; repeatable",
         {"dest": "gates", **_MANY},
-    ),
-    (
-        "--validate",
-        "report: also validate answers against --schema as JSON Schema; a gate on valid_rate implies this",
-        {"choices": ("report", "off")},
-    ),
-    ("--id-field NAME", "the member that is a record's id; without it, records go by position", {}),
-    (
-        "--cluster NAME",
-        "the member of gold records that names their cluster: those of one cluster are not independent",
-        {},
     ),
     ("--by TAG", "show figures by the values of a tag, such as source; repeatable", _MANY),
     ("--confidence SHARE", "confidence level (default: 0.95)", {"type": read_confidence, "default": 0.95}),
-    ("--report", "", {"choices": FORMS, "default": "text"}),
-    ("-v --verbose", "", {"action": "count", "default": 0}),
-    (
-        "--color",
-        "auto (the default): colours on a terminal; NO_COLOR and FORCE_COLOR are respected",
-        {"choices": ("auto", "always", "never"), "default": "auto"},
-    ),
-    ("--no-color", "same as --color never", {"dest": "color", "action": "store_const", "const": "never"}),
     ("--html FILE", "also write an HTML page", {"type": output_file}),
+    ("--markdown FILE", "also write Markdown, for a pull request", {"type": output_file}),
     ("--json FILE", "also write the results as JSON", {"type": output_file}),
-    ("-o --output FILE", "write to a file, in one step, instead of standard output", {"type": target}),
+    ("-o --output FILE", "write to a file instead of standard output", {"type": output_file}),
+    ("-v --verbose", "", {"action": "count", "default": 0}),
 )
 """The options: usage and help text, and the other settings of `add_argument`."""
 _OPTIONS: Final = {next((name for name in row[0].split() if name[:2] == "--"), "-p"): row for row in _ROWS}

@@ -94,7 +94,7 @@ def _audited(options: Namespace) -> GoldAudit:
 
 def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
     """Return the audit of gold records as a sheet for people."""
-    columns = "record", "place", "gold", "answers", "votes", "bits", "who"
+    columns = "record", "place", "gold", "answers", "votes", "wrong gold", "who"
     text = {"place", "gold", "answers", "who"}
     rows = [
         (
@@ -102,12 +102,15 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
             each.path,
             *_differing(each),
             f"{len(each.systems)} to {len(each.backing)}",
-            f"{each.evidence:.1f}",
+            f"{min(each.probability * 100, 99):.0f} %",
             ", ".join(each.systems),
         )
         for each in found.found
     ]
-    told = f"{count(len(rows), 'place')} where the gold is likely wrong, the strongest evidence first."
+    told = (
+        f"{count(len(rows), 'place')} where systems agree against the gold, the strongest evidence first. "
+        f"If one gold value in fifty is wrong, about {found.expected:.0f} of these are."
+    )
     table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
     return Sheet("jsonmatch study audit", about, [Said(told), table, *noted(found.notes)])
 

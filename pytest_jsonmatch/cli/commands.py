@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from argparse import SUPPRESS
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.cli.arguments import (
-    STDOUT,
+    EXIT_CODES,
     Parser,
     add,
     add_judge,
@@ -18,17 +18,10 @@ from pytest_jsonmatch.cli.arguments import (
     add_study_options,
     share,
 )
-from pytest_jsonmatch.defaults import THRESHOLD, number_reader, read_drop
+from pytest_jsonmatch.defaults import THRESHOLD, read_drop
 
-FILE_FORMS: Final = {
-    "html": "a self-contained HTML page",
-    "markdown": "Markdown for pull requests",
-    "json": "the result file as this release writes it",
-    "csv": "a CSV table with one row per case and field",
-    "parquet": "the same table as Parquet",
-}
-"""The forms of a result file besides text; polars or pandas write the last two."""
 _SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
+_RECORDS: Final = "JSON Lines (.jsonl), a JSON array (.json), a folder of JSON files, - for stdin"
 OF_RUN: Final = -1.0
 """What `--pass-rate` without a number means to `jsonmatch plan`: take the pass rate of the run."""
 _Adder: TypeAlias = Callable[[Parser], None]
@@ -81,20 +74,18 @@ def _init(parser: Parser) -> None:
     "jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json",
 )
 def _compare(parser: Parser) -> None:
-    actual, expected = parser.add_mutually_exclusive_group(), parser.add_mutually_exclusive_group()
-    add(actual, "ACTUAL", "the answer: JSON, or text that contains JSON; - for stdin", nargs="?")
-    add(expected, "EXPECTED", "the right value: JSON; - for stdin", nargs="?")
-    add(actual, "--test FILE", "ACTUAL, as structeval calls it")
-    add(expected, "--gt FILE", "EXPECTED, as structeval calls it")
+    # SUPPRESS: a missing positional argument does not overwrite the option of the same meaning.
+    either: Any = {"nargs": "?", "default": SUPPRESS}
+    add(parser, "ACTUAL", "the answer: JSON, or text with JSON in it; - for stdin", **either)
+    add(parser, "EXPECTED", "the right value: JSON; - for stdin", **either)
+    add(parser, "--test ACTUAL", "the same as ACTUAL, as in structeval", dest="actual")
+    add(parser, "--gt EXPECTED", "the same as EXPECTED, as in structeval", dest="expected")
     add_rules(parser, "--repair")
-    told = f"exit with code 1 if the score is below it (default: {THRESHOLD})"
+    told = f"exit with 1 if the score is below it (default: {THRESHOLD})"
     add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
-    told = "show F-beta, and apply the threshold to it: above 1 recall counts for more, below 1 precision"
-    positive = number_reader(lambda found: 0 < found < math.inf, "not a number above 0")
-    add(parser, "--beta B", told, type=positive)
-    forms = "text for people (the default), a JSON result file, an HTML page, Markdown for pull requests"
-    told = "show more fields and longer values; -vv: all"
-    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
+    told = "what standard output gets (default: text)"
+    add(parser, "--report", told, choices=("text", "json", "html"), default="text")
+    add_options(parser, "--html", verbose="show more fields and longer values; -vv: all")
 
 
 def _tag(written: str) -> tuple[str, str]:
@@ -104,71 +95,67 @@ def _tag(written: str) -> tuple[str, str]:
 
 
 @_command(
-    "score a corpus of answers against gold records",
+    "score many answers against gold records",
     "jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json",
     "jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'",
-    "jsonmatch evaluate answers/ gold/ --keep all --json yesterday.json",
+    "jsonmatch evaluate answers/ gold/ --keep all --json yesterday.jsonl",
 )
 def _evaluate(parser: Parser) -> None:
-    told = "the answers: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin"
-    add(parser, "ACTUAL", told)
+    add(parser, "ACTUAL", f"the answers: {_RECORDS}")
     add(parser, "EXPECTED", "the gold records, in the same forms")
-    add_rules(parser, "--id-field", "--repair", "--gate", "--validate", "--cluster")
-    add(
-        parser,
-        "--by [NAME=]PATH",
-        "the path of a tag in gold records, such as meta.source or source=meta.source: for figures by its "
-        'values, and gates such as tags["source=phone"].f1 >= 0.9; repeatable',
-        type=_tag,
-        action="append",
-        default=[],
-    )
-    add_options(parser, json="write a result file, for jsonmatch diff")
-    told = "the records to keep as cases in the result file: the ten worst (the default), or all, in memory"
+    add_rules(parser, "--id-field", "--repair", "--gate", "--cluster")
+    told = "show figures by the values at a path of gold records, such as source=meta.source; repeatable"
+    add(parser, "--by [NAME=]PATH", told, type=_tag, action="append", default=[])
+    add(parser, "--validate", "also check answers against --schema, as a gate on valid_rate does")
+    add_options(parser, "--html", "--markdown", json="also write a result file")
+    told = "the records in the result file: the ten worst (the default), or all"
     add(parser, "--keep", told, choices=("worst", "all"), default="worst")
-    forms = "text for people (the default), the result file, an HTML page, Markdown for pull requests"
-    told = "show all fields, errors, notes, and pairs of arrays in the worst records; -vv: perfect pairs too"
-    add_options(parser, "--color", "--no-color", "--output", report=forms, verbose=told)
+    add_options(parser, verbose="show all fields and errors, and pairs of arrays; -vv: perfect pairs too")
 
 
 @_command(
-    "show a result file as text, an HTML page, Markdown or a table",
-    "jsonmatch report results.json",
-    "jsonmatch report results.json --baseline main.json --gate 'f1 >= 0.9'",
-    "jsonmatch report results.json --html report.html",
-    "jsonmatch report results.json --csv fields.csv",
-    "jsonmatch report --schema > results.schema.json",
+    "show a result file, of pytest or evaluate",
+    "jsonmatch report results.jsonl",
+    "jsonmatch report results.jsonl --html report.html --gate 'f1 >= 0.9'",
 )
 def _report(parser: Parser) -> None:
-    add(parser, "RESULT", "a result file; - for stdin", nargs="?")
-    form = parser.add_mutually_exclusive_group()
-    add(form, "--text", "what pytest's summary shows (the default)")
-    for name, text in FILE_FORMS.items():
-        add(form, f"--{name} FILE", f"{text}, to this file or to standard output", nargs="?", const=STDOUT)
-    add(form, "--schema", "the JSON Schema of result files, without RESULT")
-    add(parser, "--baseline FILE", "the result file of an earlier run to compare with")
-    add_options(parser, "--gate")
-    told = "in text: show all fields and cases, and pairs of arrays; -vv: perfect pairs too"
-    add_options(parser, "--by", "--color", "--output", verbose=told)
+    add(parser, "RESULT", "a result file; - for stdin")
+    add_options(parser, "--gate", "--by", "--html", "--markdown")
+    add_options(parser, verbose="show all fields and cases, and pairs of arrays; -vv: perfect pairs too")
 
 
 @_command(
-    "compare result files, of corpora or of pytest runs",
-    "jsonmatch diff yesterday.json today.json",
-    "jsonmatch diff main.json today.json --max-drop 0.02",
-    "jsonmatch diff main.json small.json large.json tuned.json",
-    "pytest --jsonmatch-json=today.json; jsonmatch diff tests/baselines/main.json today.json -v",
+    "compare result files: what got better or worse, and whether that is proven",
+    "jsonmatch diff yesterday.jsonl today.jsonl",
+    "jsonmatch diff main.jsonl today.jsonl --max-drop 0.02 --html diff.html",
+    "jsonmatch diff main.jsonl small.jsonl large.jsonl tuned.jsonl",
 )
 def _diff(parser: Parser) -> None:
     add(parser, "BEFORE", "the result file of the earlier run", type=Path)
     told = "the result file of the later run; several are candidates, judged together"
     add(parser, "AFTER", told, type=Path, nargs="+")
-    told = "exit with code 1 if the mean score dropped by more than this, beyond what chance explains"
+    told = "exit with 1 if the mean score dropped by more than this, beyond chance"
     add(parser, "--max-drop DROP", told, type=read_drop)
     told = "fail if such a drop is proven (the default), or unless it is ruled out"
     add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
-    add_options(parser, "--confidence")
-    add_options(parser, "--color", "--output", verbose="name every case and field that changed")
+    add_options(parser, "--confidence", "--html", "--markdown", verbose="name every case that changed")
+
+
+@_command(
+    "plan how many cases it takes to prove a drop, or to know a figure well",
+    "jsonmatch plan main.jsonl --drop 0.02",
+    "jsonmatch plan main.jsonl again.jsonl --pass-rate --precision 0.03",
+    "jsonmatch plan --pass-rate 0.9 --drop 0.05",
+)
+def _plan(parser: Parser) -> None:
+    add(parser, "RUN", "a result file: what the cases are like", dest="results", type=Path, nargs="?")
+    told = "a second run of the same cases: how much they vary by themselves"
+    add(parser, "AGAIN", told, type=Path, nargs="?")
+    add(parser, "--drop DROP", "the drop to prove", type=share)
+    add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
+    told = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
+    add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
+    add_options(parser, "--html")
 
 
 @_command(
@@ -195,26 +182,6 @@ def _study_audit(parser: Parser) -> None:
     add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
     add_rules(parser, "--id-field", "--repair")
     add_study_options(parser, "--gate")
-
-
-@_command(
-    "plan how many cases it takes to prove a drop, or to know a figure well",
-    "jsonmatch plan main.json --drop 0.02",
-    "jsonmatch plan main.json --pass-rate --precision 0.03",
-    "jsonmatch plan --pass-rate 0.9 --drop 0.05",
-)
-def _plan(parser: Parser) -> None:
-    add(parser, "RUN", "a result file: what the cases are like", dest="results", type=Path, nargs="?")
-    told = "a second run of the same cases: how much they vary by themselves"
-    add(parser, "AGAIN", told, type=Path, nargs="?")
-    add(parser, "--drop DROP", "the drop to prove", type=share)
-    add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
-    told = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
-    add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
-    told = "the share of runs in which the drop must be proven (default: 0.8)"
-    inside = number_reader(lambda found: 0 < found < 1, "not a share above 0 and below 1, such as 0.8")
-    add(parser, "--power SHARE", told, type=inside, default=0.8)
-    add_options(parser, "--confidence", "--color", "--output", html="also write the plan as an HTML page")
 
 
 @_command(
@@ -291,47 +258,6 @@ def _study_shift(parser: Parser) -> None:
 
 
 @_command(
-    "write the schema of gold records: types, members, and which members are required",
-    "jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json",
-    "jsonmatch schema infer gold/ > receipt.schema.json",
-)
-def _schema_infer(parser: Parser) -> None:
-    add(parser, "GOLD", "JSON Lines (.jsonl), a JSON file, a folder of JSON files, - for stdin")
-    add(parser, "--annotate", "add to every leaf the comparator of its type")
-    add_options(parser, "--output")
-
-
-@_command(
-    "write an equivalent schema without $ref and allOf",
-    "jsonmatch schema resolve shop.models:Receipt > receipt.schema.json",
-)
-def _schema_resolve(parser: Parser) -> None:
-    add(parser, "SCHEMA", _SCHEMA)
-    add_options(parser, "--output")
-
-
-@_command(
-    "write a resolved schema, and add the comparator of its type to every leaf that has none",
-    "jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
-)
-def _schema_annotate(parser: Parser) -> None:
-    add(parser, "SCHEMA", _SCHEMA)
-    add_options(parser, "--output")
-
-
-@_command(
-    "report what is wrong with an eval schema, and which gold records do not fit it",
-    "jsonmatch schema validate receipt.eval.json",
-    "jsonmatch schema validate receipt.eval.json --gold gold.jsonl --id-field id",
-)
-def _schema_validate(parser: Parser) -> None:
-    add(parser, "SCHEMA", _SCHEMA)
-    add(parser, "--gold GOLD", "gold records to check against it, in the forms that infer reads")
-    add_options(parser, "-p", "--id-field")
-    add(parser, "--strict-types", "make a value of another type an error")
-
-
-@_command(
     "measure how far a judge agrees with people's labels: percent, Cohen's kappa, by field",
     "jsonmatch study judge labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
     "jsonmatch study judge labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
@@ -350,58 +276,72 @@ def _study_judge(parser: Parser) -> None:
 
 
 @_command(
-    "write the JSON Schema of golden files, for editors",
-    "jsonmatch cases schema > golden-cases.schema.json",
-    "jsonmatch cases schema --for receipts.golden.yaml --output receipts.schema.json",
-    "jsonmatch cases schema --expected receipt.schema.json > receipts.schema.json",
+    "write the schema of gold records: types, members, and which members are required",
+    "jsonmatch schema infer gold.jsonl --annotate --output receipt.schema.json",
+    "jsonmatch schema infer gold/ > receipt.schema.json",
 )
-def _cases_schema(parser: Parser) -> None:
-    known = parser.add_mutually_exclusive_group()
-    told = "golden files: each `expected` in them gets the schema that its `schema` names"
-    add(known, "--for FILE", told, dest="files", nargs="+", type=Path, default=[])
-    told = "the schema of every `expected`: the path of a JSON file, or a pydantic model as module:Model"
-    add(known, "--expected SCHEMA", told)
+def _schema_infer(parser: Parser) -> None:
+    add(parser, "GOLD", _RECORDS)
+    add(parser, "--annotate", "add to every leaf the comparator of its type")
     add_options(parser, "--output")
 
 
 @_command(
-    "write the first line of a golden file: the comment that names its schema for editors",
-    "jsonmatch cases header golden-cases.schema.json",
-    "jsonmatch cases header golden-cases.schema.json tests/golden/receipts.golden.yaml",
+    "write an equivalent schema without $ref and allOf",
+    "jsonmatch schema resolve shop.models:Receipt --output receipt.schema.json",
 )
-def _cases_header(parser: Parser) -> None:
-    add(parser, "SCHEMA", "the path of the schema, or its URL")
-    add(parser, "FILE", "the golden file that the path is made relative to", nargs="?")
+def _schema_resolve(parser: Parser) -> None:
+    add(parser, "SCHEMA", _SCHEMA)
+    add_options(parser, "--output")
 
 
 @_command(
-    "write a script that lets a shell complete this command",
-    "jsonmatch completion bash > ~/.local/share/bash-completion/completions/jsonmatch",
-    "jsonmatch completion zsh > ~/.zfunc/_jsonmatch",
-    "jsonmatch completion fish > ~/.config/fish/completions/jsonmatch.fish",
+    "write a resolved schema, and add the comparator of its type to every leaf that has none",
+    "jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
 )
-def _completion(parser: Parser) -> None:
-    add(parser, "SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish"))
+def _schema_annotate(parser: Parser) -> None:
+    add(parser, "SCHEMA", _SCHEMA)
+    add_options(parser, "--output")
+
+
+@_command(
+    "find mistakes in an eval schema, and gold records that do not fit it",
+    "jsonmatch schema validate receipt.eval.json",
+    "jsonmatch schema validate receipt.eval.json --gold gold.jsonl",
+)
+def _schema_validate(parser: Parser) -> None:
+    add(parser, "SCHEMA", _SCHEMA)
+    add(parser, "--gold GOLD", "gold records to check against it")
+    add_options(parser, "-p", "--id-field")
+
+
+@_command(
+    "write the JSON Schema of golden files, for editors",
+    "jsonmatch cases schema --output golden-cases.schema.json",
+    "jsonmatch cases schema --expected receipt.schema.json --output receipts.schema.json",
+)
+def _cases_schema(parser: Parser) -> None:
+    add(parser, "--expected SCHEMA", f"the schema of every `expected`: {_SCHEMA}")
+    add_options(parser, "--output")
 
 
 _EXAMPLES: Final = (
     "jsonmatch init",
     "jsonmatch compare answer.json expected.json",
     "jsonmatch evaluate answers.jsonl gold.jsonl --gate 'f1 >= 0.9'",
-    "jsonmatch diff yesterday.json today.json",
-    "jsonmatch cases schema > golden-cases.schema.json",
+    "jsonmatch diff yesterday.jsonl today.jsonl",
 )
 
 
 def full_parser() -> Parser:
     """Return the parser of the whole command line; `command` of its result names the chosen subcommand.
 
-    >>> found = full_parser().parse_args(["cases", "header", "s.json"])
+    >>> found = full_parser().parse_args(["schema", "resolve", "s.json"])
     >>> found.command, found.schema
-    ('jsonmatch cases header', 's.json')
+    ('jsonmatch schema resolve', 's.json')
     """
     summary = "Score JSON against JSON, field by field, without pytest."
-    parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES)
+    parser = Parser(prog="jsonmatch", description=summary, examples=_EXAMPLES, also=f"\n{EXIT_CODES}")
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
     commands = {"": parser.add_commands()}
     for name, (add_arguments, text, examples) in COMMANDS.items():

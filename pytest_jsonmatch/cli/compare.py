@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from argparse import Namespace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
-from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, in_form, look_of, write_output
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
@@ -22,6 +23,7 @@ from pytest_jsonmatch.engine.value.errors import (
     RootTypeError,
     UnlistedFieldError,
 )
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
@@ -34,7 +36,6 @@ from pytest_jsonmatch.report.terminal import field_table
 from pytest_jsonmatch.results.comparison import Case, Comparison
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.semantic.bench import Bench
 
 _CONTAINERS: Final = (30, 1000)
@@ -44,36 +45,32 @@ _CONTAINERS: Final = (30, 1000)
 def run(options: Namespace) -> int:
     """Run `jsonmatch compare`."""
     actual, expected = _sides(options)
-    check_form(options.report)
     with judging(options) as judge:
         result = _compared(actual, expected, options, judge)
-    figure = Measured("score", result.score, options.threshold)
-    if options.beta is not None:
-        figure = Measured(f"F{options.beta:g}", result.f_beta(options.beta), options.threshold)
-    fine = figure.is_reached and not result.errors
+    score = Measured("score", result.score, options.threshold)
+    passed = score.is_reached and not result.errors
     name = Path(name_of(expected)).as_posix()
-    limits = {figure.what: figure.limit}
-    comparison = Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=fine)
+    limits = {"score": options.threshold}
+    comparison = Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
+    title = f"{name_of(actual)} against {name_of(expected)}"
+    if options.html is not None:
+        write_output(_in_form("html", result, comparison, title), options.html)
     if options.report == "text":
-        write_output(_text(result, comparison, figure, options), options.output)
+        write_output(_text(result, score, comparison, options))
     else:
-        if not fine:
-            failures = [] if figure.is_reached else [figure]
-            told = failure_message(result, Look(), threshold={}, failures=failures).partition("\n")[0]
+        if not passed:
+            told = _message(result, score, Look()).partition("\n")[0]
             sys.stderr.write(f"{options.command}: {told}\n")
-        shown = _shown(result, comparison, f"{name_of(actual)} against {name_of(expected)}", figure, options)
-        write_output(in_form(options.report, shown), options.output)
-    return FINE if fine else NOT_FINE
+        write_output(_in_form(options.report, result, comparison, title))
+    return FINE if passed else NOT_FINE
 
 
 def _sides(options: Namespace) -> tuple[str, str]:
-    actual = options.test if options.actual is None else options.actual
-    expected = options.gt if options.expected is None else options.expected
-    if actual is None or expected is None:
+    if options.actual is None or options.expected is None:
         told = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
         raise CommandError(f"{told} (see {options.command} --help)")
-    refuse_two_stdins(actual, expected)
-    return actual, expected
+    refuse_two_stdins(options.actual, options.expected)
+    return options.actual, options.expected
 
 
 def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> MatchResult:
@@ -99,29 +96,32 @@ def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> M
     return result
 
 
-def _shown(
-    result: MatchResult, comparison: Comparison, title: str, figure: Measured, options: Namespace
-) -> RunView:
-    """Return the view that reports other than text are made from."""
+def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str) -> str | bytes:
+    """Return the page ("html"), or the JSON document ("json"): a head, a case, and all values."""
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.results.file import document
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    if options.report == "json":
-        comparison = comparison.with_values(result)
-        if result.score != 1.0:
-            comparison = comparison.audited(result)
+    if form == "json" and result.score != 1.0:
+        comparison = comparison.audited(result)
     results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
-    if options.report == "html":
-        return RunView(results, title, details={(comparison.nodeid, comparison.id): details_of(result)})
-    is_plain = result.score == 1.0 and figure.is_reached and not result.errors and not result.warnings
-    if options.report == "markdown" and not is_plain:
-        return RunView(results, title, differences=_message(result, figure, options, Look(width=100)))
-    return RunView(results, title)
+    if form == "html":
+        details = {(comparison.nodeid, comparison.id): details_of(result)}
+        return in_form(form, RunView(results, title, details=details))
+    found = document(results)
+    found["cases"][0]["runs"][0]["comparisons"][0] |= {
+        "field_results": [each.to_dict() for each in result.field_results],
+        "containers": [each.to_dict() for each in result.containers],
+    }
+    try:
+        return json.dumps(found, indent=2) + "\n"
+    except TypeError:  # a number larger than doubles
+        return render(found) + "\n"
 
 
-def _text(result: MatchResult, comparison: Comparison, figure: Measured, options: Namespace) -> str:
+def _text(result: MatchResult, score: Measured, comparison: Comparison, options: Namespace) -> str:
     look = look_of(options)
     blocks: list[list[StyledLine]] = []
     # A perfect result has nothing to explain, unless everything is to be shown.
@@ -133,21 +133,13 @@ def _text(result: MatchResult, comparison: Comparison, figure: Measured, options
         most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
         hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")
         blocks.append(container_lines(result.containers, hinted, most=most))
-    message = _message(result, figure, options, look)
+    message = _message(result, score, look.less(-MARGIN), options.verbose)
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 
 
-def _message(result: MatchResult, figure: Measured, options: Namespace, look: Look) -> str:
+def _message(result: MatchResult, score: Measured, look: Look, verbosity: int = 0) -> str:
     """Return a message on how the two differ, the worst fields first."""
-    is_score = figure.what == "score"
-    message = failure_message(
-        result,
-        look.less(-MARGIN),
-        threshold={"score": options.threshold} if is_score else {},
-        failures=[] if figure.is_reached else [figure],
-        verbosity=options.verbose,
+    failures = [] if score.is_reached else [score]
+    return failure_message(
+        result, look, threshold={"score": score.limit}, failures=failures, verbosity=verbosity
     )
-    if is_score or not figure.is_reached:
-        return message
-    first, _, rest = message.partition("\n")
-    return f"{first}\n{figure.what} {look.score(figure.value)}\n{rest}"

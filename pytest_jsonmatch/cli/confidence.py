@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import amount_text, score_text
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import (
     AnyCell,
     Block,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _FEW: Final = 30
 """Fields with fewer values are shown faintly: their figures say little."""
-_MOST_LINES: Final = 5
 
 
 def run(options: Namespace) -> int:
@@ -44,7 +43,6 @@ def run(options: Namespace) -> int:
     gates = study_gates(options, FIGURES)
     if options.max_error is None and any(gate.figure == "coverage_at_error" for gate in gates):
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")
-    cost = None if options.cost is None else _cost(options.cost)
     with (
         comparing(options) as rules,
         open_sides(options.actual, options.expected, options) as sides,
@@ -54,7 +52,6 @@ def run(options: Namespace) -> int:
             sides.expected,
             confidence=_source(options.confidence),
             max_error=options.max_error,
-            cost=cost,
             correct=options.correct,
             cluster=options.cluster,
             **rules,
@@ -76,17 +73,6 @@ def _source(written: str) -> ConfidenceSource:
     return function
 
 
-def _cost(written: str) -> dict[str, float]:
-    """Return costs that are written as wrong=100,review=1."""
-    try:
-        pairs = (part.split("=") for part in written.split(","))
-        return {name.strip(): float(amount) for name, amount in pairs}
-    except ValueError:
-        raise CommandError(
-            f"--cost {written!r}: give what a wrong value and a review cost, as in wrong=100,review=1"
-        ) from None
-
-
 # -- for people --------------------------------------------------------------------------------------------
 
 
@@ -99,8 +85,6 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
         yield Said("No auroc: it needs values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
         yield _promised(total.at_error, study.max_error)
-    if total.cheapest is not None:
-        yield _cheapest(total.cheapest)
     yield from noted(study.notes)
     yield Chart(
         "Confidence and the share of right values, in bins with equally many values",
@@ -110,15 +94,6 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
             Series("all values", [(each.confidence, each.right) for each in total.reliability]),
             Series("as it should be", [(0, 0), (1, 1)], is_guide=True),
         ],
-    )
-    named = [("all values", total)]
-    if 1 < len(study.fields) <= _MOST_LINES:
-        named += [(path, each) for path, each in study.fields.items() if each.values]
-    yield Chart(
-        "Share of wrong values, if those with the highest confidences are accepted",
-        "accepted",
-        "wrong",
-        [Series(name, [(risk.coverage, risk.error) for risk in each.risks]) for name, each in named],
     )
     yield _table(study)
 
@@ -147,23 +122,11 @@ def _promised(found: Threshold, most: float) -> Said:
     )
 
 
-def _cheapest(found: Threshold) -> Said:
-    if found.threshold is None:
-        return Said("Reviewing all values is cheapest.", "open")
-    return Said(
-        f"A threshold of {found.threshold:g} is cheapest: {_percent(found)} of the values skip review, "
-        f"and a value costs {amount_text(found.cost or 0.0)}.",
-        "strong",
-    )
-
-
 def _table(study: ConfidenceStudy) -> Rows:
     """Return the table of fields, the most surely miscalibrated first."""
     columns = ["values", "right", "confidence", "auroc", "interval", "ece", "interval", "brier"]
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
-    if study.cost is not None:
-        columns += ["cheapest from", "cost"]
     fields = [(path, each) for path, each in study.fields.items() if each.values]
     fields.sort(key=lambda field: (-((field[1].ece and field[1].ece.low) or 0.0), field[0]))
     rows: list[list[AnyCell]] = []
@@ -173,11 +136,9 @@ def _table(study: ConfidenceStudy) -> Rows:
         cells += [*_estimate(of.auroc), *_estimate(of.ece), _estimate(of.brier)[0]]
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
-        if of.cheapest is not None:
-            cells += [_threshold(of.cheapest), amount_text(of.cheapest.cost or 0.0)]
         rows.append([*(Cell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])])
     title = "Fields, the most surely miscalibrated first"
-    spare = {"confidence": 1, "interval": 3, "brier": 2, "cost": 1, "right by bin": 4}
+    spare = {"confidence": 1, "interval": 3, "brier": 2, "right by bin": 4}
     return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
 
 

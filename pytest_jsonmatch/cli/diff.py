@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Collection, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
+from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
 from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.look import table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_jsonmatch.gate.verdict import Change
     from pytest_jsonmatch.report.look import Look
 
@@ -28,16 +31,9 @@ if TYPE_CHECKING:
 def run(options: Namespace) -> int:
     """Run `jsonmatch diff`."""
     before = read_results(options.before)
-    diffs: dict[str, BaselineDiff] = {}
-    for path in map(str, options.after):
-        if path in diffs:
-            raise CommandError("a candidate is given twice; name each file once")
-        diffs[path] = diff = compare_runs(before, read_results(Path(path)))
-        if diff.mismatches:
-            first, *others = diff.mismatches
-            more = f" (and {len(others):,} more)" if others else ""
-            where = f"{path}: " if len(options.after) > 1 else ""
-            raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")
+    diffs = {str(path): _diff(before, path, options) for path in options.after}
+    if len(diffs) < len(options.after):
+        raise CommandError("a candidate is given twice; name each file once")
     after = {path: diff.after for path, diff in diffs.items()}
     is_partial = _is_partial([(options.before, before), *after.items()], options)
     gate = DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
@@ -50,14 +46,36 @@ def run(options: Namespace) -> int:
         if verdict is not None and options.max_drop is not None:
             changes = [verdict.scores]
             lines += [[], *_gate_lines(verdict.scores, look)]
+        names = options.after[0].name, options.before.name
+        checks = [_check(change, options) for change in changes]
+        write_files(options, RunView(diff.after, names[0], checks, names[1], diff, verdict))
     else:
+        if options.html is not None or options.markdown is not None:
+            raise CommandError("--html and --markdown show one later run; leave the other candidates out")
         changes = changes_of_runs(before, after, gate).values()
         lines = _candidates(changes, options, look)
     if any(results.judged for results in (before, *after.values())):
         lines += [[], *look.folded(JUDGED, 4, YELLOW)]
-    write_output(as_text(lines, look), options.output)
+    write_output(as_text(lines, look))
     is_fine = options.max_drop is None or all(change.passed for change in changes)
     return FINE if is_fine else NOT_FINE
+
+
+def _diff(before: ResultSet, path: Path, options: Namespace) -> BaselineDiff:
+    """Return how the result file of a later run differs from the earlier run."""
+    diff = compare_runs(before, read_results(path))
+    if diff.mismatches:
+        first, *others = diff.mismatches
+        more = f" (and {len(others):,} more)" if others else ""
+        where = f"{path}: " if len(options.after) > 1 else ""
+        raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")
+    return diff
+
+
+def _check(change: Change, options: Namespace) -> Check:
+    words = f"{change.difference}: {change.gate_words.partition(': ')[2]}".removeprefix(": ")
+    subject = f"--max-drop={options.max_drop:g}"
+    return Check(subject, "drop", None, options.max_drop, passed=change.passed, note=words)
 
 
 def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> list[StyledLine]:

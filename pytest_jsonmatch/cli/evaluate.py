@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.output import as_text, check_form, in_form, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
 from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.text import count
@@ -27,7 +26,6 @@ from pytest_jsonmatch.report.pivot import tag_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, Markup, StyledLine
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison
-from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
@@ -46,47 +44,35 @@ _DETAILED: Final = 1_000
 def run(options: Namespace) -> int:
     """Run `jsonmatch evaluate`."""
     gates = gates_of(options.gates)
-    check_form(options.report)
-    keep = "all" if any(gate.cases or gate.is_proven for gate in gates) else options.keep
     with (
         comparing(options) as rules,
         open_sides(options.actual, options.expected, options) as sides,
     ):
-        run = _evaluated(sides, options, keep, gates, rules)
+        run = _evaluated(sides, options, gates, rules)
     results = replace(_results(run, options), judged=was_asked(rules["judge"]))
-    checks = check_gates([(gate, True) for gate in gates], results)
-    if options.json is not None:
-        write_output(to_text(results), options.json)
-    failed = [check for check in checks if not check.passed]
+    view = _view(run, sides, results, check_gates([(gate, True) for gate in gates], results), options)
+    write_files(options, view)
     look = look_of(options)
-    view = _view(run, sides, results, checks, options)
-    if options.report == "text":
-        write_output(as_text(_lines(run, sides, view, options, look), look), options.output)
-    else:
-        write_output(in_form(options.report, view), options.output)
-        look = replace(look, color=False)
-        sys.stderr.write(as_text(gate_lines(failed, look, on=extent(results)), look))
-    return NOT_FINE if failed else FINE
+    write_output(as_text(_lines(run, sides, view, options, look), look))
+    return FINE if all(check.passed for check in view.gates) else NOT_FINE
 
 
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluated(
-    sides: Sides, options: Namespace, keep: Any, gates: Sequence[Gate], rules: dict[str, Any]
-) -> RunResult:
+def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: dict[str, Any]) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
-    # A gate on `valid_rate` needs it.
-    validate = options.validate or ("report" if any(gate.figure == "valid_rate" for gate in gates) else "off")
+    needs_all = any(gate.cases or gate.is_proven for gate in gates)
+    validates = options.validate or any(gate.figure == "valid_rate" for gate in gates)
     run = compare_corpus(
         sides.actual,
         sides.expected,
-        keep=keep,
+        keep="all" if needs_all else options.keep,
         progress=True,
         cluster=options.cluster,
         tags=dict(options.by) or None,
-        validate=validate,
+        validate="report" if validates else "off",
         **rules,
     )
     if options.id_field is not None and isinstance(sides.expected, str):
@@ -99,7 +85,7 @@ def _evaluated(
 
 def _is_kept(options: Namespace) -> bool:
     """Tell whether the result is kept, to be read later or elsewhere."""
-    return options.json is not None or options.report in {"json", "html"}
+    return any(target is not None for target in (options.json, options.html, options.markdown))
 
 
 def _closely(run: RunResult) -> set[int]:
@@ -132,7 +118,6 @@ def _corpus(run: RunResult) -> Corpus:
         unscored=run.total_unscored,
         answers=Answers(**run.answer_counts),
         errors=run.total_errors,
-        approximate=run.total_approximate,
     )
 
 
@@ -154,7 +139,7 @@ def _view(
 ) -> RunView:
     """Return the view that reports are made from."""
     details: dict[tuple[str, str], str] = {}
-    if options.report == "html":
+    if options.html is not None:
         closely = _closely(run)
         for record in run.records:
             found = details_of(cast("MatchResult", record.match))

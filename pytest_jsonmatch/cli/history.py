@@ -8,7 +8,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import Final, TypeAlias
 
-from pytest_jsonmatch.cli.studies import check_page, finish
+from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Chart, Rows, Said, Series, Sheet, Spark
@@ -24,7 +24,6 @@ _Line: TypeAlias = "tuple[str, list[float | None]]"
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study history`."""
-    check_page(options)
     study = measure_history(options.result)
     return finish(options, study, _sheet(study.runs))
 

@@ -38,12 +38,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with finding_modules_here(), warnings.catch_warnings():
             warnings.simplefilter("always", JsonMatchWarning)
             warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
+            _check_page(options)
             return _function_of(options.command)(options)
     except (JsonMatchError, OSError) as error:
         _write(f"{options.command}: {_in_a_line(error)}")
         return BAD
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _check_page(options: Namespace) -> None:
+    """Raise `ConfigurationError` before any work is done if a page is wanted that can't be made."""
+    if getattr(options, "html", None) is not None or getattr(options, "report", None) == "html":
+        from pytest_jsonmatch.report.pages import check_installed
+
+        check_installed()
 
 
 def _function_of(command: str) -> Callable[[Namespace], int]:

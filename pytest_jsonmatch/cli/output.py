@@ -1,4 +1,4 @@
-"""What a command writes: its form, its look, and its target."""
+"""What a command writes: text on standard output, and files."""
 
 from __future__ import annotations
 
@@ -24,39 +24,33 @@ _COLUMNS: Final = 100
 """The width where there is no terminal: of a file, a pipe."""
 
 
-def check_form(form: str) -> None:
-    """Check that a form can be made, before any work is done.
-
-    Raises:
-        ConfigurationError: it can't; the message says what to install.
-
-    >>> check_form("text")
-    """
-    if form == "html":
-        from pytest_jsonmatch.report.pages import check_installed
-
-        check_installed()
-
-
-def in_form(form: str, view: RunView) -> str | bytes:
-    """Return a view in any form but text.
+def in_form(form: str, view: RunView) -> bytes:
+    """Return a view as a result file ("json"), a page ("html") or Markdown ("markdown").
 
     >>> from pytest_jsonmatch.report.view import RunView
     >>> from pytest_jsonmatch.results.model import ResultSet
-    >>> in_form("markdown", RunView(ResultSet(), "none")).splitlines()[0]
+    >>> in_form("markdown", RunView(ResultSet(), "none")).decode().splitlines()[0]
     '## ➖ jsonmatch: nothing was compared'
     """
     if form == "json":
         from pytest_jsonmatch.results.file import to_text
 
-        return to_text(view.results)
+        return as_bytes(to_text(view.results))
     if form == "html":
         from pytest_jsonmatch.report.html import html_page
 
-        return html_page(completed(view))
+        return as_bytes(html_page(completed(view)))
     from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-    return markdown(completed(view), COMMENT_BYTES)
+    return as_bytes(markdown(completed(view), COMMENT_BYTES))
+
+
+def write_files(options: Namespace, view: RunView) -> None:
+    """Write the files that `--json`, `--html` and `--markdown` name."""
+    for form in ("json", "html", "markdown"):
+        target = getattr(options, form, None)
+        if target is not None:
+            write_file(target, in_form(form, view))
 
 
 def completed(view: RunView) -> RunView:
@@ -85,15 +79,14 @@ def look_of(options: Namespace) -> Look:
 
     A file or a pipe gets UTF-8 without colours, as wide as COLUMNS says; a terminal gets what it can show.
     """
-    to_file = getattr(options, "output", None) is not None
-    terminal = not to_file and sys.stdout is not None and sys.stdout.isatty()
-    color = options.color == "always" or (options.color == "auto" and _auto(terminal=terminal))
+    terminal = sys.stdout is not None and sys.stdout.isatty()
     unicode = not terminal or can_write(sys.stdout.encoding)
     width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, 40)
-    return Look(color, unicode, width, mode="all" if getattr(options, "verbose", 0) else "auto")
+    verbose = getattr(options, "verbose", 0)
+    return Look(_is_colored(terminal=terminal), unicode, width, mode="all" if verbose else "auto")
 
 
-def _auto(*, terminal: bool) -> bool:
+def _is_colored(*, terminal: bool) -> bool:
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -110,24 +103,24 @@ def as_text(lines: Iterable[StyledLine], look: Look) -> str:
     return "".join(f"{line_text(line, color=look.color)}\n" for line in lines)
 
 
-def write_output(found: str | bytes, target: Path | None) -> None:
-    r"""Write a command's result, text as UTF-8.
+def as_bytes(text: str) -> bytes:
+    """Return text as UTF-8. A lone surrogate, which JSON allows, becomes its JSON escape."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def write_output(found: str | bytes, target: Path | None = None) -> None:
+    r"""Write a command's result to standard output, or to a file in one step.
 
     It is not an error if the reader of standard output stops early, as `head` does: the exit code stays the
     command's own.
 
-    Args:
-        found: the result; text ends with a line break.
-        target: a file, replaced in one step once all is written beside it; None for standard output.
-
     Raises:
-        OSError: it cannot be written; an existing file is left as it was.
+        OSError: it can't be written; an existing file is left as it was.
 
-    >>> write_output("done\n", None)  # doctest: +SKIP
+    >>> write_output("done\n")  # doctest: +SKIP
     done
     """
-    # A lone surrogate, which JSON allows, becomes its JSON escape.
-    data = found if isinstance(found, bytes) else found.encode("utf-8", "backslashreplace")
+    data = found if isinstance(found, bytes) else as_bytes(found)
     if target is not None:
         write_file(target, data)
         return

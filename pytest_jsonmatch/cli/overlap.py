@@ -10,7 +10,7 @@ from typing import Final
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import lines_of, open_input
 from pytest_jsonmatch.cli.records import names_in, open_golds
-from pytest_jsonmatch.cli.studies import check_page, finish
+from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
@@ -24,7 +24,6 @@ _NUL: Final = "\0"
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study overlap`."""
-    check_page(options)
     study = measure_overlap(open_golds(options.gold), _texts(options.texts), id_field=options.id_field)
     return finish(options, study, _sheet(study))
 

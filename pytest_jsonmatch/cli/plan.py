@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, CommandError
 from pytest_jsonmatch.cli.commands import OF_RUN
@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_HARDEST = (
+_CONFIDENCE: Final = 0.95
+_AT_SCORE: Final = 1 - OF_SCORE * (1 - _CONFIDENCE)
+"""The confidence at which a comparison of two runs judges the mean score."""
+_POWER: Final = 0.8
+"""The share of runs in which a drop must be proven."""
+_HARDEST: Final = (
     "The drop is assumed to come from cases that fall to score 0, which is the hardest to prove; a drop that "
     "all cases share takes fewer."
 )
@@ -44,7 +49,7 @@ def run(options: Namespace) -> int:
     if options.precision is not None:
         blocks.append(_of_precision(sample, options))
     if not blocks:
-        blocks.append(_of_run(sample, options))
+        blocks.append(_of_run(sample))
     if options.drop is not None or options.precision is None:
         blocks.append(Said(_HARDEST, "faint"))
     show_sheet(Sheet("jsonmatch plan", _about(sample, options), blocks), options)
@@ -95,19 +100,13 @@ def _amount(sample: Sample, clusters: int) -> str:
     return f"about {count(cases, 'case')}: {count(clusters, 'cluster')} of {sample.per_cluster:.3g} cases"
 
 
-def _at_score(options: Namespace) -> float:
-    """Return the confidence at which a comparison of two runs judges the mean score."""
-    return 1 - OF_SCORE * (1 - float(options.confidence))
-
-
 def _of_drop(sample: Sample, options: Namespace) -> Block:
-    confidence = _at_score(options)
     return _curve(
         sample,
-        f"to prove a drop of {options.drop:g} in {options.power * 100:g} % of runs",
-        clusters_to_prove(sample, options.drop, confidence, options.power),
+        f"to prove a drop of {options.drop:g} in {_POWER * 100:g} % of runs",
+        clusters_to_prove(sample, options.drop, _AT_SCORE, _POWER),
         "share of runs that prove it",
-        lambda size: Trials(sample, size, confidence).power(options.drop),
+        lambda size: Trials(sample, size, _AT_SCORE).power(options.drop),
     )
 
 
@@ -115,9 +114,9 @@ def _of_precision(sample: Sample, options: Namespace) -> Block:
     return _curve(
         sample,
         f"to know the figure to within {options.precision:g}",
-        clusters_to_know(sample, options.precision, options.confidence),
+        clusters_to_know(sample, options.precision, _CONFIDENCE),
         "reach of the interval to each side",
-        lambda size: reach(sample, size, options.confidence),
+        lambda size: reach(sample, size, _CONFIDENCE),
     )
 
 
@@ -130,10 +129,10 @@ def _curve(sample: Sample, what: str, found: int | None, title: str, value: Call
     return Chart(f"{what} takes {_amount(sample, found)}", "cases", title, [Series("", points)])
 
 
-def _of_run(sample: Sample, options: Namespace) -> Block:
+def _of_run(sample: Sample) -> Block:
     """Return the smallest drop that the cases of the run can prove."""
     clusters = len(sample.sizes)
-    found = minimum_detectable(sample, clusters, _at_score(options), options.power)
+    found = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
     with_these = _amount(sample, clusters).removeprefix("about ")
     drop = "no drop" if found is None else f"a drop of {found:.2g}"
-    return Said(f"{with_these} prove {drop} in {options.power * 100:g} % of runs", "strong")
+    return Said(f"{with_these} prove {drop} in {_POWER * 100:g} % of runs", "strong")

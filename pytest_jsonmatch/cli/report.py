@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, STDOUT, CommandError
-from pytest_jsonmatch.cli.commands import FILE_FORMS
-from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.output import as_text, check_form, completed, in_form, look_of, write_output
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of
+from pytest_jsonmatch.cli.output import as_text, completed, look_of, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
-from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.gate.headlines import change_of_runs
-from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.report.baseline import baseline_lines
 from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines, headline_blocks
 from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.look import Look, joined
@@ -30,12 +21,9 @@ from pytest_jsonmatch.report.pivot import tag_blocks
 from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent
-from pytest_jsonmatch.results.comparison import Case, by_metric, merged_fields
-from pytest_jsonmatch.results.file import from_text, read_results, schema_text
+from pytest_jsonmatch.results.file import from_text, read_results
 from pytest_jsonmatch.results.model import ResultSet
-from pytest_jsonmatch.results.tags import tags_of, tags_of_case
 
-_SUFFIXES: Final = frozenset({".json", ".jsonl"})
 _WORST: Final = 10
 """At most this many cases that compared nothing are named."""
 _UNSCORED: Final = "failed before comparing"
@@ -43,66 +31,15 @@ _UNSCORED: Final = "failed before comparing"
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch report`."""
-    form, target = _form(options)
-    if options.schema:
-        if options.result is not None or options.baseline is not None:
-            raise CommandError("--schema is the same for all result files: leave RESULT and --baseline out")
-        write_output(schema_text(), target)
-        return FINE
-    if options.result is None:
-        raise CommandError(f"a result file is needed, RESULT (see {options.command} --help)")
-    if options.baseline is not None:
-        refuse_two_stdins(options.result, options.baseline)
     gates = gates_of(options.gates)
-    check_form(form)
-    view = replace(_view(options, gates), by=options.by)
-    if form == "text":
-        options.output = target
-        look = look_of(options)
-        lines = _lines(view, look, options.verbose)
-        write_output(as_text(lines, look), target)
-    else:
-        is_table = form in {"csv", "parquet"}
-        write_output(_table_of(view.results, form) if is_table else in_form(form, view), target)
-    return FINE if all(check.passed for check in view.gates) else NOT_FINE
-
-
-def _form(options: Namespace) -> tuple[str, Path | None]:
-    """Return the form and the target file, which follows the form or is given by --output."""
-    form = next((name for name in FILE_FORMS if getattr(options, name) is not None), "text")
-    named = getattr(options, form)
-    if form == "text" or named == STDOUT:
-        return form, options.output
-    if options.result is None:
-        raise CommandError(f"RESULT comes first: {options.command} {named} --{form}")
-    if options.output is not None:
-        raise CommandError(f"--{form} {named} and --output {options.output}: give one file")
-    if form != "json" and Path(named).suffix.lower() in _SUFFIXES:
-        raise CommandError(
-            f"--{form} {named} would write over a JSON file; RESULT comes first: "
-            f"{options.command} {named} --{form}"
-        )
-    return form, Path(named)
-
-
-def _view(options: Namespace, gates: Any) -> RunView:
     results = _read(options.result)
     checks = check_gates([(gate, True) for gate in gates], results)
     title = name_of(options.result) if options.result == STDIN else Path(options.result).name
-    if options.baseline is None:
-        return RunView(results, title, checks)
-    before = _read(options.baseline)
-    diff = compare_runs(before, results)
-    proven = None
-    if not diff.is_comparable:
-        # As in a run of pytest, a requested comparison that can't be made fails.
-        note = f"{count(len(diff.mismatches), 'case')} scored in another way"
-        checks.append(
-            Check(f"--baseline={name_of(options.baseline)}", "comparable", None, 1.0, passed=False, note=note)
-        )
-    elif not (before.is_partial or results.is_partial):
-        proven = change_of_runs(before, results, by=options.by)
-    return RunView(results, title, checks, baseline=name_of(options.baseline), diff=diff, proven=proven)
+    view = RunView(results, title, checks, by=options.by)
+    write_files(options, view)
+    look = look_of(options)
+    write_output(as_text(_lines(completed(view), look, options.verbose), look))
+    return FINE if all(check.passed for check in checks) else NOT_FINE
 
 
 def _read(written: str) -> ResultSet:
@@ -112,9 +49,6 @@ def _read(written: str) -> ResultSet:
         return from_text(content_of(written).decode("utf-8-sig"), name_of(written))
     except UnicodeDecodeError:
         raise CommandError(f"{name_of(written)} is no result file: it is not UTF-8 text") from None
-
-
-# -- text --------------------------------------------------------------------------------------------------
 
 
 def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
@@ -132,7 +66,13 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
         blocks += _pair_blocks(results, look, verbose)
     for name in view.by:
         blocks += tag_blocks(results, name, look, option="--by")
-    return joined([*blocks, *_verdict_blocks(completed(view), look)])
+    blocks += headline_blocks(view.headlines, look, noun=results.noun)
+    if view.headlines:
+        blocks += doubt_blocks(results, look, {})
+    elif results.cases and results.corpus is None:
+        blocks.append([_figures(view, look)])
+    blocks += [gate_lines(view.gates, look, on=extent(results)), check_lines(view.unsettled, look)]
+    return joined(blocks)
 
 
 def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
@@ -146,16 +86,16 @@ def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
 
 def _unscored(results: ResultSet, look: Look) -> Iterator[StyledLine]:
     """Yield the runs that failed before they compared anything: in no table, and 0 in every mean."""
-    found = [
+    unscored = [
         (case.id if case.of == 1 else f"{case.id} (run {run.number} of {case.of})", run.error)
         for case in results.cases
         for run in case.runs
         if not run.comparisons
     ]
-    if not found:
+    if not unscored:
         return
-    yield look.title(f"not counted above: {count(len(found))} {_UNSCORED}")
-    shown, more = look.cut(found, _WORST)
+    yield look.title(f"not counted above: {count(len(unscored))} {_UNSCORED}")
+    shown, more = look.cut(unscored, _WORST)
     for name, error in shown:
         yield look.line(f"  {name}" if error in {"", _UNSCORED} else f"  {name}: {error}")
     yield from more
@@ -170,18 +110,6 @@ def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[
         yield from pair_blocks(((each.id, each.audit) for each in comparisons), look, verbosity=verbose)
 
 
-def _verdict_blocks(view: RunView, look: Look) -> Iterator[list[StyledLine]]:
-    yield from headline_blocks(view.headlines, look, noun=view.results.noun)
-    if view.headlines:
-        yield from doubt_blocks(view.results, look, {})
-    if view.results.cases and not view.headlines and view.results.corpus is None:
-        yield [_figures(view, look)]
-    if view.diff is not None:
-        yield baseline_lines(view.diff, look, name=view.baseline, verdict=view.proven)
-    yield gate_lines(view.gates, look, on=extent(view.results))
-    yield check_lines(view.unsettled, look)
-
-
 def _figures(view: RunView, look: Look) -> StyledLine:
     """Return the figures of a single case, which have no intervals."""
     line: StyledLine = []
@@ -189,53 +117,3 @@ def _figures(view: RunView, look: Look) -> StyledLine:
         line.append((f"{', ' if line else ''}{title} ", PLAIN))
         line.append((look.score(value), score_markup(value)))
     return line
-
-
-# -- a table for other programs ----------------------------------------------------------------------------
-
-
-def _table_of(results: ResultSet, form: str) -> bytes:
-    """Return one row for each case, metric and field; polars or pandas write it, whichever is installed.
-
-    Raises:
-        CommandError: neither is installed, or pandas lacks what it needs for Parquet.
-    """
-    columns = _columns(results)
-    for library in ("polars", "pandas"):
-        try:
-            frame = data_frame(columns, library)
-        except ConfigurationError:
-            continue
-        written = BytesIO()
-        try:
-            if library == "polars":
-                getattr(frame, f"write_{form}")(written)
-            else:
-                getattr(frame, f"to_{form}")(written, index=False)
-        except ImportError:
-            raise CommandError(f"--{form} with pandas needs pyarrow: pip install pyarrow") from None
-        return written.getvalue()
-    raise CommandError(f"--{form} needs polars or pandas: pip install polars")
-
-
-def _columns(results: ResultSet) -> dict[str, list[Any]]:
-    """Return the columns; if a case has several runs, its figures are of all of them together."""
-    tags = sorted({tag.partition("=")[0] for tag in tags_of(results)})
-    names = "case", "metric", "passed", *(f"tags.{name}" for name in tags)
-    columns: dict[str, list[Any]] = {name: [] for name in (*names, *field_columns({}))}
-    for case in results.cases:
-        values = [_values(case, name) for name in tags]
-        for metric, compared in by_metric([case]).items():
-            of_fields = field_columns(merged_fields(compared))
-            number = len(of_fields["path"])
-            for name, value in zip(names, (case.id, metric, case.passed, *values), strict=True):
-                columns[name] += [value] * number
-            for name, figures in of_fields.items():
-                columns[name] += figures
-    return columns
-
-
-def _values(case: Case, name: str) -> str | None:
-    """Return the values of a tag in a case as one text; None if there is none."""
-    parts = (tag.partition("=") for tag in sorted(tags_of_case(case)))
-    return ", ".join(value for of, _, value in parts if of == name) or None

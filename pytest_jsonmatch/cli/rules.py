@@ -47,8 +47,6 @@ def rules_of(options: Namespace) -> dict[str, Any]:
         CommandError: a file is not valid.
     """
     found = {} if options.config is None else read_config(options.config)
-    if options.nulls is not None:
-        found["nulls"] = options.nulls
     if options.schema is not None:
         found["schema"] = schema_source(options.schema)
     return found

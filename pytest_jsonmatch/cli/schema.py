@@ -63,7 +63,7 @@ def validate(options: Namespace) -> int:
             places = count()
             records = (record for record, _ in zip(gold_records(options.gold), places, strict=False))
             try:
-                validate_gold(records, node, id_field=options.id_field, strict_types=options.strict_types)
+                validate_gold(records, node, id_field=options.id_field)
             except GoldValidationError as error:
                 lines.append(f"error: {error}")
     lines = [*(f"warning: {each.message}" for each in caught), *lines]

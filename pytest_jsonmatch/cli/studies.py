@@ -16,7 +16,6 @@ from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.report.pages import check_installed
 from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import Gates, Said, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
@@ -37,7 +36,7 @@ class Study(Protocol):
 
 
 def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
-    """Return the gates of a command line, and check before any work is done that the page can be made.
+    """Return the gates of a command line.
 
     Args:
         options: as given.
@@ -45,20 +44,8 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
 
     Raises:
         CommandError: a gate can't be read.
-        ConfigurationError: a page is requested, but jinja2 is not installed.
     """
-    check_page(options)
     return gates_of(options.gates, partial(parse_gate, figures=figures))
-
-
-def check_page(options: Namespace) -> None:
-    """Check before any work is done that a page can be made, if one is requested.
-
-    Raises:
-        ConfigurationError: jinja2 is not installed.
-    """
-    if options.html is not None:
-        check_installed()
 
 
 def finish(
@@ -93,7 +80,7 @@ def show_sheet(sheet: Sheet, options: Namespace) -> None:
     if options.html is not None:
         write_file(options.html, sheet_page(sheet).encode("utf-8", "backslashreplace"))
     look = look_of(options)
-    write_output(as_text(sheet_lines(sheet, look), look), options.output)
+    write_output(as_text(sheet_lines(sheet, look), look))
 
 
 def check_study_gate(

@@ -17,7 +17,7 @@ from uuid import uuid4
 from zlib import crc32
 
 from pytest_jsonmatch.corpus.progress import Progress, is_watched
-from pytest_jsonmatch.corpus.records import Pairing, Place, Source, in_chunks, open_pairing
+from pytest_jsonmatch.corpus.records import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.plan.fitting import patterns_of
@@ -122,13 +122,13 @@ def _signature(plan: Plan, task: Task) -> Signature:
 # -- chunks ------------------------------------------------------------------------------------------------
 
 
-def _scored_here(task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResult]:
+def _scored_here(task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
     for pairs in in_chunks(iter(pairing), task.chunk_size):
         plan.renew()
         yield score_chunk(task, plan, pairs)
 
 
-def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: Pairing) -> Iterator[ChunkResult]:
+def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
     """Score on an executor: by byte ranges while both sides are files in the same order, then by records."""
     # No ranges if a judge is asked: when one does not fit, the results of later ones are thrown away.
     cut = () if plan.has_batch else _cut_ranges(pairing, task.chunk_size)
@@ -139,7 +139,7 @@ def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: Pairing) -> 
     for side, place in zip((pairing.actual, pairing.expected), places):
         if side.place != place:
             side.move_to(place)
-    batches = map(_Batch, in_chunks(iter(pairing), task.chunk_size))
+    batches = map(_RecordBatch, in_chunks(iter(pairing), task.chunk_size))
     for _, chunk in _in_order(executor, partial(_score_batch, task), batches):
         yield chunk
 
@@ -189,7 +189,7 @@ def _in_order(
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _RecordBatch:
     """Records to send."""
 
     pairs: list[Pair]
@@ -199,7 +199,7 @@ class _Batch:
         return uuid4().hex
 
 
-def _score_batch(task: Task, batch: _Batch) -> ChunkResult:
+def _score_batch(task: Task, batch: _RecordBatch) -> ChunkResult:
     return score_chunk(task, task.plan(), batch.pairs)
 
 
@@ -230,11 +230,11 @@ class _ByteRange:
     path: Path
     """As the caller gave it."""
     absolute: Path
-    start: Place
-    end: Place
+    start: FilePlace
+    end: FilePlace
     checksum: int
 
-    def read(self) -> Source | None:
+    def read(self) -> RecordSource | None:
         """Return its records; None if the file is missing here, or has other bytes."""
         try:
             with self.absolute.open("rb") as file:
@@ -242,7 +242,7 @@ class _ByteRange:
                 text = file.read(self.end.offset - self.start.offset)
         except OSError:
             return None
-        return Source.of_text(text, self.path, self.start) if crc32(text) == self.checksum else None
+        return RecordSource.of_text(text, self.path, self.start) if crc32(text) == self.checksum else None
 
 
 @final
@@ -258,13 +258,13 @@ class RangePair:
         """The number of records on each side."""
         return self.expected.end.records - self.expected.start.records
 
-    def read(self, reading: Reading) -> Pairing | None:
+    def read(self, reading: Reading) -> RecordPairing | None:
         """Return the records of both sides; None if the files here are not the ones that were cut."""
         actual, expected = self.actual.read(), self.expected.read()
-        return None if actual is None or expected is None else Pairing(actual, expected, reading)
+        return None if actual is None or expected is None else RecordPairing(actual, expected, reading)
 
 
-def _cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:
+def _cut_ranges(pairing: RecordPairing, chunk_size: int) -> Iterator[RangePair]:
     """Yield ranges of whole chunks while both files have records; nothing if a side is not a file.
 
     Both sides are left at the end of the last range yielded, or before one that lacks records on a side.
@@ -289,7 +289,7 @@ def _cut_ranges(pairing: Pairing, chunk_size: int) -> Iterator[RangePair]:
         yield RangePair(_range(pairing.actual, actual, records), _range(pairing.expected, expected, records))
 
 
-def _lines(source: Source, records: int) -> tuple[list[bytes], int]:
+def _lines(source: RecordSource, records: int) -> tuple[list[bytes], int]:
     """Return the next lines of a file with up to this many records, and how many they contain."""
     lines: list[bytes] = []
     missing = records
@@ -299,11 +299,11 @@ def _lines(source: Source, records: int) -> tuple[list[bytes], int]:
     return lines, records - missing
 
 
-def _range(source: Source, lines: list[bytes], records: int) -> _ByteRange:
+def _range(source: RecordSource, lines: list[bytes], records: int) -> _ByteRange:
     """Return lines read from the place of a source as a range, and move the place behind them."""
     text = b"".join(lines)
     start = source.place
-    end = Place(start.offset + len(text), start.lines + len(lines), start.records + records)
+    end = FilePlace(start.offset + len(text), start.lines + len(lines), start.records + records)
     source.place = end
     assert source.path is not None  # noqa: S101 - for the type checker: only files are cut
     return _ByteRange(source.path, source.path.absolute(), start, end, crc32(text))

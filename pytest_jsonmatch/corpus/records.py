@@ -118,18 +118,18 @@ class Reading:
 
 
 @contextmanager
-def open_pairing(actual: Any, expected: Any, reading: Reading) -> Iterator[Pairing]:
+def open_pairing(actual: Any, expected: Any, reading: Reading) -> Iterator[RecordPairing]:
     """Open both sides, and close their files at the end.
 
     Raises:
         ConfigurationError: a side is not a corpus, or its file cannot be read.
     """
-    with Source(actual, "actual") as answers, Source(expected, "expected") as golds:
-        yield Pairing(answers, golds, reading)
+    with RecordSource(actual, "actual") as answers, RecordSource(expected, "expected") as golds:
+        yield RecordPairing(answers, golds, reading)
 
 
 @final
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """A place between two lines of a file."""
 
     offset: int = 0
@@ -140,7 +140,7 @@ class Place(NamedTuple):
 
 
 @final
-class Source:
+class RecordSource:
     """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids.
 
     Use it as a context manager, which opens and closes the file.
@@ -152,7 +152,7 @@ class Source:
         """The ids of the records, if they are given by id."""
         self.path: Path | None = None
         self.file: Any = None
-        self.place = Place()
+        self.place = FilePlace()
         """Where iteration begins."""
         self._records = records
         self._side = side
@@ -169,14 +169,14 @@ class Source:
             raise ConfigurationError(message)
 
     @classmethod
-    def of_text(cls, text: bytes, path: Path, place: Place) -> Source:
+    def of_text(cls, text: bytes, path: Path, place: FilePlace) -> RecordSource:
         """Return the source of a part of a file, already read, that begins at a place."""
         source = cls(path, "")
         source.file = BytesIO(text)
         source.place = place
         return source
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> RecordSource:
         if self.path is not None:
             try:
                 self.file = self.path.open("rb")
@@ -194,7 +194,7 @@ class Source:
         """Return the id of the record at a position; without ids, the position itself."""
         return position if self.names is None else self.names[position]
 
-    def move_to(self, place: Place) -> None:
+    def move_to(self, place: FilePlace) -> None:
         """Make iteration over the file begin at a place."""
         self.file.seek(place.offset)
         self.place = place
@@ -224,7 +224,7 @@ class Source:
 
 
 @final
-class _Record(NamedTuple):
+class _NamedRecord(NamedTuple):
     """A record with an id."""
 
     record_id: _Id
@@ -236,7 +236,7 @@ class _Record(NamedTuple):
     warnings: tuple[str, ...] = ()
     is_text: bool = False
 
-    def to_wait(self, others: int) -> _Record:
+    def to_wait(self, others: int) -> _NamedRecord:
         """Return the record to keep while it waits, given the number of others that wait on its side."""
         return self if self.offset is None or others < _HELD else self._replace(value=MISSING)
 
@@ -246,11 +246,11 @@ _Content: TypeAlias = "tuple[_Id | None, Any, tuple[str, ...]]"
 
 
 @final
-class _Side:
+class _ReadSide:
     """The records of one side, read one by one, and those that wait for their counterpart."""
 
-    def __init__(self, coming: Iterator[_Record], place: Place) -> None:
-        self.waiting: dict[_Id, _Record] = {}
+    def __init__(self, coming: Iterator[_NamedRecord], place: FilePlace) -> None:
+        self.waiting: dict[_Id, _NamedRecord] = {}
         self.is_over = False
         self._coming = coming
         self._read = self._met = place.records
@@ -260,7 +260,7 @@ class _Side:
         """How many records were read after the last one that was matched."""
         return math.inf if self.is_over else self._read - self._met
 
-    def next(self) -> _Record | None:
+    def next(self) -> _NamedRecord | None:
         """Return the next record; None at the end."""
         record = next(self._coming, None)
         if record is None:
@@ -269,16 +269,16 @@ class _Side:
             self._read = record.position + 1
         return record
 
-    def meet(self, record: _Record) -> None:
+    def meet(self, record: _NamedRecord) -> None:
         """Note that a record was matched."""
         self._met = max(self._met, record.position + 1)
 
 
 @final
-class Pairing:
+class RecordPairing:
     """Expected records with their answers; after iteration also the ids without a counterpart."""
 
-    def __init__(self, actual: Source, expected: Source, reading: Reading) -> None:
+    def __init__(self, actual: RecordSource, expected: RecordSource, reading: Reading) -> None:
         self.actual = actual
         self.expected = expected
         self.unmatched_expected: list[_Id] = []
@@ -322,8 +322,8 @@ class Pairing:
     # -- by id ---------------------------------------------------------------------------------------------
 
     def _by_id(self, name: str) -> Iterator[Pair]:
-        golds = _Side(self._golds(name), self.expected.place)
-        answers = _Side(self._answers(name), self.actual.place)
+        golds = _ReadSide(self._golds(name), self.expected.place)
+        answers = _ReadSide(self._answers(name), self.actual.place)
         while not golds.is_over or not answers.is_over:
             # Read both sides equally far beyond their last match: if both have the same order, records that
             # wait from before that match have no counterpart.
@@ -345,9 +345,9 @@ class Pairing:
         self.unmatched_expected.extend(golds.waiting)
         self.unmatched_actual.extend(answers.waiting)
         for gold in golds.waiting.values():
-            yield self._pair(gold, _Record(gold.record_id, 0, None, MISSING, None))
+            yield self._pair(gold, _NamedRecord(gold.record_id, 0, None, MISSING, None))
 
-    def _golds(self, name: str) -> Iterator[_Record]:
+    def _golds(self, name: str) -> Iterator[_NamedRecord]:
         seen: set[_Id] | None = set() if self.expected.is_held else None
         for index, (where, record, offset) in enumerate(self.expected, self.expected.place.records):
             record_id, value, _ = self._gold(record, where, index)
@@ -355,14 +355,14 @@ class Pairing:
                 told = f"at {where}" if where else f"record {index}"
                 message = f"gold {told} has no {name}; it must be a string or an integer"
                 raise GoldValidationError(message, index, name)
-            gold = _Record(record_id, index, where, value, offset)
+            gold = _NamedRecord(record_id, index, where, value, offset)
             if seen is not None:
                 if record_id in seen:
                     raise _twice(gold, name)
                 seen.add(record_id)
             yield gold
 
-    def _answers(self, name: str) -> Iterator[_Record]:
+    def _answers(self, name: str) -> Iterator[_NamedRecord]:
         for index, (where, record, offset) in enumerate(self.actual, self.actual.place.records):
             why = f"it has no {name} that is a string or an integer, so it can't be matched to a record"
             is_text = isinstance(record, TEXT)
@@ -377,9 +377,9 @@ class Pairing:
                 self.unmatched_actual.append(place)
                 self.unreadable.append(Unreadable(place, why, parsed))
             else:
-                yield _Record(record_id, index, where, value, offset, warnings, is_text)
+                yield _NamedRecord(record_id, index, where, value, offset, warnings, is_text)
 
-    def _pair(self, gold: _Record, answer: _Record) -> Pair:
+    def _pair(self, gold: _NamedRecord, answer: _NamedRecord) -> Pair:
         expected, actual, warnings = gold.value, answer.value, answer.warnings
         if expected is MISSING and gold.offset is not None:
             _, expected, _ = self._gold(self.expected.line_at(gold.offset), gold.where, gold.position)
@@ -413,7 +413,7 @@ class Pairing:
         return record_id, parsed, warnings
 
 
-def _twice(gold: _Record, name: str) -> GoldValidationError:
+def _twice(gold: _NamedRecord, name: str) -> GoldValidationError:
     told = f"at {gold.where}" if gold.where else f"record {gold.position}"
     message = f"gold {told} has the same {name} as an earlier record: {gold.record_id!r}"
     return GoldValidationError(message, gold.record_id, name)

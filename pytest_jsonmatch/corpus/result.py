@@ -29,9 +29,7 @@ MAX_ERRORS: Final = 1_000
 MOST_WORST: Final = 10
 """A result keeps at most this many of the worst records."""
 _OF_FIELDS: Final = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-_OF_RECORDS: Final = (
-    *("records", "unanswered", "unscored", "not_validated", "approximate", "errors", "warnings"),
-)
+_OF_RECORDS: Final = (*("records", "unanswered", "unscored", "not_validated", "errors", "warnings"),)
 """What `RunResult` counts: by field, and by record."""
 
 
@@ -200,8 +198,6 @@ class RunResult:
     """The number of records without figures: batch errors left nothing to count."""
     total_not_validated: int = field(init=False)
     """The number of answers that can't be validated: over 200 levels deep, or with lone surrogates."""
-    total_approximate: int = field(init=False)
-    """The number of records with an unordered array too large for `memory_limit` to be paired exactly."""
     total_errors: int = field(init=False)
     """The number of errors."""
     total_warnings: int = field(init=False)

@@ -17,7 +17,6 @@ from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, keyless, patterns_of
 from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
 from pytest_jsonmatch.engine.result.figures import (
-    approximate_warning,
     errors_of,
     plain_matches,
 )
@@ -218,7 +217,7 @@ _MOST_TAGS: Final = 10_000
 
 @final
 @dataclass(slots=True)
-class _Read:
+class _ReadPair:
     """A pair as JSON values."""
 
     pair: Pair
@@ -228,10 +227,6 @@ class _Read:
     warnings: tuple[str, ...] = ()
     validity: Validity | None = None
     cluster: str = ""
-
-    def all_warnings(self, outcome: Outcome) -> tuple[str, ...]:
-        """Return the warnings from reading it, and the one about an approximate alignment."""
-        return self.warnings if outcome.gap is None else (*self.warnings, approximate_warning(outcome.gap))
 
 
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
@@ -274,7 +269,7 @@ class _Scorer:
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    def _taken(self, pair: Pair) -> _Read:
+    def _taken(self, pair: Pair) -> _ReadPair:
         """Return a pair as it is compared, with its cluster."""
         read, plan, task = self._as_json(pair), self._plan, self._task
         if plan.reads_texts:
@@ -289,17 +284,17 @@ class _Scorer:
                     side.pop(name, None)
         return read
 
-    def _as_json(self, pair: Pair) -> _Read:
+    def _as_json(self, pair: Pair) -> _ReadPair:
         """Return a pair as JSON values that may be changed: no caller holds them."""
         actual, expected = pair.actual, pair.expected
         if pair.is_read:
-            return _Read(pair, expected, actual, warnings=pair.warnings)
+            return _ReadPair(pair, expected, actual, warnings=pair.warnings)
         if type(expected) is dict and type(actual) is dict:
             one, other = flat_copy(expected), flat_copy(actual)
             if one is not None and other is not None:
-                return _Read(pair, one, other, warnings=pair.warnings)
+                return _ReadPair(pair, one, other, warnings=pair.warnings)
         expected = read_gold(expected, pair.record_id, pair.where)
-        read = _Read(pair, expected, MISSING, warnings=pair.warnings)
+        read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings)
         try:
             if actual is MISSING:
                 read.error = "there is no answer for it"
@@ -316,7 +311,7 @@ class _Scorer:
 
     # -- adding --------------------------------------------------------------------------------------------
 
-    def _add(self, read: _Read, outcome: Outcome | JsonMatchError) -> None:
+    def _add(self, read: _ReadPair, outcome: Outcome | JsonMatchError) -> None:
         """Add one record."""
         pair = read.pair
         counts = self._made.sums.counts
@@ -332,9 +327,8 @@ class _Scorer:
         if read.error is not None:
             self._note(pair, read.error)
         read.warnings = (*read.warnings, *keyless(self._plan.standing, read.expected))
-        counts["approximate"] += outcome.gap is not None
-        if warnings := read.all_warnings(outcome):
-            self._warn(pair, warnings)
+        if read.warnings:
+            self._warn(pair, read.warnings)
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
@@ -356,7 +350,7 @@ class _Scorer:
         self._sums.append(outcome.sums)
         self._keep(read, outcome, figures)
 
-    def _validate(self, read: _Read) -> None:
+    def _validate(self, read: _ReadPair) -> None:
         """Find out whether an answer is valid; missing answers are not counted."""
         if read.pair.actual is MISSING and read.actual is MISSING:
             return
@@ -369,7 +363,7 @@ class _Scorer:
             if read.validity.violations:
                 self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
 
-    def _refused(self, read: _Read, error: JsonMatchError) -> Outcome:
+    def _refused(self, read: _ReadPair, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer the metric refuses: it counts as entirely wrong."""
         pair = read.pair
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
@@ -382,7 +376,7 @@ class _Scorer:
             error = outcome
         raise gold_error(pair.record_id, pair.where, error)
 
-    def _keep(self, read: _Read, outcome: Outcome, figures: Figures | None) -> None:
+    def _keep(self, read: _ReadPair, outcome: Outcome, figures: Figures | None) -> None:
         """Keep a record if `keep` says so; one without figures is never among the worst."""
         keep, made = self._task.keep, self._made
         if keep == "worst" and figures is not None:
@@ -395,7 +389,7 @@ class _Scorer:
             made.records.append(self._record(read, outcome, figures, fields=fields))
 
     def _record(
-        self, read: _Read, outcome: Outcome, figures: Figures | None, *, fields: bool
+        self, read: _ReadPair, outcome: Outcome, figures: Figures | None, *, fields: bool
     ) -> RecordResult:
         """Return the record to keep, with its comparison if requested."""
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
@@ -417,7 +411,7 @@ class _Scorer:
             cluster=read.cluster,
         )
 
-    def _processed(self, read: _Read, outcome: Outcome) -> Outcome:
+    def _processed(self, read: _ReadPair, outcome: Outcome) -> Outcome:
         """Return the outcome after all post-processors; one that fails has no effect."""
         pair = read.pair
         outcome = written(self._plan, outcome, read.expected, read.actual)

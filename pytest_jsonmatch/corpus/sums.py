@@ -127,10 +127,10 @@ class RunSums:
     """All sums of a run."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    """By name. Of records: all `records`, `perfect_records`, those `unanswered`, those `unscored` (batch
-    errors left nothing to count) and those with an `approximate` alignment. Of answers: `texts`, those
-    `parsed` (with JSON in them), those `validated` against the schema (or without JSON), `valid`, and
-    `not_validated` (the validator can't handle them). And `errors` and `warnings`."""
+    """By name. Of records: all `records`, `perfect_records`, those `unanswered` and those `unscored` (batch
+    errors left nothing to count). Of answers: `texts`, those `parsed` (with JSON in them), those `validated`
+    against the schema (or without JSON), `valid`, and `not_validated` (the validator can't handle them). And
+    `errors` and `warnings`."""
     perfect: bool = True
     """Whether every counted unit of every record is 1."""
     figures: ExactSums = field(default_factory=_no_sums)

@@ -42,7 +42,6 @@ COUNTS: Final[Mapping[str, str]] = {
     "hallucinations": "results that only actual has",
     "batch_errors": "results that a batch comparator failed on",
     "errors": "errors of comparators, and cases that failed before they compared",
-    "approximate": "comparisons whose arrays were too large to be paired exactly",
 }
 """Figures that are counts, with what they count."""
 _OF_RESULTS: Final = (

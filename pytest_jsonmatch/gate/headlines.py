@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
@@ -45,7 +46,7 @@ def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headli
     units = {case.id: case.unit for case in results.cases}
     found = []
     for path, cases in _field_scores(results).items():
-        rows = [Row(sum(runs) / len(runs), 1.0, units[name]) for name, runs in cases.items()]
+        rows = [Row(fsum(runs) / len(runs), 1.0, units[name]) for name, runs in cases.items()]
         found.append(Headline(path, ratio_interval(rows, confidence)))
     return sorted(found, key=lambda each: (each.interval.estimate, each.name))
 

@@ -12,14 +12,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import ALIASES
-from pytest_jsonmatch.engine.plan.written import SIZE
 from pytest_jsonmatch.golden.expansion import XUNIT_NAMES
 from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.marks import NO_MARKS
 from pytest_jsonmatch.golden.yamlevents import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 Schema = dict[str, Any]
 
@@ -43,7 +42,6 @@ PATTERNS: Final[Mapping[str, str]] = {
     "path": rf"^(\$|(\$\.)?{_PATH_KEY}{_PATH_REST}|\$?{_PATH_ITEM}{_PATH_REST}){_END}",
     "data_file": rf"\.([jJ][sS][oO][nN]|[yY][aA]?[mM][lL]){_END}",
     "table": rf"\.([jJ][sS][oO][nN][lL]|[cC][sS][vV]){_END}",
-    "size": SIZE,
     "place": r"\$\{[^{}]*\}",
 }
 """The patterns that `forms.yaml` refers to by name."""
@@ -172,13 +170,11 @@ def _not_both(name: str) -> Schema:
 # -- completion of `expected` ------------------------------------------------------------------------------
 
 
-def completed(expected: Schema | None = None, by_schema: Iterable[tuple[Any, Schema]] = ()) -> Schema:
+def completed(expected: Schema | None = None) -> Schema:
     """Return the schema of golden files with a schema for `expected`, so that editors can complete it.
 
     Args:
         expected: the schema of every `expected`, without references to other files; None for none.
-        by_schema: pairs of a value of the key `schema` and the schema that it means, which applies to
-            `expected` in cases with that value, their own or their file's.
 
     >>> total = {"type": "object", "properties": {"total": {"type": "number"}}}
     >>> completed(total)["$defs"]["expected"]["allOf"], completed(total)["$defs"]["expected-1"]["type"]
@@ -189,19 +185,6 @@ def completed(expected: Schema | None = None, by_schema: Iterable[tuple[Any, Sch
     if expected is not None:
         definitions["expected"]["allOf"] = [_ref("expected-1")]
         definitions["expected-1"] = _moved(expected, "expected-1")
-    for number, (written, schema) in enumerate(by_schema, start=1):
-        name = f"expected-{number}"
-        definitions[name] = _moved(schema, name)
-        chosen = {"required": ["schema"], "properties": {"schema": {"const": written}}}
-        follows = _unless_filled({"expected": _ref(name)})
-        definitions["case"]["allOf"].append({"if": chosen, "then": follows})
-        inherits = {"if": {"not": {"required": ["schema"]}}, "then": follows}
-        document["allOf"].append(
-            {
-                "if": chosen,
-                "then": {"allOf": [follows], "properties": {"cases": {"items": inherits}}},
-            }
-        )
     return document
 
 

@@ -118,7 +118,7 @@ def extract_json(
         raise JsonExtractionError(
             f"{error.reason} (line {error.line}, column {error.column})", excerpt=error.excerpt
         ) from None
-    return _Search(body, want).run(repair=repair)
+    return _AnswerSearch(body, want).run(repair=repair)
 
 
 _PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
@@ -126,7 +126,7 @@ _PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
 
 
 @final
-class _Search:
+class _AnswerSearch:
     """One extraction: the text, what is wanted, and what was found on the way, to explain a failure."""
 
     def __init__(self, text: str, want: Want | None) -> None:

@@ -116,7 +116,7 @@ def levels(value: JsonValue) -> int:
 
 
 @final
-class Fault(NamedTuple):
+class TextFault(NamedTuple):
     """Something in a text that the decoder accepts, and JSON or we do not."""
 
     pos: int
@@ -127,34 +127,34 @@ class Fault(NamedTuple):
 
 
 @final
-class Read(NamedTuple):
+class ReadText(NamedTuple):
     """The value of a text, and what was tolerated in it."""
 
     value: JsonValue
-    tolerated: list[Fault]
+    tolerated: list[TextFault]
     """The first of them, up to `MAX_WARNINGS` and one more."""
 
 
-def read(text: str, *, strict: bool) -> Read:
+def read(text: str, *, strict: bool) -> ReadText:
     """Read a whole text as JSON; if not `strict`, duplicate keys, NaN and infinities are tolerated.
 
     Raises:
         JsonParseError: it is not JSON, or exceeds our limits.
     """
     try:
-        return Read(_decoded(text, _PLAIN if _integer_limit() == MAX_DIGITS else _CAREFUL), [])
+        return ReadText(_decoded(text, _PLAIN if _integer_limit() == MAX_DIGITS else _CAREFUL), [])
     except json.JSONDecodeError as error:
         raise _syntax_error(text, error) from None
     except (ValueError, RecursionError):
         pass
-    tolerated: list[Fault] = []
+    tolerated: list[TextFault] = []
     try:
         for fault in _faults(text):
             if strict or fault.tolerated is None:
                 raise _error(text, fault.pos, f"{fault.reason}; {fault.remedy}")
             if len(tolerated) <= MAX_WARNINGS:
                 tolerated.append(fault)
-        return Read(_decoded(text, _LENIENT), tolerated)
+        return ReadText(_decoded(text, _LENIENT), tolerated)
     except json.JSONDecodeError as error:
         raise _syntax_error(text, error) from None
     except RecursionError:
@@ -191,7 +191,7 @@ def _decoded(text: str, decoder: json.JSONDecoder) -> JsonValue:
     return value
 
 
-def _faults(text: str) -> Iterator[Fault]:
+def _faults(text: str) -> Iterator[TextFault]:
     """Yield the faults of a text that the decoder accepts, or accepts up to where it is too deep."""
     objects: list[set[str] | None] = []  # the keys of each open object; None for an array
     pos = 0
@@ -203,23 +203,23 @@ def _faults(text: str) -> Iterator[Fault]:
             if keys is not None and _COLON.match(text, pos):
                 if string in keys:
                     reason = f"the key {_shown(string)} occurs twice in one object"
-                    yield Fault(start, reason, "keep one", "the last one counts")
+                    yield TextFault(start, reason, "keep one", "the last one counts")
                 keys.add(string)
         elif mark in {"[", "{"}:
             if len(objects) == MAX_DEPTH:
-                yield Fault(start, TOO_DEEP, "compare its parts one by one")
+                yield TextFault(start, TOO_DEEP, "compare its parts one by one")
                 return
             objects.append(set() if mark == "{" else None)
         elif mark in {"]", "}"}:
             del objects[-1:]
         elif mark in _NON_FINITE:
-            yield Fault(start, f"{mark} is not JSON", "write null, or a number", "it equals nothing")
+            yield TextFault(start, f"{mark} is not JSON", "write null, or a number", "it equals nothing")
         else:
             try:
                 parse_number(mark)
             except ValueError as error:
                 reason, _, remedy = str(error).partition("; ")
-                yield Fault(start, reason, remedy)
+                yield TextFault(start, reason, remedy)
 
 
 def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonParseError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Final, final
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
@@ -102,7 +103,7 @@ def pivot_of(metric: str, fixture: str, groups: dict[str, list[Case]]) -> Pivot:
 
 def _mean(row: PivotRow) -> float:
     known = [score for score in row.scores if score is not None]
-    return sum(known) / len(known) if known else 1.0
+    return fsum(known) / len(known) if known else 1.0
 
 
 # -- drawn -------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ taken per run first, then per case, then over cases.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
-from pytest_jsonmatch.limits import FIGURES, reaches
+from pytest_jsonmatch.limits import reaches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,8 +36,8 @@ class Comparison:
     >>> kept = Comparison.of(
     ...     compare_json({"a": 1}, {"a": 1}), id="t.py::t#1", nodeid="t.py::t", threshold={}, passed=True
     ... )
-    >>> Comparison.from_text(kept.to_text()) == kept
-    True
+    >>> kept.score, kept.counts
+    (1.0, {'match': 1})
     """
 
     id: str
@@ -63,16 +62,10 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """For arrays not compared by position, by schema path: pairs, elements only expected, only actual."""
-    approximate: bool = False
-    """Whether an unordered array was too large to be paired exactly."""
     params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
     audit: tuple[ArrayAudit, ...] = ()
     """How the elements of unordered arrays were paired and could have been; kept for result files only."""
-    field_results: tuple[Mapping[str, Any], ...] = ()
-    """Every result with its values; kept for result files only."""
-    containers: tuple[Mapping[str, Any], ...] = ()
-    """The figures of objects and elements, likewise."""
     parsed: bool | None = None
     """Whether an answer given as text contains JSON; None for an answer given as a value."""
     validity: str = ""
@@ -116,7 +109,6 @@ class Comparison:
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
             arrays=result.array_counts(),
-            approximate=result.alignment == "approximate",
             validity="" if result.validity is None else _VALIDITY[result.validity.valid],
             violations=result.violations,
             **more,
@@ -127,85 +119,8 @@ class Comparison:
         audits = result.audit()[:_MAX_ARRAYS]
         return replace(self, audit=tuple(each.shortened(_MAX_PAIRS) for each in audits)) if audits else self
 
-    def with_values(self, result: MatchResult) -> Comparison:
-        """Return the comparison with all values of its result, and the figures of objects and elements."""
-        return replace(
-            self,
-            field_results=tuple(each.to_dict() for each in result.field_results),
-            containers=tuple(each.to_dict() for each in result.containers),
-        )
-
-    def to_payload(self) -> dict[str, Any]:
-        """Return the comparison as built-in types, which any transport between processes can carry."""
-        payload: dict[str, Any] = {
-            name: value for name in _WRITTEN if (value := getattr(self, name)) or name not in _SOMETIMES
-        }
-        if not self.has_figures:
-            payload.update(dict.fromkeys(FIGURES))
-        payload["fields"] = {path: aggregate.to_list() for path, aggregate in self.fields.items()}
-        if self.parsed is not None:
-            payload["parsed"] = self.parsed
-        if self.presence:
-            payload["presence"] = {path: each.to_dict() for path, each in self.presence.items()}
-        if self.spent is not None:
-            payload["spent"] = self.spent.to_dict()
-        if self.audit:
-            payload["audit"] = [each.to_dict() for each in self.audit]
-        return payload
-
-    def to_text(self) -> str:
-        """Return the payload as ASCII JSON, which passes between processes whatever a key holds."""
-        return json.dumps(self.to_payload())
-
-    @classmethod
-    def from_text(cls, text: str) -> Comparison:
-        """Read what `to_text` gave."""
-        payload = json.loads(text)
-        fields = {path: FieldAggregation.from_list(row) for path, row in payload["fields"].items()}
-        return cls.from_payload(payload, fields)
-
-    @classmethod
-    def from_payload(
-        cls, payload: Mapping[str, Any], aggregates: Mapping[str, FieldAggregation]
-    ) -> Comparison:
-        """Read what `to_payload` gave; unknown keys, of later releases, are ignored.
-
-        Args:
-            payload: as read from JSON; its fields are not used.
-            aggregates: the fields.
-        """
-        found = {name: payload[name] for name in cls.__dataclass_fields__ if name in payload}
-        found["fields"] = aggregates
-        if found["score"] is None:
-            found.update(dict.fromkeys(FIGURES, 0.0), has_figures=False)
-        if "presence" in found:
-            found["presence"] = {path: Presence(**each) for path, each in found["presence"].items()}
-        for name in ("errors", "warnings", "violations", *_LISTED):
-            found[name] = tuple(found.get(name, ()))
-        for name in ("arrays", "params"):
-            found[name] = {key: tuple(row) for key, row in found.get(name, {}).items()}
-        if "spent" in found:
-            found["spent"] = Spent.from_dict(found["spent"])
-        if "audit" in found:
-            from pytest_jsonmatch.engine.align.audited import ArrayAudit  # most comparisons have none
-
-            found["audit"] = tuple(map(ArrayAudit.from_dict, found["audit"]))
-        return cls(**found)
-
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
-_LISTED: Final = ("field_results", "containers")
-_SOMETIMES: Final = frozenset(
-    {"params", "tags", "errors", "warnings", "arrays", "approximate", "validity", "violations", *_LISTED}
-)
-"""Keys that a payload has only if they are not empty."""
-_WRITTEN: Final = (
-    *("id", "nodeid", "params", "tags", "metric", "signature", *FIGURES, "passed", "threshold"),
-    *("fields", "counts", "errors", "warnings", "arrays", "approximate", "validity", "violations"),
-    *_LISTED,
-)
-"""Attributes that a payload takes over unchanged, in this order."""
-
 
 # -- cases -------------------------------------------------------------------------------------------------
 

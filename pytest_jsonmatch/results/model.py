@@ -85,7 +85,6 @@ class Corpus:
         means: the mean of each figure over the records that have figures; empty without any.
         fields: aggregates by schema path, over all records.
         errors: how many errors did not end the run.
-        approximate: how many records have an array that was too large to be paired exactly.
         unscored: how many records have no figures, since batch errors left nothing to count.
         answers: how many answers are parsable and valid.
         by_tag: the figures of the records with each tag, such as `source=phone`.
@@ -99,7 +98,6 @@ class Corpus:
     means: Mapping[str, float] = field(default_factory=dict)
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     errors: int = 0
-    approximate: int = 0
     unscored: int = 0
     answers: Answers = _NO_ANSWERS
     by_tag: Mapping[str, Corpus] = field(default_factory=dict)
@@ -216,13 +214,6 @@ class ResultSet:
             return self.corpus.errors
         unscored = sum(bool(run.error) for case in self.cases for run in case.runs)
         return sum(len(each.errors) for each in self.comparisons) + unscored
-
-    @property
-    def approximate(self) -> int:
-        """How many comparisons have an array that was too large to be paired exactly."""
-        if self.corpus is not None:
-            return self.corpus.approximate
-        return sum(each.approximate for each in self.comparisons)
 
     @property
     def fields(self) -> Mapping[str, FieldAggregation]:

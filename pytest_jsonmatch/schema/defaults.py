@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.engine.plan.written import read_spec
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.schema.documents import plain_copy
 from pytest_jsonmatch.schema.keywords import OVERRIDE
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
         The same dict.
 
     Raises:
-        ConfigurationError: `schema` is not a dict.
+        ConfigurationError: `schema` is not a dict, or is too deep.
 
     >>> annotate_xeval({"properties": {"price": {"type": "number"}, "name": {"type": "string"}}})
     {'properties': {'price': {'type': 'number', 'x-eval-compare': 'numeric'}, \
@@ -107,24 +108,24 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
             f"annotate_xeval changes a dict in place, and was given {type(schema).__name__}; "
             "make one with resolve_schema_references or infer_schema"
         )
-    waiting: list[Any] = [schema]
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, dict) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        # Such a place is one result: nothing below it is compared, but definitions may be used elsewhere.
-        is_decided = "x-eval-compare" in node or OVERRIDE in node or bool(node.get("x-eval-skip"))
-        if not is_decided and (comparator := _default_of(node)) is not None:
-            node["x-eval-compare"] = comparator
-        for key in _DEFINITIONS if is_decided else _PARTS:
-            part = node.get(key)
-            if isinstance(part, dict) and key in _NAMED:
-                waiting.extend(part.values())
-            else:
-                waiting.extend(part if isinstance(part, list) else [part])
+    plain_copy(schema)  # refuses one that is too deep, or contains itself
+    _annotate(schema)
     return schema
+
+
+def _annotate(node: object) -> None:
+    if not isinstance(node, dict):
+        return
+    # Such a place is one result: nothing below it is compared, but definitions may be used elsewhere.
+    is_decided = "x-eval-compare" in node or OVERRIDE in node or bool(node.get("x-eval-skip"))
+    if not is_decided and (comparator := _default_of(node)) is not None:
+        node["x-eval-compare"] = comparator
+    for key in _DEFINITIONS if is_decided else _PARTS:
+        part = node.get(key)
+        if isinstance(part, dict) and key in _NAMED:
+            part = list(part.values())
+        for inner in part if isinstance(part, list) else [part]:
+            _annotate(inner)
 
 
 def _default_of(node: dict[str, Any]) -> Any:

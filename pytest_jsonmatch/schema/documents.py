@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, f
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import format_path, trail_segments
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from pytest_jsonmatch.engine.value.paths import Trail
 
@@ -40,14 +40,12 @@ _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
 """The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
 """Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
-_DEEPEST: Final = 200
-"""Deeper values and schemas are kept from the validator: its recursion would end the process."""
 _MOST_LISTED: Final = 20
 """At most this many violations of one answer are listed."""
 _LONGEST: Final = 200
 
 
-class _Position(NamedTuple):
+class _DocumentPosition(NamedTuple):
     """The place of an object in a document."""
 
     address: str
@@ -68,8 +66,8 @@ class Documents:
         self.contents: dict[Path, bytes] = {}
         """The bytes of the files that were read."""
         self._named: dict[str, Schema] = {}
-        self._positions: dict[int, _Position] = {}
-        self._add(_NAMELESS if path is None else path.resolve().as_uri(), root)
+        self._positions: dict[int, _DocumentPosition] = {}
+        self._add(root, _NAMELESS if path is None else path.resolve().as_uri())
 
     @classmethod
     def open(cls, source: SchemaSource) -> Documents:
@@ -134,16 +132,17 @@ class Documents:
             raise ConfigurationError(
                 f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
             )
-        path = Path(url2pathname(urlsplit(address).path))
+        parts = urlsplit(address)
+        path = Path(url2pathname(f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path))
         self.contents[path], document = _read_file(path)
-        self._add(address, document)
+        self._add(document, address)
         return document
 
     def location(self, schema: dict[str, Any]) -> str:
         """Return the address, with a JSON pointer, of an object in one of the documents."""
         position = self._positions[id(schema)]
         keys = [str(key).replace("~", "~0").replace("/", "~1") for key in trail_segments(position.trail)]
-        return "/".join([f"{position.address}#", *(quote(key, safe="~") for key in keys)])
+        return "/".join([f"{position.address}#", *(quote(key, safe="~", errors="replace") for key in keys)])
 
     def digest(self) -> str:
         """Return a hash of all documents, which does not depend on the order of keys."""
@@ -156,7 +155,7 @@ class Documents:
         """Return the validator of the schema at an address, relative to which references are resolved.
 
         Raises:
-            ConfigurationError: the schema is not valid, or is too deep.
+            ConfigurationError: the schema is not valid.
         """
         import jsonschema_rs
 
@@ -181,23 +180,26 @@ class Documents:
             retriever=lambda address: _prepared(self.read(address)),
         )
 
-    def _add(self, address: str, document: Schema) -> None:
+    def _add(self, document: Schema, address: str) -> None:
         """Add a document: note the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
-        waiting: list[tuple[Any, Trail, str]] = [(document, None, address)]
-        while waiting:
-            value, trail, base = waiting.pop()
-            if type(value) is dict:
-                name = value.get("$id")
-                if isinstance(name, str):
-                    name = _joined(base, name)
-                    # Before draft 2019-09 an anchor was an `$id` of `#` and its name.
-                    base = urldefrag(name)[0]
-                    self._named.setdefault(name.rstrip("#"), value)
-                if isinstance(anchor := value.get("$anchor"), str):
-                    self._named.setdefault(f"{base}#{anchor}", value)
-                self._positions[id(value)] = _Position(address, trail, base)
-            waiting.extend((item, (trail, key), base) for key, item in _containers(value))
+        self._note(document, None, address, address)
+
+    def _note(self, value: Any, trail: Trail, address: str, base: str) -> None:
+        if type(value) is dict:
+            name = value.get("$id")
+            if isinstance(name, str):
+                name = _joined(base, name)
+                # Before draft 2019-09 an anchor was an `$id` of `#` and its name.
+                base = urldefrag(name)[0]
+                self._named.setdefault(name.rstrip("#"), value)
+            if isinstance(anchor := value.get("$anchor"), str):
+                self._named.setdefault(f"{base}#{anchor}", value)
+            self._positions[id(value)] = _DocumentPosition(address, trail, base)
+        members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+        for key, item in members:
+            if key not in _INSTANCES:
+                self._note(item, (trail, key), address, base)
 
 
 @final
@@ -256,14 +258,6 @@ def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
     return found
 
 
-def _containers(value: Any) -> Iterator[tuple[str | int, Any]]:
-    """Yield the objects and arrays directly inside an object or array of a schema, with their keys."""
-    members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-    for key, item in members:
-        if (type(item) is dict or type(item) is list) and key not in _INSTANCES:
-            yield key, item
-
-
 def _read_file(path: Path) -> tuple[bytes, Schema]:
     """Return a schema file's bytes and the schema in it.
 
@@ -312,11 +306,10 @@ def model_schema(model: Any) -> dict[str, Any]:
 
 
 def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
-    """Copy a schema of any depth; values that are not containers, such as a tokenizer, are shared.
+    """Copy a schema; values that are not containers, such as a tokenizer, are shared.
 
     Raises:
-        ConfigurationError: the schema contains itself as an object (a recursive one uses `$ref`), or has a
-            key that is not a string.
+        ConfigurationError: the schema is too deep, or has a key that is not a string.
     """
     copied: Schema = _copy(schema, lambda value: value, iter)
     return copied
@@ -333,66 +326,55 @@ def _named(value: Any) -> Any:
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
 
-def _copy(value: Any, leaf: Callable[[Any], Any], order: Callable[[Iterable[Any]], Iterable[Any]]) -> Any:
+def _copy(
+    value: Any,
+    leaf: Callable[[Any], Any],
+    order: Callable[[Iterable[Any]], Iterable[Any]],
+    trail: Trail = None,
+    depth: int = 1,
+) -> Any:
     """Copy arrays, and objects with their members in an order; `leaf` maps all other values."""
-    root: list[Any] = []
-    open_ids: set[int] = set()
-    stack: list[tuple[Iterator[tuple[Any, Any]], Any, int]] = [(iter([(0, value)]), root, 0)]
-    while stack:
-        members, target, ident = stack[-1]
-        for key, item in members:
-            fresh: Any
-            if isinstance(item, Mapping):
-                fresh, below = {}, iter(order(item.items()))
-            elif isinstance(item, (list, tuple)):
-                fresh, below = [], iter(enumerate(item))
-            else:
-                _put(target, key, leaf(item))
-                continue
-            if id(item) in open_ids:
-                raise ConfigurationError(
-                    f"the schema contains itself (at key {key!r}); write a recursive schema with $ref"
-                )
-            open_ids.add(id(item))
-            _put(target, key, fresh)
-            stack.append((below, fresh, id(item)))
-            break
-        else:
-            stack.pop()
-            open_ids.discard(ident)
-    return root[0]
-
-
-def _put(target: Any, key: Any, value: Any) -> None:
-    if type(target) is list:
-        target.append(value)
-    elif isinstance(key, str):
-        target[str(key)] = value
-    else:
+    if not isinstance(value, (Mapping, list, tuple)):
+        return leaf(value)
+    if depth > MAX_DEPTH:
+        place = format_path(trail_segments(trail), limit=_LONGEST)
         raise ConfigurationError(
-            f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
+            f"the schema has {TOO_DEEP} at {place}; put parts under $defs, and refer to them with $ref "
+            "(as one that contains itself must)"
         )
+    if not isinstance(value, Mapping):
+        return [_copy(item, leaf, order, (trail, at), depth + 1) for at, item in enumerate(value)]
+    copied = {}
+    for key, item in order(value.items()):
+        if not isinstance(key, str):
+            raise ConfigurationError(
+                f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
+            )
+        copied[str(key)] = _copy(item, leaf, order, (trail, key), depth + 1)
+    return copied
 
 
 def _prepared(document: Schema) -> Any:
     """Return a document in the form the validator needs: plain JSON, in a dialect that it knows."""
     copy = json_copy(document)
     if not is_validatable(copy):
-        message = f"the validator takes schemas of up to {_DEEPEST} levels, without lone surrogates"
-        raise ConfigurationError(message)
+        raise ConfigurationError("the validator takes only schemas without lone surrogates")
     if isinstance(copy, dict) and not _is_known(copy.get("$schema")):
         copy.pop("$schema", None)
-    waiting = [copy]
-    while waiting:
-        value = waiting.pop()
-        if type(value) is dict:
-            waiting.extend(value.values())
-            if isinstance(reference := value.get("$ref"), str):
-                # The validator accepts only ASCII addresses.
-                value["$ref"] = quote(reference, safe=_ADDRESS)
-        elif type(value) is list:
-            waiting.extend(value)
+    _quote_references(copy)
     return copy
+
+
+def _quote_references(value: Any) -> None:
+    """Write every `$ref` in ASCII, as the validator needs addresses."""
+    if type(value) is dict:
+        if isinstance(reference := value.get("$ref"), str):
+            value["$ref"] = quote(reference, safe=_ADDRESS)
+        value = value.values()
+    elif type(value) is not list:
+        return
+    for item in value:
+        _quote_references(item)
 
 
 def _is_known(dialect: object) -> bool:
@@ -400,27 +382,16 @@ def _is_known(dialect: object) -> bool:
 
 
 def is_validatable(value: Any) -> bool:
-    r"""Tell whether the validator can handle a JSON value: at most 200 levels, and no lone surrogates.
+    r"""Tell whether the validator can handle a JSON value: it takes no lone surrogates.
 
     >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
     (True, False)
     """
-    level = [value]
-    for _ in range(_DEEPEST + 1):
-        below: list[Any] = []
-        for item in level:
-            if type(item) is dict:
-                below.extend(item)
-                below.extend(item.values())
-            elif type(item) is list:
-                below.extend(item)
-            elif type(item) is str and not item.isascii() and _SURROGATE.search(item):
-                return False
-        if not below:
-            return True
-        level = below
-    return False
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 _ADDRESS: Final = "".join(map(chr, range(0x21, 0x7F)))
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")

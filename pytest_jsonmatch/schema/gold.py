@@ -71,7 +71,7 @@ list it, or add it with "x-eval-skip": true
     for index, record in enumerate(gold):
         value = with_texts_read(plan, to_json_value(record, side="expected"))
         record_id = index if id_field is None else _record_id(value, index, id_field)
-        for problem in _problems(node, value, ignored):
+        for problem in _problems(node, value, None, ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
                 where = trail_text(problem.trail)
                 raise GoldValidationError(f"record {record_id!r}: {where!r} {problem.told}", record_id, where)
@@ -97,41 +97,39 @@ def _record_id(record: Any, index: int, id_field: str) -> str | int:
     return found
 
 
-def _problems(root: SchemaNode, record: Any, ignored: frozenset[str]) -> Iterator[_Problem]:
-    """Yield the problems, in the order of the document."""
-    waiting: list[tuple[SchemaNode, Any, Trail]] = [(root, record, None)]
-    while waiting:
-        node, value, trail = waiting.pop()
-        if value is None or node.rules.get("skip"):
-            continue
-        if node.branches:
-            for accepts, branch in node.branches:
-                if accepts(value):
-                    waiting.append((branch, value, trail))
-                    break
-            else:
-                yield _Problem("type", trail, "fits none of the alternatives that the schema gives")
-            continue
-        if not fits_types(value, node.types):
-            yield _Problem("type", trail, f"is not of type {' or '.join(sorted(node.types))}")
-            continue
-        if "compare" in node.rules:
-            continue
+def _problems(node: SchemaNode, value: Any, trail: Trail, ignored: frozenset[str]) -> Iterator[_Problem]:
+    """Yield the problems, in the order of the document; `ignored` are members of this place only."""
+    if value is None or node.rules.get("skip"):
+        return
+    if node.branches:
+        branch = next((branch for accepts, branch in node.branches if accepts(value)), None)
+        if branch is not None:
+            yield from _problems(branch, value, trail, ignored)
+        else:
+            yield _Problem("type", trail, "fits none of the alternatives that the schema gives")
+    elif not fits_types(value, node.types):
+        yield _Problem("type", trail, f"is not of type {' or '.join(sorted(node.types))}")
+    elif "compare" not in node.rules:
         if type(value) is dict and (node.properties is not None or node.rest is not None):
-            listed = node.properties or {}
-            own_ignored = ignored if trail is None else frozenset()
-            for key in () if node.rest else value:
-                if key not in listed and key not in own_ignored:
-                    hint = did_you_mean(key, listed)
-                    told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
-                    yield _Problem("extra", (trail, key), told)
-            for key, member in listed.items():
-                if key not in value and not member.rules.get("skip"):
-                    yield _Problem("missing", (trail, key), "is missing and is not scored there")
-            for key, item in reversed(value.items()):
-                below = listed.get(key) or (None if key in own_ignored else node.rest)
-                if below is not None:
-                    waiting.append((below, item, (trail, key)))
+            yield from _of_members(node, value, trail, ignored)
         elif type(value) is list and node.items is not None:
-            elements = [(node.items, item, (trail, index)) for index, item in enumerate(value)]
-            waiting.extend(reversed(elements))
+            for index, item in enumerate(value):
+                yield from _problems(node.items, item, (trail, index), frozenset())
+
+
+def _of_members(
+    node: SchemaNode, value: dict[str, Any], trail: Trail, ignored: frozenset[str]
+) -> Iterator[_Problem]:
+    listed = node.properties or {}
+    for key in () if node.rest else value:
+        if key not in listed and key not in ignored:
+            hint = did_you_mean(key, listed)
+            told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+            yield _Problem("extra", (trail, key), told)
+    for key, member in listed.items():
+        if key not in value and not member.rules.get("skip"):
+            yield _Problem("missing", (trail, key), "is missing and is not scored there")
+    for key, item in value.items():
+        below = listed.get(key) or (None if key in ignored else node.rest)
+        if below is not None:
+            yield from _problems(below, item, (trail, key), frozenset())

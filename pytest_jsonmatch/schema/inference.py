@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @final
-class _Seen:
+class _SeenValues:
     """What was seen at one place, in the order of first appearance."""
 
     __slots__ = ("elements", "kinds", "members", "values")
@@ -23,8 +23,8 @@ class _Seen:
         self.values = 0
         self.kinds: dict[str, int] = {}
         """How many of the values have a type."""
-        self.members: defaultdict[str, _Seen] = defaultdict(_Seen)
-        self.elements: _Seen | None = None
+        self.members: defaultdict[str, _SeenValues] = defaultdict(_SeenValues)
+        self.elements: _SeenValues | None = None
 
 
 def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
         raise ConfigurationError(
             f"infer_schema takes a list of instances, not one {type(instances).__name__}; write [instance]"
         )
-    root = _Seen()
+    root = _SeenValues()
     for instance in instances:
         _note(root, to_json_value(instance, side="expected"))
     if not root.kinds:
@@ -59,37 +59,28 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     return _written(root)
 
 
-def _note(root: _Seen, value: Any) -> None:
-    waiting: list[tuple[_Seen, Any]] = [(root, value)]
-    while waiting:
-        seen, item = waiting.pop()
-        kind = "integer" if type(item) is int else json_type(item)
-        seen.values += 1
-        seen.kinds[kind] = seen.kinds.get(kind, 0) + 1
-        if kind == "object":
-            members = [seen.members[key] for key in item]
-            waiting.extend(zip(reversed(members), reversed(item.values())))
-        elif kind == "array" and item:
-            elements = seen.elements = seen.elements or _Seen()
-            waiting.extend((elements, element) for element in reversed(item))
+def _note(seen: _SeenValues, value: Any) -> None:
+    kind = "integer" if type(value) is int else json_type(value)
+    seen.values += 1
+    seen.kinds[kind] = seen.kinds.get(kind, 0) + 1
+    if kind == "object":
+        for key, member in value.items():
+            _note(seen.members[key], member)
+    elif kind == "array" and value:
+        seen.elements = seen.elements or _SeenValues()
+        for element in value:
+            _note(seen.elements, element)
 
 
-def _written(root: _Seen) -> dict[str, Any]:
-    schema: dict[str, Any] = {}
-    waiting: list[tuple[_Seen, dict[str, Any]]] = [(root, schema)]
-    while waiting:
-        seen, target = waiting.pop()
-        names = [name for name in seen.kinds if name != "integer" or "number" not in seen.kinds]
-        # By convention null comes last.
-        names.sort(key="null".__eq__)
-        target["type"] = names[0] if len(names) == 1 else names
-        if seen.members:
-            properties: dict[str, dict[str, Any]] = {name: {} for name in seen.members}
-            target["properties"] = properties
-            objects = seen.kinds["object"]
-            target["required"] = [name for name, each in seen.members.items() if each.values == objects]
-            waiting.extend((member, properties[name]) for name, member in seen.members.items())
-        if seen.elements is not None:
-            target["items"] = {}
-            waiting.append((seen.elements, target["items"]))
+def _written(seen: _SeenValues) -> dict[str, Any]:
+    names = [name for name in seen.kinds if name != "integer" or "number" not in seen.kinds]
+    # By convention null comes last.
+    names.sort(key="null".__eq__)
+    schema: dict[str, Any] = {"type": names[0] if len(names) == 1 else names}
+    if seen.members:
+        objects = seen.kinds["object"]
+        schema["properties"] = {name: _written(member) for name, member in seen.members.items()}
+        schema["required"] = [name for name, member in seen.members.items() if member.values == objects]
+    if seen.elements is not None:
+        schema["items"] = _written(seen.elements)
     return schema

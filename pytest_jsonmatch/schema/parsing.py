@@ -15,14 +15,14 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.paths import trail_text
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, Violations, is_validatable, model_schema
-from pytest_jsonmatch.schema.places import AllOf, AnyOf, Reader
+from pytest_jsonmatch.schema.places import AllOf, AnyOf, SchemaReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_jsonmatch.engine.value.paths import Trail
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.schema.places import Alternative, Flat, Place
+    from pytest_jsonmatch.schema.places import Branch, FlatSchema, SchemaPlace
 
 _MAX_KEPT: Final = 128
 
@@ -75,7 +75,7 @@ def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
     if found is not None and found.holds():
         return found.node
     state = _state()
-    reader = Reader(Documents.open(schema))
+    reader = SchemaReader(Documents.open(schema))
     node = _node_tree(reader)
     node.digest = reader.documents.digest()
     node.violations = Violations(reader.documents.root, reader.documents.path)
@@ -112,15 +112,15 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
+def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, Trail]]:
     """Return every place of a schema once, with the first path found to it.
 
     Raises:
         ConfigurationError: something in the schema is not valid; the message begins with the path.
     """
-    found: list[tuple[Place, Flat, Trail]] = []
-    waiting: list[tuple[Place, Trail]] = [(reader.root, None)]
-    seen: set[Place] = {reader.root}
+    found: list[tuple[SchemaPlace, FlatSchema, Trail]] = []
+    waiting: list[tuple[SchemaPlace, Trail]] = [(reader.root, None)]
+    seen: set[SchemaPlace] = {reader.root}
     for place, trail in waiting:
         try:
             flat = reader.flat(place)
@@ -137,7 +137,7 @@ def walk(reader: Reader) -> list[tuple[Place, Flat, Trail]]:
     return found
 
 
-def _node_tree(reader: Reader) -> SchemaNode:
+def _node_tree(reader: SchemaReader) -> SchemaNode:
     places = walk(reader)
     registry = active_registry()
     for json_type, comparator in changed_defaults().items():
@@ -167,9 +167,7 @@ def _node_tree(reader: Reader) -> SchemaNode:
     return nodes[reader.root]
 
 
-def _branch_test(
-    alternative: Alternative, kinds: frozenset[str], documents: Documents
-) -> Callable[[Any], bool]:
+def _branch_test(alternative: Branch, kinds: frozenset[str], documents: Documents) -> Callable[[Any], bool]:
     """Return the test of one alternative: of the value's type alone if that is enough; `kinds` are its types.
 
     Raises:
@@ -181,7 +179,7 @@ def _branch_test(
     return lambda value: accepts(value) if is_validatable(value) else fits_types(value, kinds)
 
 
-def _accepts(place: Place, documents: Documents) -> Callable[[Any], bool]:
+def _accepts(place: SchemaPlace, documents: Documents) -> Callable[[Any], bool]:
     if isinstance(place, (AllOf, AnyOf)):
         together, parts = (all, place.parts) if isinstance(place, AllOf) else (any, place.branches)
         tests = [_accepts(part, documents) for part in parts]
@@ -194,7 +192,7 @@ def _accepts(place: Place, documents: Documents) -> Callable[[Any], bool]:
     return is_valid
 
 
-def _node(flat: Flat) -> SchemaNode:
+def _node(flat: FlatSchema) -> SchemaNode:
     return SchemaNode(
         types=flat.kinds,
         additional=flat.additional,
@@ -211,7 +209,7 @@ def _described(notes: dict[str, Any]) -> str | None:
     return ": ".join(said) or None
 
 
-def _check_alignment(reader: Reader, flat: Flat) -> None:
+def _check_alignment(reader: SchemaReader, flat: FlatSchema) -> None:
     if "align" not in flat.rules:
         return
     align = flat.rules["align"]

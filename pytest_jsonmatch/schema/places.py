@@ -1,7 +1,7 @@
 """Simplify schemas: follow `$ref`, merge `allOf`, and merge `anyOf` and `oneOf` or let the value decide.
 
-A `Place` is one position in a schema; `Reader.flat` returns what applies there, a `Flat`, whose members are
-places again. Places are interned: a recursive schema is a finite graph of them, however deep the data.
+A `SchemaPlace` is one position in a schema; `SchemaReader.flat` returns what applies there, a `FlatSchema`,
+whose members are places again. Places are interned: a recursive schema is a finite graph of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _READ: Final = (
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class WrittenSchema:
     """A schema as written; with `own`, without its `$ref`, `allOf`, `anyOf` and `oneOf`."""
 
     schema: Schema
@@ -66,7 +66,7 @@ class Source:
 class AllOf:
     """All parts apply; later ones take precedence."""
 
-    parts: tuple[Place, ...]
+    parts: tuple[SchemaPlace, ...]
 
 
 @final
@@ -74,20 +74,20 @@ class AllOf:
 class AnyOf:
     """The first branch that accepts the value applies."""
 
-    branches: tuple[Place, ...]
+    branches: tuple[SchemaPlace, ...]
 
 
-Place: TypeAlias = "Source | AllOf | AnyOf"
+SchemaPlace: TypeAlias = "WrittenSchema | AllOf | AnyOf"
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class Branch:
     """One of several schemas that may apply at a place."""
 
-    test: Place
+    test: SchemaPlace
     """The schema that the value is tested against."""
-    node: Place
+    node: SchemaPlace
     """The schema that applies if the test passes."""
     by_type: bool
     """Whether the value's type decides, since no other alternative has its types."""
@@ -95,21 +95,21 @@ class Alternative:
 
 @final
 @dataclass(slots=True)
-class Flat:
+class FlatSchema:
     """What a schema says about one place, without references and combinations."""
 
     types: frozenset[str] = _ANY
-    properties: dict[str, Place] | None = None
+    properties: dict[str, SchemaPlace] | None = None
     required: tuple[str, ...] | None = None
-    rest: Place | None = None
+    rest: SchemaPlace | None = None
     """The schema of members that are not listed (`additionalProperties` or `patternProperties`)."""
     additional: bool | None = None
-    items: Place | None = None
+    items: SchemaPlace | None = None
     enum: list[Any] | None = None
     rules: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     """All other keywords, as written."""
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: tuple[Branch, ...] = ()
 
     @property
     def of_objects(self) -> bool:
@@ -125,7 +125,7 @@ class Flat:
             name for name, said in (("object", self.of_objects), ("array", self.items is not None)) if said
         )
 
-    def children(self) -> Iterator[tuple[Segment | None, Place]]:
+    def children(self) -> Iterator[tuple[Segment | None, SchemaPlace]]:
         """Yield the places below this one, each with the step to it; None for alternatives."""
         yield from (self.properties or {}).items()
         if self.rest is not None:
@@ -141,17 +141,17 @@ class _ContradictionError(ConfigurationError):
 
 
 @final
-class Reader:
+class SchemaReader:
     """Reads one schema, with the files it refers to, place by place."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
-        self._interned: dict[Any, Place] = {}
-        self._flats: dict[Place, Flat] = {}
-        self._open: set[Place] = set()
+        self._interned: dict[Any, SchemaPlace] = {}
+        self._flats: dict[SchemaPlace, FlatSchema] = {}
+        self._open: set[SchemaPlace] = set()
         self.root = self.source(documents.root)
 
-    def source(self, schema: Schema, *, own: bool = False) -> Place:
+    def source(self, schema: Schema, *, own: bool = False) -> SchemaPlace:
         """Return the place of a schema; for a mere reference, the place of its target."""
         seen: set[int] = set()
         while not own and type(schema) is dict:
@@ -171,11 +171,11 @@ class Reader:
                     # The place is looked up again later, when the error can name its path.
                     break
         key = (id(schema), own) if type(schema) is dict else (schema, own)
-        return self._interned.setdefault(key, Source(schema, own))
+        return self._interned.setdefault(key, WrittenSchema(schema, own))
 
-    def all_of(self, parts: Iterable[Place]) -> Place:
+    def all_of(self, parts: Iterable[SchemaPlace]) -> SchemaPlace:
         """Return the place where all parts apply, without duplicates; the last mention of each counts."""
-        flat: dict[Place, None] = {}
+        flat: dict[SchemaPlace, None] = {}
         for part in parts:
             for one in part.parts if isinstance(part, AllOf) else (part,):
                 flat.pop(one, None)
@@ -183,12 +183,12 @@ class Reader:
         single = tuple(flat)
         return single[0] if len(single) == 1 else self._interned.setdefault(single, AllOf(single))
 
-    def any_of(self, branches: Iterable[Place]) -> Place:
+    def any_of(self, branches: Iterable[SchemaPlace]) -> SchemaPlace:
         """Return the place where the first branch that accepts the value applies."""
         single = tuple(dict.fromkeys(branches))
         return single[0] if len(single) == 1 else self._interned.setdefault(("any", *single), AnyOf(single))
 
-    def flat(self, place: Place) -> Flat:
+    def flat(self, place: SchemaPlace) -> FlatSchema:
         """Return what applies at a place.
 
         Raises:
@@ -213,21 +213,21 @@ class Reader:
 
     # A single schema.
 
-    def _read(self, source: Source) -> Flat:
+    def _read(self, source: WrittenSchema) -> FlatSchema:
         schema = source.schema
         if type(schema) is bool:
-            return Flat()
+            return FlatSchema()
         if source.own:
             return self._read_own(schema)
         parts = self.parts(source)
         return self.flat(parts[0]) if len(parts) == 1 else self._merged(parts)
 
-    def parts(self, source: Source) -> tuple[Place, ...]:
+    def parts(self, source: WrittenSchema) -> tuple[SchemaPlace, ...]:
         """Return the places that together make up a schema: its references, branches, and own keywords."""
         schema = source.schema
         if type(schema) is bool or source.own:
             return (source,)
-        parts: list[Place] = []
+        parts: list[SchemaPlace] = []
         if "$ref" in schema:
             parts.append(self.source(self.documents.target(schema)))
         if "allOf" in schema:
@@ -241,11 +241,11 @@ class Reader:
             parts.append(self.source(schema, own=True))
         return tuple(parts)
 
-    def _read_own(self, schema: dict[str, Any]) -> Flat:
+    def _read_own(self, schema: dict[str, Any]) -> FlatSchema:
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in schema:
                 raise ConfigurationError(f"{keyword} is not supported; write $ref")
-        flat = Flat(rules=own_rules(schema), types=types_of(schema), enum=enum_of(schema))
+        flat = FlatSchema(rules=own_rules(schema), types=types_of(schema), enum=enum_of(schema))
         if flat.enum is not None and not flat.types:
             flat.types = frozenset("integer" if type(each) is int else json_type(each) for each in flat.enum)
         required = schema.get("required")
@@ -256,7 +256,7 @@ class Reader:
         flat.notes = {key: value for key, value in schema.items() if key not in _READ}
         return _possible(flat)
 
-    def _read_members(self, flat: Flat, schema: dict[str, Any]) -> None:
+    def _read_members(self, flat: FlatSchema, schema: dict[str, Any]) -> None:
         listed = {
             # A member with the schema `false` is not allowed, so it is not listed.
             name: self.source(member)
@@ -280,7 +280,7 @@ class Reader:
         if listed or (flat.additional is False and not rest):
             flat.properties = listed
 
-    def _read_elements(self, flat: Flat, schema: dict[str, Any]) -> None:
+    def _read_elements(self, flat: FlatSchema, schema: dict[str, Any]) -> None:
         elements: list[Any] = []
         if "prefixItems" in schema:
             elements.extend(schemas_of(schema, "prefixItems"))
@@ -298,9 +298,9 @@ class Reader:
 
     # Several schemas that all apply.
 
-    def _merged(self, parts: Sequence[Place]) -> Flat:
+    def _merged(self, parts: Sequence[SchemaPlace]) -> FlatSchema:
         flats = [self.flat(part) for part in parts]
-        merged = Flat()
+        merged = FlatSchema()
         for flat in flats:
             merged.types = _both(merged.types, flat.types)
             merged.rules |= flat.rules
@@ -317,7 +317,7 @@ class Reader:
             self._add(merged, flat)
         return _possible(merged)
 
-    def _add(self, merged: Flat, flat: Flat) -> None:
+    def _add(self, merged: FlatSchema, flat: FlatSchema) -> None:
         merged.notes |= flat.notes
         if flat.required is not None:
             merged.required = tuple(dict.fromkeys((*(merged.required or ()), *flat.required)))
@@ -338,14 +338,16 @@ class Reader:
                 for name, place in flat.properties.items()
             }
 
-    def _both_places(self, left: Place | None, right: Place | None) -> Place | None:
+    def _both_places(self, left: SchemaPlace | None, right: SchemaPlace | None) -> SchemaPlace | None:
         if left is None or right is None:
             return left or right
         return self.all_of((left, right))
 
-    def _distributed(self, parts: Sequence[Place], flats: list[Flat]) -> list[tuple[Place, Place]]:
+    def _distributed(
+        self, parts: Sequence[SchemaPlace], flats: list[FlatSchema]
+    ) -> list[tuple[SchemaPlace, SchemaPlace]]:
         """Combine one alternative of every part that has some; contradictory combinations are dropped."""
-        choices: list[list[tuple[Place | None, Place]]] = [
+        choices: list[list[tuple[SchemaPlace | None, SchemaPlace]]] = [
             [(one.test, one.node) for one in flat.alternatives] if flat.alternatives else [(None, part)]
             for part, flat in zip(parts, flats)
         ]
@@ -356,7 +358,7 @@ class Reader:
             raise ConfigurationError(
                 f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
             )
-        found: list[tuple[Place, Place]] = []
+        found: list[tuple[SchemaPlace, SchemaPlace]] = []
         for chosen in product(*choices):
             node = self.all_of(place for _, place in chosen)
             try:
@@ -368,10 +370,10 @@ class Reader:
 
     # Several schemas of which one applies.
 
-    def _united(self, branches: Sequence[Place]) -> Flat:
-        entries: list[tuple[Place, Place]] = []
+    def _united(self, branches: Sequence[SchemaPlace]) -> FlatSchema:
+        entries: list[tuple[SchemaPlace, SchemaPlace]] = []
         for branch in branches:
-            if isinstance(branch, Source) and branch.schema is False:
+            if isinstance(branch, WrittenSchema) and branch.schema is False:
                 continue
             alternatives = self.flat(branch).alternatives
             # The rest of the branch must accept the value as well.
@@ -380,9 +382,9 @@ class Reader:
                 entries.append((branch, branch))
         return self._chosen(entries)
 
-    def _chosen(self, entries: list[tuple[Place, Place]]) -> Flat:
+    def _chosen(self, entries: list[tuple[SchemaPlace, SchemaPlace]]) -> FlatSchema:
         """Return what applies where one of several schemas does, each given as (test, schema)."""
-        tests: dict[Place, list[Place]] = {}
+        tests: dict[SchemaPlace, list[SchemaPlace]] = {}
         for test, node in entries:
             tests.setdefault(node, []).append(test)
         entries = [(self.any_of(tried), node) for node, tried in tests.items()]
@@ -390,7 +392,7 @@ class Reader:
         if len(flats) == 1:
             return flats[0]
         kinds = [flat.kinds for flat in flats]
-        united = Flat(types=frozenset().union(*kinds) if all(kinds) else _ANY)
+        united = FlatSchema(types=frozenset().union(*kinds) if all(kinds) else _ANY)
         if not flats:
             return united
         if _can_share(flats):
@@ -398,11 +400,11 @@ class Reader:
         for index, (test, node) in enumerate(entries):
             others = (*kinds[:index], *kinds[index + 1 :])
             by_type = not any(overlap(kinds[index], other) for other in others)
-            united.alternatives += (Alternative(test, node, by_type),)
+            united.alternatives += (Branch(test, node, by_type),)
         return united
 
 
-def _possible(flat: Flat) -> Flat:
+def _possible(flat: FlatSchema) -> FlatSchema:
     """Drop what concerns members or elements if no object or array is allowed."""
     if flat.types and "object" not in flat.types:
         flat.properties = flat.rest = flat.additional = None
@@ -440,7 +442,7 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
     return both - {"integer"} if {"integer", "number"} <= both else both
 
 
-def _can_share(flats: list[Flat]) -> bool:
+def _can_share(flats: list[FlatSchema]) -> bool:
     """Tell whether one node can represent all branches, so that no test of the value is needed."""
     said = [flat for flat in flats if not _only_null(flat)]
     if any(_of_scalars(flat) != _of_scalars(said[0]) for flat in said[1:]):
@@ -452,22 +454,22 @@ def _can_share(flats: list[Flat]) -> bool:
     )
 
 
-_STRUCTURES: Final[tuple[tuple[str, Callable[[Flat], bool]], ...]] = (
+_STRUCTURES: Final[tuple[tuple[str, Callable[[FlatSchema], bool]], ...]] = (
     ("object", lambda flat: flat.of_objects),
     ("array", lambda flat: flat.items is not None or "align" in flat.rules),
 )
 
 
-def _only_null(flat: Flat) -> bool:
+def _only_null(flat: FlatSchema) -> bool:
     return flat.types == {"null"} and not flat.rules
 
 
-def _of_scalars(flat: Flat) -> tuple[dict[str, Any], bool]:
+def _of_scalars(flat: FlatSchema) -> tuple[dict[str, Any], bool]:
     """Return the rules of a branch that concern values of all its types."""
     return {name: rule for name, rule in flat.rules.items() if name != "align"}, flat.enum is not None
 
 
-def _shared(united: Flat, flats: list[Flat]) -> Flat:
+def _shared(united: FlatSchema, flats: list[FlatSchema]) -> FlatSchema:
     said = [flat for flat in flats if not _only_null(flat)]
     for flat in said:
         united.rules |= flat.rules

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, SCHEMA_TYPES, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.documents import Documents, plain_copy
 from pytest_jsonmatch.schema.keywords import PREFIX
 from pytest_jsonmatch.schema.parsing import walk
-from pytest_jsonmatch.schema.places import Reader
+from pytest_jsonmatch.schema.places import SchemaReader
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.schema.places import Flat, Place
+    from pytest_jsonmatch.schema.places import FlatSchema, SchemaPlace
 
 # Definitions that use each other twice double the size with every level: stop before memory runs out.
 _MAX_PLACES: Final = 200_000
@@ -39,12 +39,12 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
     ... )
     {'type': 'object', 'properties': {'unit': {'type': 'string'}}}
     """
-    return _Writer(Reader(Documents.open(schema))).written()
+    return _Writer(SchemaReader(Documents.open(schema))).written()
 
 
 @final
 class _Writer:
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: SchemaReader) -> None:
         self._reader = reader
         flats = {place: flat for place, flat, _ in walk(reader)}
         self._flats = flats
@@ -66,42 +66,41 @@ class _Writer:
         copy = plain_copy(document)
         return copy if isinstance(copy, dict) else {}
 
-    def _body(self, place: Place) -> dict[str, Any]:
-        body: dict[str, Any] = {}
-        waiting: list[tuple[Place, dict[str, Any]]] = [(place, body)]
+    def _body(self, place: SchemaPlace, depth: int = 1) -> dict[str, Any]:
+        """Return the schema of a place, below `depth` - 1 others."""
+        self._count += 1
+        if self._count > _MAX_PLACES:
+            raise ConfigurationError(
+                f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
+                "use it as it is: comparing and parsing need not resolve it first"
+            )
+        if depth > MAX_DEPTH:
+            raise ConfigurationError(
+                f"the schema has {TOO_DEEP} when it is written out; use it as it is, with its references"
+            )
 
-        def below(child: Place) -> dict[str, Any]:
+        def below(child: SchemaPlace) -> dict[str, Any]:
             if child is self._reader.root and child in self._recursive:
                 return {"$ref": "#"}
             if child in self._names:
                 return {"$ref": f"#/$defs/{self._names[child]}"}
-            fresh: dict[str, Any] = {}
-            waiting.append((child, fresh))
-            return fresh
+            return self._body(child, depth + 1)
 
-        while waiting:
-            here, target = waiting.pop()
-            self._count += 1
-            if self._count > _MAX_PLACES:
-                raise ConfigurationError(
-                    f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
-                    "use it as it is: comparing and parsing need not resolve it first"
-                )
-            flat = self._flats[here]
-            target |= _keywords(flat)
-            if flat.alternatives:
-                target["anyOf"] = [below(one.node) for one in flat.alternatives]
-            else:
-                if flat.properties is not None:
-                    target["properties"] = {name: below(each) for name, each in flat.properties.items()}
-                if flat.rest is not None:
-                    target["additionalProperties"] = below(flat.rest)
-                if flat.items is not None:
-                    target["items"] = below(flat.items)
+        flat = self._flats[place]
+        body = _keywords(flat)
+        if flat.alternatives:
+            body["anyOf"] = [below(one.node) for one in flat.alternatives]
+            return body
+        if flat.properties is not None:
+            body["properties"] = {name: below(member) for name, member in flat.properties.items()}
+        if flat.rest is not None:
+            body["additionalProperties"] = below(flat.rest)
+        if flat.items is not None:
+            body["items"] = below(flat.items)
         return body
 
 
-def _keywords(flat: Flat) -> dict[str, Any]:
+def _keywords(flat: FlatSchema) -> dict[str, Any]:
     """Return the keywords of a place that do not contain schemas."""
     written: dict[str, Any] = {}
     names = [name for name in (*SCHEMA_TYPES[1:], "null") if name in flat.kinds]
@@ -114,11 +113,14 @@ def _keywords(flat: Flat) -> dict[str, Any]:
     return written | {PREFIX + word: value for word, value in flat.rules.items()}
 
 
-def _recursive(root: Place, flats: dict[Place, Flat]) -> set[Place]:
-    """Return places that can be reached from themselves, at least one of every cycle."""
-    found: set[Place] = set()
-    open_: set[Place] = {root}
-    seen: set[Place] = {root}
+def _recursive(root: SchemaPlace, flats: dict[SchemaPlace, FlatSchema]) -> set[SchemaPlace]:
+    """Return places that can be reached from themselves, at least one of every cycle.
+
+    The stack is a list: a way through a schema with many definitions can be thousands of places long.
+    """
+    found: set[SchemaPlace] = set()
+    open_: set[SchemaPlace] = {root}
+    seen: set[SchemaPlace] = {root}
     stack = [(root, flats[root].children())]
     while stack:
         place, below = stack[-1]

@@ -68,7 +68,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._judges: dict[int, _Asked] = {}
+        self._judges: dict[int, _AskedJudge] = {}
         """By the id of the judge as it was given; the object is kept, so that its id is not reused."""
         self.usage = JudgeUsage()
         """What the judges have done in this run."""
@@ -101,16 +101,16 @@ class Memory:
         # This thread's own answers are set before it waits for those of others, so there is no deadlock.
         return {name: answer.result() for name, answer in answers.items()}
 
-    def _asked(self, given: object, mode: Mode | None) -> _Asked:
+    def _asked(self, given: object, mode: Mode | None) -> _AskedJudge:
         with self._lock:
             if id(given) not in self._judges:
                 judge = as_judge(given)
                 if mode is not None and callable(in_mode := getattr(judge, "in_mode", None)):
                     judge = in_mode(mode)
-                self._judges[id(given)] = _Asked(given, judge, _usage_of(judge))
+                self._judges[id(given)] = _AskedJudge(given, judge, _usage_of(judge))
             return self._judges[id(given)]
 
-    def _put(self, asked: _Asked, items: Mapping[str, JudgeItem]) -> None:
+    def _put(self, asked: _AskedJudge, items: Mapping[str, JudgeItem]) -> None:
         """Ask, and give each answer to all threads that wait for it; only verdicts are kept."""
         answers: object = None
         ended: BaseException | None = None
@@ -141,7 +141,7 @@ class Memory:
 
 @final
 @dataclass(slots=True)
-class _Asked:
+class _AskedJudge:
     """A judge, and the questions that it was asked in a run."""
 
     given: object

@@ -128,7 +128,7 @@ class CachedJudge:
         """Return the verdict for each item's id, from the file or the judge, or why there is none."""
         self._file.refresh(required=self._judge is None)
         found: dict[str, Verdict | JudgeError] = {}
-        unknown: list[tuple[Key, JudgeItem]] = []
+        unknown: list[tuple[VerdictKey, JudgeItem]] = []
         for item in items:
             try:
                 key = key_of(item)
@@ -158,7 +158,7 @@ class CachedJudge:
             "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge-mode live)",
         )
 
-    def _ask(self, judge: Judge, unknown: Sequence[tuple[Key, JudgeItem]]) -> Answers:
+    def _ask(self, judge: Judge, unknown: Sequence[tuple[VerdictKey, JudgeItem]]) -> Answers:
         """Ask about pairs, and keep the verdicts."""
         self._file.check_writable()
         answers = judge.judge([item for _, item in unknown])
@@ -182,7 +182,7 @@ def _own(judge: Any, name: str, default: str) -> str:
 
 
 @final
-class Key(NamedTuple):
+class VerdictKey(NamedTuple):
     """What identifies a question; its values are JSON text with sorted keys."""
 
     path: str
@@ -192,11 +192,11 @@ class Key(NamedTuple):
     criterion: str | None
 
 
-_Entry: TypeAlias = "tuple[Key, _Who, Verdict]"
+_Entry: TypeAlias = "tuple[VerdictKey, _Who, Verdict]"
 """The content of a line."""
 
 
-def key_of(item: JudgeItem) -> Key:
+def key_of(item: JudgeItem) -> VerdictKey:
     """Return the key of a verdict on an item, to which the model and its prompt are added.
 
     Raises:
@@ -206,7 +206,7 @@ def key_of(item: JudgeItem) -> Key:
     '{"city": "Rome", "zip": 1}'
     """
     expected, actual = (value_text(_sorted(value), _LONGEST_VALUE) for value in (item.expected, item.actual))
-    return Key(item.path, expected, actual, item.description, item.criterion)
+    return VerdictKey(item.path, expected, actual, item.description, item.criterion)
 
 
 def _sorted(value: JsonValue) -> JsonValue:
@@ -230,12 +230,12 @@ class VerdictFile:
         self._place = self.path.absolute()  # tests change the folder that they run in
         self._entries: dict[bytes, _Entry] = {}
         """By line."""
-        self._found: dict[Key, dict[_Who, Verdict]] = {}
+        self._found: dict[VerdictKey, dict[_Who, Verdict]] = {}
         self._state: object = None
         """The state of the file that was read."""
         self._lock = Lock()
 
-    def verdict(self, key: Key, model: str | None, prompt: str | None) -> Verdict | None:
+    def verdict(self, key: VerdictKey, model: str | None, prompt: str | None) -> Verdict | None:
         """Return the verdict on a question, by one model and prompt, or by any (None).
 
         Raises:
@@ -277,8 +277,8 @@ class VerdictFile:
             raise ConfigurationError(f"the cache of verdicts can't be read: {error}") from None
         self._state = None  # so that a file with a bad line is read again once it is repaired
         entries: dict[bytes, _Entry] = {}
-        found: dict[Key, dict[_Who, Verdict]] = {}
-        numbers: dict[tuple[Key, _Who], int] = {}
+        found: dict[VerdictKey, dict[_Who, Verdict]] = {}
+        numbers: dict[tuple[VerdictKey, _Who], int] = {}
         for number, line in enumerate(data.splitlines(), 1):
             if not line.strip():
                 continue
@@ -312,7 +312,9 @@ class VerdictFile:
                 f"the cache of verdicts can't be written: {error}; name another, or use the mode 'cached'"
             ) from None
 
-    def add(self, verdicts: Mapping[Key, Verdict], model: str, prompt: str) -> dict[Key, Verdict]:
+    def add(
+        self, verdicts: Mapping[VerdictKey, Verdict], model: str, prompt: str
+    ) -> dict[VerdictKey, Verdict]:
         """Keep verdicts, unless another process has kept one meanwhile.
 
         Returns:
@@ -347,7 +349,7 @@ def _writers_lock(path: Path) -> BaseFileLock:
     return FileLock(Path(tempfile.gettempdir(), f"pytest-jsonmatch-{user}-{digest}.lock"))
 
 
-def _line(key: Key, verdict: Verdict, model: str, prompt: str) -> str:
+def _line(key: VerdictKey, verdict: Verdict, model: str, prompt: str) -> str:
     """Return a verdict as a line; such lines sort by path, expected and actual."""
     members = {
         "path": _text(key.path),

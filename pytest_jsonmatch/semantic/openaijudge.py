@@ -25,7 +25,7 @@ from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,
     PROMPT_VERSION,
-    Question,
+    WrittenQuestion,
     messages,
     named,
     question,
@@ -138,7 +138,7 @@ class OpenAIJudge:
             ConfigurationError: there is no key, or the extra is not installed.
         """
         found: _Found = {}
-        questions: list[Question] = []
+        questions: list[WrittenQuestion] = []
         for item in items:
             try:
                 questions.append(question(item))
@@ -151,8 +151,8 @@ class OpenAIJudge:
         self._count(errors=sum(isinstance(answer, JudgeError) for answer in answers.values()))
         return answers
 
-    def _batches(self, questions: Iterable[Question]) -> Iterable[list[Question]]:
-        batch: list[Question] = []
+    def _batches(self, questions: Iterable[WrittenQuestion]) -> Iterable[list[WrittenQuestion]]:
+        batch: list[WrittenQuestion] = []
         length = 0
         for asked in questions:
             if len(batch) == self.batch_size or (batch and length + len(asked.text) > MAX_CHARACTERS):
@@ -162,11 +162,11 @@ class OpenAIJudge:
             length += len(asked.text)
         yield batch
 
-    def _ask(self, batches: list[list[Question]]) -> _Found:
+    def _ask(self, batches: list[list[WrittenQuestion]]) -> _Found:
         """Ask about batches, in as many threads as there may be requests at once."""
         found: _Found = {}
         failed: list[BaseException] = []
-        waiting: SimpleQueue[list[Question]] = SimpleQueue()
+        waiting: SimpleQueue[list[WrittenQuestion]] = SimpleQueue()
         for batch in batches:
             waiting.put(batch)
 
@@ -197,7 +197,7 @@ class OpenAIJudge:
             raise failed[0]
         return found
 
-    def _about(self, batch: list[Question]) -> _Found:
+    def _about(self, batch: list[WrittenQuestion]) -> _Found:
         """Ask about a batch, and once more about items without a verdict, in halves if none has one."""
         found = self._once(batch, attempt=0)
         # A single pair that is refused or too long would fail again.
@@ -211,7 +211,7 @@ class OpenAIJudge:
             found.update({name: said for name, said in answers.items() if _kind(said) not in unanswered})
         return found
 
-    def _once(self, batch: list[Question], attempt: int) -> _Found:
+    def _once(self, batch: list[WrittenQuestion], attempt: int) -> _Found:
         """Ask about a batch in one request; an error of the whole request applies to each item."""
         asked = named(batch, attempt)
         try:
@@ -220,7 +220,7 @@ class OpenAIJudge:
             return {each.item.id: error for each in batch}
         return {each.item.id: said[name] for name, each in asked.items()}
 
-    def _answer(self, asked: Mapping[str, Question], new: int) -> str:
+    def _answer(self, asked: Mapping[str, WrittenQuestion], new: int) -> str:
         """Send one request and return what the model writes; raise a JudgeError if there is nothing."""
         with self._slots:
             if len(failures := self._failures) >= _GIVE_UP_AFTER:
@@ -240,7 +240,7 @@ class OpenAIJudge:
         self._failures = ()
         return self._content(body)
 
-    def _sent(self, asked: Mapping[str, Question]) -> bytes:
+    def _sent(self, asked: Mapping[str, WrittenQuestion]) -> bytes:
         """Send one request and return the endpoint's answer."""
         options: dict[str, Any] = {} if self.temperature is None else {"temperature": self.temperature}
         if self.structured:

@@ -78,7 +78,7 @@ _TURNS: Final = re.compile(r"[<>]|\[(?=/?[A-Z_]+\])")
 
 
 @final
-class Question(NamedTuple):
+class WrittenQuestion(NamedTuple):
     """One item, and its text in a request without its id."""
 
     item: JudgeItem
@@ -105,7 +105,7 @@ def value_text(value: Any, limit: int) -> str:
     return text
 
 
-def question(item: JudgeItem) -> Question:
+def question(item: JudgeItem) -> WrittenQuestion:
     """Return an item with its text in a request.
 
     Raises:
@@ -119,10 +119,10 @@ def question(item: JudgeItem) -> Question:
     if len(text) > MAX_CHARACTERS:
         told = f"the pair is too long to be judged: over {MAX_CHARACTERS:,} characters as JSON"
         raise JudgeError("invalid", told)
-    return Question(item, text)
+    return WrittenQuestion(item, text)
 
 
-def named(questions: Sequence[Question], attempt: int = 0) -> dict[str, Question]:
+def named(questions: Sequence[WrittenQuestion], attempt: int = 0) -> dict[str, WrittenQuestion]:
     """Return questions by ids for one request.
 
     An id depends on all values of the request, so that the author of a value cannot know it; the same request
@@ -140,7 +140,7 @@ def named(questions: Sequence[Question], attempt: int = 0) -> dict[str, Question
     return {f"{digest}-{number}": asked for number, asked in enumerate(questions, 1)}
 
 
-def messages(asked: Mapping[str, Question]) -> list[dict[str, str]]:
+def messages(asked: Mapping[str, WrittenQuestion]) -> list[dict[str, str]]:
     """Return the messages of a request: the instructions, and the pairs as one JSON object."""
     pairs = ",\n".join(f'{{"id": "{name}", {each.text}}}' for name, each in asked.items())
     return [

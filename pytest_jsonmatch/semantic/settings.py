@@ -62,7 +62,7 @@ def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
     return found
 
 
-class _Rule(NamedTuple):
+class _SettingRule(NamedTuple):
     """The rule for a setting: which values it can have, and how it is read from text."""
 
     holds: Callable[[Any], bool]
@@ -75,20 +75,20 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _integer(least: int) -> _Rule:
-    return _Rule(
+def _integer(least: int) -> _SettingRule:
+    return _SettingRule(
         lambda value: type(value) is int and value >= least, f"it must be an integer, {least} or more", int
     )
 
 
-_RULES: Final[Mapping[str, _Rule]] = {
-    "model": _Rule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text"),
-    "base_url": _Rule(
+_RULES: Final[Mapping[str, _SettingRule]] = {
+    "model": _SettingRule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text"),
+    "base_url": _SettingRule(
         lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
         "it must begin with http:// or https://",
     ),
     # A value that breaks this rule may be a key: it is not shown.
-    "api_key_env": _Rule(
+    "api_key_env": _SettingRule(
         lambda value: (
             isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", value) is not None
         ),
@@ -96,21 +96,23 @@ _RULES: Final[Mapping[str, _Rule]] = {
         "itself is never a setting",
         shown=False,
     ),
-    "mode": _Rule(lambda value: value in MODES, "it must be 'live' or 'cached'"),
-    "cache": _Rule(
+    "mode": _SettingRule(lambda value: value in MODES, "it must be 'live' or 'cached'"),
+    "cache": _SettingRule(
         lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it must be a file's path"
     ),
     "batch_size": _integer(1),
     "concurrency": _integer(1),
-    "timeout": _Rule(lambda value: _is_number(value) and value > 0, "it must be a number above 0", float),
+    "timeout": _SettingRule(
+        lambda value: _is_number(value) and value > 0, "it must be a number above 0", float
+    ),
     "retries": _integer(0),
     "max_calls": _integer(0),
-    "structured": _Rule(
+    "structured": _SettingRule(
         lambda value: isinstance(value, bool),
         "it must be true or false",
         lambda text: {"true": True, "false": False}.get(text.lower(), text),
     ),
-    "temperature": _Rule(
+    "temperature": _SettingRule(
         lambda value: value is None or (_is_number(value) and value >= 0),
         "it must be a number, 0 or more, or none",
         lambda text: None if text.lower() == "none" else float(text),

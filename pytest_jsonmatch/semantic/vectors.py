@@ -35,7 +35,7 @@ ONE: Final = float(_STEPS * _STEPS)
 
 
 @final
-class EncoderError(JsonMatchError):
+class EncoderError(JsonMatchError, ValueError):
     """An encoder has made no vector for a string; the message says why."""
 
 

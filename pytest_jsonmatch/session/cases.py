@@ -52,13 +52,15 @@ def _made(session: Session) -> CaseRules:
     def keep(case: GoldenCase, actual: object) -> None:
         recorder = session.test
         if recorder is not None and settings.html is not None:
-            recorder.send("sources", source_of(case, value_of(actual)))
+            with recorder.adding() as news:
+                news.source = source_of(case, value_of(actual))
         if recorder is not None and settings.record is not None:
             from pytest_jsonmatch.golden.outputs import output_line
 
             params = getattr(getattr(recorder.item, "callspec", None), "params", {})
             line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
-            recorder.send("outputs", line)
+            with recorder.adding() as news:
+                news.outputs.append(line)
 
     outputs: Outputs | None = None
     if settings.replay is not None:
@@ -104,7 +106,8 @@ def _updater(session: Session) -> Updater:
     def ask(request: Request) -> None:
         recorder = session.test
         if recorder is not None:
-            recorder.send("updates", request.to_text())
+            with recorder.adding() as news:
+                news.updates.append(request.to_text())
 
     def is_exempt() -> bool:
         recorder = session.test

@@ -96,7 +96,7 @@ def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
     if settings.json is not None:
         targets.append(here / settings.json)
     if settings.save is not None:
-        targets.append(rootdir / settings.baselines / f"{settings.save}.json")
+        targets.append(rootdir / settings.baselines / f"{settings.save}.jsonl")
     if targets:
         from pytest_jsonmatch.results.file import to_text
         from pytest_jsonmatch.results.origin import with_origin

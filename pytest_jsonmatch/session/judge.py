@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -33,7 +32,7 @@ class Judging:
         self._settings = settings
         self._root = root
         self._find = find
-        self._told: list[int] = []
+        self._told = JudgeUsage()
 
     def bench(self, given: object = None) -> Bench:
         """Return the judges of the current comparison.
@@ -73,19 +72,9 @@ class Judging:
         except ConfigurationError as error:
             raise ConfigurationError(f"jsonmatch_judge: {error}") from None
 
-    def usage_since(self) -> list[int]:
-        """Return what judges did since the last call: the fields of a `JudgeUsage`; empty if nothing."""
-        now = list(astuple(self.memory.usage))
-        found = [one - other for one, other in zip(now, self._told or [0] * len(now))]
+    def usage_since(self) -> JudgeUsage | None:
+        """Return what judges did since the last call; None if nothing."""
+        now = self.memory.usage
+        found = now - self._told
         self._told = now
-        return found if any(found) else []
-
-
-def total_usage(parts: list[list[int]]) -> JudgeUsage:
-    """Return the sum of all parts of `usage_since`.
-
-    >>> usage = total_usage([[1, 2, 0, 0, 10, 5], [1, 1, 0, 0, 0, 0]])
-    >>> usage.calls, usage.items
-    (2, 3)
-    """
-    return JudgeUsage(*(sum(column) for column in zip(*parts)))
+        return None if found == JudgeUsage() else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 
@@ -45,13 +46,19 @@ def _nonempty(raw: object) -> str:
     raise ValueError("got nothing")
 
 
+_SIZE: Final = re.compile(r"(\d+\.?\d*|\.\d+)\s*(kib|mib|gib|b|)", re.IGNORECASE | re.ASCII)
+_UNITS: Final = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
 def _bytes(raw: object) -> int:
     text = _text(raw)
-    if not text:
-        return 0
-    from pytest_jsonmatch.engine.plan.written import read_bytes
-
-    return read_bytes("the size", int(text) if text.isdecimal() else text)
+    size = _SIZE.fullmatch(text)
+    number = float(size[1]) * _UNITS[size[2].lower()] if size else 0.0
+    if text and not 1 <= number < math.inf:
+        raise ValueError(
+            f"the size is {text!r}; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"
+        )
+    return int(number)
 
 
 def _strings(raw: object) -> tuple[str, ...]:
@@ -102,8 +109,8 @@ def _update(raw: str) -> tuple[str, ...]:
 
 
 def _baseline_name(raw: str) -> str:
-    """Return the name of a baseline without `.json`, which its file always has."""
-    name = raw.removesuffix(".json")
+    """Return the name of a baseline without `.jsonl`, which its file always has."""
+    name = raw.removesuffix(".jsonl")
     if not name or set(name) & set('/\\:*?"<>|') or name in {".", ".."}:
         raise argparse.ArgumentTypeError(f"{raw!r} can't name a baseline; for any file use --jsonmatch-json")
     return name
@@ -155,7 +162,6 @@ _INI: Final[Mapping[str, Ini]] = {
     "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC),
     "threshold": Ini("float", _threshold, "a number from 0 to 1", defaults.THRESHOLD),
     "files": Ini("args", _strings, "a list of glob patterns", []),
-    "memory_limit": Ini("string", _bytes, "a size such as 512 MiB or 2 GiB", ""),
     "yaml_limit": Ini("string", _bytes, "a size such as 16 MiB or 1 GiB", ""),
     "allowed_paths": Ini("paths", _paths, "a list of folders", []),
     "suggest": Ini("bool", bool, "true or false", default=True),
@@ -169,7 +175,6 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
     "threshold": f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
     "files": "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
-    "memory_limit": "memory limit for pairing unordered arrays exactly (default: 2 GiB)",
     "yaml_limit": "largest size of a golden YAML file, with aliases expanded (default: 16 MiB)",
     "allowed_paths": "folders outside of rootdir in which golden cases may name files, relative to the ini "
     "file",
@@ -279,7 +284,6 @@ class Settings(NamedTuple):
     threshold: float
     files: tuple[str, ...]
     summary: str
-    memory_limit: int
     """In bytes; 0 for the default. The same applies to `yaml_limit`."""
     yaml_limit: int
     suggest: bool

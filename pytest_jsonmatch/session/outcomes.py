@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.running import Turn
-from pytest_jsonmatch.session.recorder import REPORT_ATTRIBUTE
+from pytest_jsonmatch.session.carried import RunNews, TestNews, carried_by
 from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.report.view import Source
     from pytest_jsonmatch.results.comparison import Case, Comparison
+    from pytest_jsonmatch.semantic.judging import JudgeUsage
 
 FAILED_BEFORE: Final = "failed before comparing"
 
@@ -42,10 +43,10 @@ class _Test:
         self.comparisons: dict[str, str] = {}
         self.broken = False
         """Whether it tried to compare without getting figures."""
-        self.details: dict[tuple[str, str], str] = {}
+        self.details: dict[str, str] = {}
         self.place = ""
         """Its file and line."""
-        self.sources: list[str] = []
+        self.source = ""
         """JSON text: its input, and its answer if that is text."""
         self.updates: list[str] = []
         self.xfail = self.skipped = self.failed = False
@@ -72,8 +73,9 @@ class _Test:
     def compared(self) -> list[Comparison]:
         """Return what it compared."""
         from pytest_jsonmatch.results.comparison import Comparison
+        from pytest_jsonmatch.results.plain import from_text
 
-        return [Comparison.from_text(payload) for payload in self.comparisons.values()]
+        return [from_text(Comparison, payload) for payload in self.comparisons.values()]
 
     def take_crash(self, report: pytest.TestReport) -> None:
         """Note where a report says that the test failed; a place in the code is preferred to a mere text."""
@@ -117,7 +119,7 @@ class Outcomes:
         self._tests: dict[str, _Test] = {}
         self.keep_outputs: Callable[[list[str]], None] | None = None
         """Takes the lines for the file of `--jsonmatch-record`."""
-        self.judged: list[list[int]] = []
+        self.judged: list[JudgeUsage] = []
         """What judges did in all processes, part by part; reruns count too."""
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""
@@ -133,39 +135,23 @@ class Outcomes:
         """Take what one report carries. As a registered plugin, this sees reports of its own run only."""
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # of an earlier try, by pytest-rerunfailures for example
-        carried: dict[str, Any] = getattr(report, REPORT_ATTRIBUTE, {})
-        # These concern the run, and do not make a test one that compares.
-        if "judged" in carried:
-            self.judged.append(carried.pop("judged"))
-        self.planned = carried.pop("planned", self.planned)
-        self.collected.update(carried.pop("collected", ()))
-        test = self._tests.get(report.nodeid)
+        carried = carried_by(report)
+        if carried.run is not None:
+            self._take_run(carried.run)
+        test, news = self._tests.get(report.nodeid), carried.test
         if test is None:
             # A crashed worker attaches nothing; pytest-xdist reports it as a separate phase ("???").
-            if not carried and report.when in {"setup", "call", "teardown"}:
+            if news is None and report.when in {"setup", "call", "teardown"}:
                 if report.failed:
                     self._failed_otherwise.add(report.nodeid)
                 return
             test = self._tests[report.nodeid] = _Test(report.nodeid)
-        is_tolerated = "tolerated" in carried
+        is_tolerated = news is not None and news.tolerated
         if report.failed or is_tolerated:
             test.take_crash(report)
-        test.comparisons.update(carried.get("comparisons", ()))
-        test.details.update(((nodeid, name), text) for nodeid, name, text in carried.get("details", ()))
-        test.updates += carried.get("updates", ())
-        test.sources = carried.get("sources", test.sources)
-        test.broken |= "broken" in carried
-        if carried:
+        if news is not None:
+            self._take_test(test, news)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
-        if "turn" in carried and test.turn is None:
-            test.turn = Turn(*carried["turn"])
-            self.runs.setdefault(test.turn.case, {})[report.nodeid] = None
-        test.cluster, test.input_file = carried.get("cluster", (test.cluster, test.input_file))
-        if "tags" in carried:
-            test.tags = json.loads(carried["tags"])
-        if self.keep_outputs is not None and "outputs" in carried:
-            self.keep_outputs(carried["outputs"])
-        self.rules.take(report.nodeid, carried.get("rules", ()))
         if is_tolerated:
             test.tolerated, test.ended = report, True
             return
@@ -175,20 +161,47 @@ class Outcomes:
             test.xfail |= hasattr(report, "wasxfail")
             test.skipped |= report.skipped
 
+    def _take_run(self, news: RunNews) -> None:
+        if news.judged is not None:
+            self.judged.append(news.judged)
+        self.planned = news.planned or self.planned
+        self.collected.update(news.collected)
+
+    def _take_test(self, test: _Test, news: TestNews) -> None:
+        test.comparisons.update(news.comparisons)
+        test.details.update(news.details)
+        test.updates += news.updates
+        test.source = news.source or test.source
+        test.broken |= news.broken
+        if news.turn is not None and test.turn is None:
+            test.turn = news.turn
+            self.runs.setdefault(test.turn.case, {})[test.nodeid] = None
+        test.cluster, test.input_file = news.cluster or test.cluster, news.input_file or test.input_file
+        test.tags = news.tags or test.tags
+        if self.keep_outputs is not None and news.outputs:
+            self.keep_outputs(news.outputs)
+        self.rules.take(test.nodeid, news.rules)
+
     def _counted(self) -> Iterator[_Test]:
         # Sorted by node id, so that the table does not depend on the order in which workers report.
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
 
     def details(self) -> dict[tuple[str, str], str]:
         """Return what a report shows of each comparison, by node id and id; empty if none is written."""
-        return {key: text for test in self._counted() for key, text in test.details.items()}
+        return {
+            (each.nodeid, each.id): test.details[each.id]
+            for test in self._counted()
+            if test.details
+            for each in test.compared()
+            if each.id in test.details
+        }
 
     def sources(self) -> dict[str, Source]:
         """Return, by node id, what a report shows of tests beyond what they compared."""
         from pytest_jsonmatch.report.view import Source
 
         return {
-            test.nodeid: Source(test.place, *(json.loads(test.sources[-1]) if test.sources else ()))
+            test.nodeid: Source(test.place, *(json.loads(test.source) if test.source else ()))
             for test in self._counted()
         }
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from math import fsum
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
+
+from pytest_jsonmatch.session.carried import Carried, TestNews, attach
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,27 +21,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.running import Compared, Turn
+    from pytest_jsonmatch.session.carried import RunNews
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.rules import SharedRules
 
-REPORT_ATTRIBUTE: Final = "jsonmatch"
-"""The attribute of test reports with the test's data: a dict of built-in types, by `Recorder.hand_over`.
-
-`comparisons`: a list of (id, JSON text) pairs; `outputs`: lines for the file of `--jsonmatch-record`;
-`judged`: what judges did since the last report, as numbers that can be added up;
-`details`: (node id, id, JSON text) of what a report shows of a comparison;
-`sources`: JSON text of the input and the raw answer;
-`updates`: JSON texts of changes to golden files; `turn`: the fields of a `Turn`;
-`cluster`: what the case belongs to, and the file with its input;
-`tags`: JSON text of the tags of the case;
-`rules`: rows of `SharedRules.look`; `broken`: True if a comparison yielded no figures;
-`tolerated`: True; `planned`, `collected`: the cases chosen to run, and those collected, once per process.
-
-A comparison is one ASCII string rather than a tree of dicts: it passes between processes whatever a key
-holds (half of a surrogate pair would end the run), and 10,000 of them cost the garbage collector nothing.
-"""
-
-_Carried: TypeAlias = "dict[str, object]"
 _FIGURES: Final = ("score", "precision", "recall", "f1")
 _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual", "jsonmatch_judge"})
 
@@ -79,8 +63,6 @@ class Recorder:
         """The tags of the case, and those of its parameters."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
-        self.announced: Mapping[str, object] = {}
-        """What the next report carries about the tests to come."""
         self.setup_seconds = 0.0
         """How long the item's fixtures took to set up."""
         self._settings = settings
@@ -104,7 +86,9 @@ class Recorder:
         """Model, time, tokens and cost of the compared answers."""
         self._count = self._compared = 0
         self._figures: list[list[float]] = []
-        self._pending: dict[str, list[object]] = {}
+        self._news = TestNews()
+        """What the next report carries, and whether it carries any of it."""
+        self._has_news = False
 
     def take_parameters(self, names: Collection[str] | None = None) -> None:
         """Make parameters of the item tags: those of some fixtures, or all.
@@ -133,10 +117,12 @@ class Recorder:
         with self._lock:
             self.begun += 1
 
-    def send(self, kind: str, entry: object) -> None:
-        """Let the next report carry something, such as a line for a file of outputs."""
+    @contextmanager
+    def adding(self) -> Iterator[TestNews]:
+        """Give access to what the next report will carry."""
         with self._lock:
-            self._pending.setdefault(kind, []).append(entry)
+            self._has_news = True
+            yield self._news
 
     def record(self, compared: Compared) -> None:
         """Keep a comparison under an id that no other comparison of the item has.
@@ -157,13 +143,17 @@ class Recorder:
                 self._spent.append(spent)
         identity = _text(f"{self.nodeid}{short}" if name is None else short)
         comparison = self._comparison(identity, compared, spent)
+        details = ""
         if self._settings.html is not None:  # a page shows values
             from pytest_jsonmatch.report.details import details_of
 
-            if details := details_of(result):
-                self.send("details", (comparison.nodeid, comparison.id, details))
-        self.send("comparisons", (comparison.id, comparison.to_text()))
-        with self._lock:
+            details = details_of(result)
+        from pytest_jsonmatch.results.plain import as_text
+
+        with self.adding() as news:
+            news.comparisons[comparison.id] = as_text(comparison)
+            if details:
+                news.details[comparison.id] = details
             self._under |= not comparison.passed and not comparison.errors
             self._compared += 1
             if comparison.has_figures:
@@ -174,8 +164,9 @@ class Recorder:
             if source is None:
                 self._look_at_own(result, kind, patterns)
             else:
-                for row in self._shared_rules.look(result, kind, patterns, source):
-                    self.send("rules", row)
+                looked = list(self._shared_rules.look(result, kind, patterns, source))
+                with self.adding() as news:
+                    news.rules += looked
 
     def _look_at_own(self, result: MatchResult, kind: str, patterns: Iterable[str]) -> None:
         """Find out which patterns of the item's own calls match no place; it warns of them when it ends."""
@@ -229,34 +220,49 @@ class Recorder:
             candidate = f"{name}#{count}"
         return candidate
 
-    def hand_over(self, report: pytest.TestReport, judged: list[int]) -> None:
+    def hand_over(self, report: pytest.TestReport, run: RunNews | None, error: BaseException | None) -> None:
         """Attach to a report what is new since the last one: everything but the turn is sent only once.
 
         The figures of the test become properties, for JUnit files and others. There are always four: the
-        means over the comparisons of the test, as in gates.
+        means over the comparisons of the test, as in gates. The failed run of a case with `min_pass_rate`
+        becomes an expected failure: the case is judged instead.
         """
         if self._figures:
             means = (fsum(each) / len(each) for each in zip(*self._figures))
             report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
         self._is_ending = report.when != "setup" or not report.passed
         with self._lock:
-            carried: _Carried = {**self._pending}
-            self._pending = {}
-        if self.turn is not None:
-            carried["turn"] = list(self.turn)
-        if (cluster := self._named_cluster()) or self.input_file:
-            carried["cluster"] = [cluster, "" if cluster else self.input_file]
+            news, has_news = self._news, self._has_news
+            self._news, self._has_news = TestNews(), False
+        news.turn = self.turn
+        news.cluster = self._named_cluster()
+        news.input_file = "" if news.cluster else self.input_file
+        has_news |= bool(news.turn or news.cluster or news.input_file)
         # A run that was meant to compare but failed before is noted.
-        if not report.passed and not carried and (self.begun or is_there_to_compare(self.item)):
-            carried["comparisons"] = []
-        if report.failed and self.begun > self._compared:
-            carried["broken"] = True
-        if carried and self.tags:
-            carried["tags"] = json.dumps(self.tags)
-        carried.update(self.announced, **({"judged": judged} if judged else {}))
-        self.announced = {}
-        if carried:
-            setattr(report, REPORT_ATTRIBUTE, carried)
+        has_news |= not report.passed and (self.begun > 0 or is_there_to_compare(self.item))
+        news.broken = report.failed and self.begun > self._compared
+        if not (has_news or news.broken):
+            if run is not None:
+                attach(report, Carried(None, run))
+            return
+        news.tags = self.tags
+        turn = self.turn
+        if report.when == "call" and report.failed and turn is not None and self._is_tolerable(turn, error):
+            news.tolerated = True
+            # As pytest itself marks an expected failure.
+            report.outcome = "skipped"
+            report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
+        attach(report, Carried(news, run))
+
+    def _is_tolerable(self, turn: Turn, error: BaseException | None) -> bool:
+        """Tell whether a run is only under its threshold, without an error in the test or around it."""
+        from pytest_jsonmatch.engine.value.errors import JsonMatchError
+
+        return (
+            turn.min_pass_rate is not None
+            and self._under
+            and isinstance(error, (AssertionError, JsonMatchError))
+        )
 
     def _named_cluster(self) -> str:
         """Return the cluster of the case: the one it names, else the value of the tag that names clusters."""
@@ -265,23 +271,6 @@ class Recorder:
         from pytest_jsonmatch.corpus.tags import value_text
 
         return _text(value_text(self.tags[self._settings.cluster]))
-
-    def tolerate(self, report: pytest.TestReport, error: BaseException) -> None:
-        """Make the failed run of a case with `min_pass_rate` an expected failure: the case is judged instead.
-
-        Only a run under its threshold is tolerated, never an error in the test or around it.
-        """
-        turn = self.turn
-        if turn is None or turn.min_pass_rate is None or not self._under:
-            return
-        from pytest_jsonmatch.engine.value.errors import JsonMatchError
-
-        if not isinstance(error, (AssertionError, JsonMatchError)):
-            return
-        # As pytest itself marks an expected failure.
-        report.outcome = "skipped"
-        report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
-        getattr(report, REPORT_ATTRIBUTE)["tolerated"] = True  # a turn is carried always
 
 
 @final

@@ -11,7 +11,7 @@ import pytest
 from pytest_jsonmatch.running import RuleSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.result.match import MatchResult
 
@@ -26,6 +26,22 @@ class _Rule(NamedTuple):
     kind: str
     """`fields`, `accept` or `threshold`."""
     pattern: str
+
+
+@final
+class Looked(NamedTuple):
+    """What one test says about a rule that applies to several."""
+
+    file: str
+    line: int
+    kind: str
+    pattern: str
+    fits: bool
+    """Whether it matches a place."""
+    holders: int | None = None
+    """How many tests it applies to, if that is known; told once, as `near`."""
+    near: str | None = None
+    """The nearest path."""
 
 
 def marked_rules(node: Any) -> RuleSource:
@@ -55,18 +71,21 @@ class SharedRules:
 
     def look(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
-    ) -> Iterator[list[Any]]:
-        """Yield rows for the controller: rules that match for the first time, or did not match."""
+    ) -> Iterator[Looked]:
+        """Yield what the controller has to know: rules that match for the first time, or did not match."""
         rules = [_Rule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
         rules = [rule for rule in rules if not self._fitted.get(rule)]
         unmatched = result.unmatched(rule.pattern for rule in rules)
         for rule in rules:
-            row = [*rule, rule.pattern not in unmatched]
-            if rule.pattern in unmatched and rule not in self._fitted:
+            fits = rule.pattern not in unmatched
+            if fits or rule in self._fitted:
+                yield Looked(*rule, fits)
+            else:
                 # Holders and the nearest path take longer, so they are found only once.
-                row += [source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)]
-            self._fitted[rule] = rule.pattern not in unmatched
-            yield row
+                yield Looked(
+                    *rule, fits, source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)
+                )
+            self._fitted[rule] = fits
 
 
 @final
@@ -87,18 +106,17 @@ class RulesOfRun:
         self._fitted: set[_Rule] = set()
         self._open: dict[_Rule, _Open] = {}
 
-    def take(self, nodeid: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Take the rows of `SharedRules.look` from one test."""
-        for row in rows:
-            rule, (fits, *more) = _Rule(*row[:4]), row[4:]
-            if fits:
+    def take(self, nodeid: str, rules: Iterable[Looked]) -> None:
+        """Take what one test says."""
+        for looked in rules:
+            rule = _Rule(*looked[:4])
+            if looked.fits:
                 self._fitted.add(rule)
                 continue
             known = self._open.setdefault(rule, _Open())
             known.tests.add(nodeid)
-            if more:
-                known.holders, near = more
-                known.near = known.near or near
+            known.holders = known.holders if looked.holders is None else looked.holders
+            known.near = known.near or looked.near
 
     def unmatched(self, *, is_whole: bool) -> Iterator[tuple[_Rule, str]]:
         """Yield the rules that matched nowhere although all their tests ran, each with its warning.

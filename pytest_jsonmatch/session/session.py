@@ -11,6 +11,7 @@ import pytest
 
 from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.running import CaseFiles
+from pytest_jsonmatch.session.carried import RunNews
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
@@ -63,8 +64,8 @@ class Session:
         self._shared_rules = SharedRules()
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
-        self.announced: dict[str, object] = {}
-        """What the first report carries about the tests to come: `collected` and `planned`."""
+        self.news = RunNews()
+        """What the next report carries about the run."""
         self.baseline: Baseline | None = None
         """The baseline that the run is compared with; None without one."""
         self.stopper: Stopper | None = None
@@ -151,9 +152,7 @@ class Session:
 
     def new_recorder(self, item: pytest.Item) -> Recorder:
         """Return a recorder for a test that is about to run."""
-        recorder = Recorder(item, self.settings, self._shared_rules)
-        recorder.announced, self.announced = self.announced, {}
-        return recorder
+        return Recorder(item, self.settings, self._shared_rules)
 
     @property
     def test(self) -> Recorder | None:
@@ -167,8 +166,6 @@ class Session:
         """
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
-        if settings.memory_limit:
-            chosen["memory_limit"] = settings.memory_limit
         sources: dict[str, RuleSource] = {}
         test = self.test
         for node, mark in () if test is None else [*test.item.iter_markers_with_node("jsonmatch")][::-1]:
@@ -198,9 +195,12 @@ class Session:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
         return self.judging.bench(judge)
 
-    def usage_since(self) -> list[int]:
-        """Return what judges did since the last call, as plain numbers; empty if nothing."""
-        return self.judging.usage_since() if "judging" in vars(self) else []
+    def take_news(self) -> RunNews | None:
+        """Return what is new about the run in this process since the last call; None if nothing is."""
+        news, self.news = self.news, RunNews()
+        if "judging" in vars(self):
+            news.judged = self.judging.usage_since()
+        return None if news == self.news else news
 
     # -- the terminal --------------------------------------------------------------------------------------
 

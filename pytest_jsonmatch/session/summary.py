@@ -174,9 +174,9 @@ def _judged(session: Session) -> Iterator[StyledLine]:
     if not parts:
         return
     from pytest_jsonmatch.semantic.bench import usage_text
-    from pytest_jsonmatch.session.judge import total_usage
+    from pytest_jsonmatch.semantic.judging import JudgeUsage
 
-    usage = total_usage(parts)
+    usage = sum(parts, JudgeUsage())
     yield from _look(session).folded(usage_text(usage), 2, YELLOW if usage.errors else PLAIN)
 
 

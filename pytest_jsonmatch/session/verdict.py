@@ -61,14 +61,14 @@ def _read_baseline(session: Session, name: str) -> Baseline:
 
     config, settings = session.config, session.settings
     path = config.invocation_params.dir / name
-    short = name.removesuffix(".json")
-    is_path = "/" in name or os.sep in name or (short != name and path.exists())
+    short = name.removesuffix(".jsonl")
+    is_path = "/" in name or os.sep in name or (path.suffix.startswith(".json") and path.exists())
     if not is_path:
-        path = config.rootpath / settings.baselines / f"{short}.json"
+        path = config.rootpath / settings.baselines / f"{short}.jsonl"
     if path.exists():
         with usage_errors("--jsonmatch-baseline"):
             return Baseline(path, read_results(path))
-    near = nearest(path.stem, [each.stem for each in path.parent.glob("*.json")])
+    near = nearest(path.stem, [each.stem for each in path.parent.glob("*.jsonl")])
     hint = "" if near is None else f"; did you mean {near!r}?"
     variable = ci_variable()
     if variable is not None and (is_path or settings.save != short):
@@ -83,12 +83,12 @@ def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Note the cases among all collected tests, before some are deselected."""
     found = sorted({*_cases_of(item for item in items if is_there_to_compare(item))})
     session.outcomes.collected.update(found)
-    session.announced["collected"] = found
+    session.news.collected = found
 
 
 def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
     """Note the cases chosen to run; any test may turn out to compare."""
-    session.announced["planned"] = dict(Counter(_cases_of(items)))
+    session.news.planned = dict(Counter(_cases_of(items)))
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:

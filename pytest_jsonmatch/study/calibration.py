@@ -1,17 +1,17 @@
 """Figures of confidences, and thresholds with a promise. Import this module late: it imports numpy.
 
 Sources: AUROC as Mann and Whitney's U (1947); Brier (1950); ECE with bins of equal mass (Nguyen and O'Connor
-2015); risk and coverage (El-Yaniv and Wiener 2010); the upper bound of Clopper and Pearson (1934), with the
-effective sample size of Korn and Graubard (1998) where values come in clusters; the order in which thresholds
-are checked: fixed-sequence testing, as in Learn then Test (Angelopoulos and others 2021).
+2015); the upper bound of Clopper and Pearson (1934), with the effective sample size of Korn and Graubard
+(1998) and Kish (1965) where values come in clusters; the order in which thresholds are checked:
+fixed-sequence testing, as in Learn then Test (Angelopoulos and others 2021).
 """
 
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from dataclasses import dataclass, field
-from math import ceil, floor, log, log10, sqrt
+from math import ceil, log, sqrt
+from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
@@ -36,8 +36,6 @@ _DIGITS: Final = 2
 """Confidences are cut to this many digits of their distance to 0 or 1."""
 _STEPS: Final = 10
 """At most this many thresholds are tried."""
-_POINTS: Final = 50
-"""A curve has at most this many points."""
 
 
 class Estimate(NamedTuple):
@@ -56,16 +54,6 @@ class Bin(NamedTuple):
     right: float
 
 
-class Risk(NamedTuple):
-    """The result of accepting all values from a threshold on."""
-
-    threshold: float
-    coverage: float
-    """The share of the values that are accepted."""
-    error: float
-    """The share of these that are wrong."""
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Threshold:
@@ -74,10 +62,9 @@ class Threshold:
     Args:
         threshold: values with this confidence or more are accepted, all others reviewed; None: review all.
         coverage: the share of all values that is accepted.
-        checked: for a promised threshold, how many accepted values there are in the half that checked it.
+        checked: how many accepted values there are in the half that checked it.
         wrong: how many of these are wrong.
         bound: the share of wrong values is below this, with 95 % confidence.
-        cost: for the cheapest threshold, the mean cost of a value.
     """
 
     threshold: float | None
@@ -85,55 +72,50 @@ class Threshold:
     checked: int = 0
     wrong: int = 0
     bound: float | None = None
-    cost: float | None = None
 
 
 # -- counting ----------------------------------------------------------------------------------------------
 
 
-def _row() -> array[float]:
-    return array("d", bytes(8 * (2 * GROUPS + 1)))
-
-
 @final
 @dataclass(slots=True)
 class Tally:
-    """How often values with a confidence were right, by confidence and group.
+    """Values with their confidences, in the order in which they came."""
 
-    Confidences are cut downwards, so that a threshold accepts the same values before and after the cut.
-    """
-
-    counts: defaultdict[float, array[float]] = field(default_factory=lambda: defaultdict(_row))
-    """By confidence, how many values were wrong in each group, how many were right, and last the sum of the
-    confidences before the cut."""
-    seen: bytearray = field(default_factory=bytearray)
-    """A bit for each cluster that has a value here."""
+    confidences: array[float] = field(default_factory=lambda: array("d"))
+    right: array[int] = field(default_factory=lambda: array("b"))
+    clusters: array[int] = field(default_factory=lambda: array("q"))
     without: int = 0
     """How many values had no confidence."""
 
-    def add(self, confidence: float, right: bool, group: int, cluster: int) -> None:
-        """Count a value."""
-        row = self.counts[_cut(confidence)]
-        row[right * GROUPS + group] += 1
-        row[-1] += confidence
-        byte, bit = divmod(cluster, 8)
-        if byte >= len(self.seen):
-            self.seen += bytes(byte + 1 - len(self.seen))
-        self.seen[byte] |= 1 << bit
+    def add(self, confidence: float, right: bool, cluster: int) -> None:
+        """Add a value."""
+        self.confidences.append(confidence)
+        self.right.append(right)
+        self.clusters.append(cluster)
 
 
-def _cut(confidence: float) -> float:
-    """Return a confidence, rounded down to two digits of its distance to 0 or 1.
+def _cut(confidences: Floats) -> Floats:
+    """Return confidences, rounded down to two digits of their distance to 0 or 1.
 
-    >>> _cut(0.0123), _cut(0.98765), _cut(0.5), _cut(1.0)
-    (0.012, 0.987, 0.5, 1.0)
+    A threshold then accepts the same values before and after.
+
+    >>> _cut(np.array([0.0123, 0.98765, 0.5, 1.0])).tolist()
+    [0.012, 0.987, 0.5, 1.0]
     """
-    if confidence in {0.0, 1.0}:
-        return confidence
-    distance = min(confidence, 1 - confidence)
-    scale = 10.0 ** (_DIGITS - 1 - floor(log10(distance)))
+    distance = np.minimum(confidences, 1 - confidences)
+    scale = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.where(distance > 0, distance, 1.0))))
     # The decimal below; rounding first keeps a double just under a decimal from losing a whole step.
-    return floor(round(confidence * scale, 6)) / scale
+    cut: Floats = np.where(distance > 0, np.floor(np.round(confidences * scale, 6)) / scale, confidences)
+    return cut
+
+
+def _dealt(clusters: int) -> NDArray[np.int64]:
+    """Return a group for each cluster: of forty in a row, each has another."""
+    # Not a secret: it deals out, and guards nothing.
+    blocks = [Random(block).sample(range(GROUPS), GROUPS) for block in range(-(-clusters // GROUPS))]  # noqa: S311
+    groups: NDArray[np.int64] = np.array(blocks).ravel()
+    return groups
 
 
 @final
@@ -146,23 +128,25 @@ class Outcomes:
         means: for each, the mean of the confidences that were cut to it.
         wrong: how many values were wrong: a row for each group, a column for each confidence.
         right: how many values were right, in the same form.
-        clusters: how many clusters the values come from.
+        clusters: how many clusters of one size would tell as much: fewer than there are if sizes vary.
     """
 
     values: Floats
     means: Floats
     wrong: Floats
     right: Floats
-    clusters: int
+    clusters: float
 
     @classmethod
     def of(cls, tally: Tally) -> Outcomes:
         """Return the counts of a tally as arrays."""
-        values = np.array(sorted(tally.counts))
-        table = np.array([tally.counts[value] for value in values]).T
-        wrong, right, means = table[:GROUPS], table[GROUPS:-1], table[-1] / table[:-1].sum(0)
-        clusters = int.from_bytes(tally.seen, "little").bit_count()
-        return cls(values, means, wrong, right, clusters)
+        confidences, clusters = np.array(tally.confidences), np.array(tally.clusters)
+        values, places = np.unique(_cut(confidences), return_inverse=True)
+        wrong, right = counts = np.zeros((2, GROUPS, len(values)))
+        np.add.at(counts, (np.array(tally.right), _dealt(clusters.max() + 1)[clusters], places), 1)
+        means = np.bincount(places, confidences) / np.bincount(places)
+        sizes = np.bincount(clusters).astype(float)
+        return cls(values, means, wrong, right, sizes.sum() ** 2 / (sizes**2).sum())
 
     @property
     def number(self) -> int:
@@ -271,18 +255,6 @@ def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
     return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0)), tuple(rows)
 
 
-def risks(of: Outcomes) -> tuple[Risk, ...]:
-    """Return error and coverage for thresholds from the highest to the lowest, no more than 50 of them."""
-    wrong, accepted = _from_top(of.wrong).sum(0), _from_top(of.wrong + of.right).sum(0)
-    # At even steps of coverage, as far as the values allow.
-    steps = np.searchsorted(-accepted, -np.linspace(accepted[-1], accepted[0], _POINTS), side="right") - 1
-    places = np.unique(np.maximum(steps, 0))
-    return tuple(
-        Risk(float(of.values[at]), float(accepted[at] / of.number), float(wrong[at] / accepted[at]))
-        for at in reversed(places)
-    )
-
-
 def _from_top(counts: Floats) -> Floats:
     """Return for each confidence how many values have it or a higher one."""
     found: Floats = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
@@ -306,13 +278,14 @@ class _Half:
         self.size: Floats = self.accepted
         if of.clusters < of.number:
             share = self.wrong / number
-            groups = max(int(of.used[rows].sum()), 2)
+            # As if all groups were as large as the large ones: sizes may vary (Kish 1965).
+            groups = np.maximum(self.accepted**2 / np.maximum((accepted**2).sum(0), 1.0), 2.0)
             between = ((wrong - share * accepted) ** 2).sum(0) * groups / (groups - 1) / number**2
             alone = share * (1 - share) / number
             with np.errstate(invalid="ignore", divide="ignore"):
                 effect = np.where(alone > 0, np.maximum(between / alone, 1.0), of.number / of.clusters)
             # With few groups their spread is not well known.
-            few = float((t.ppf(0.975, 10**6) / t.ppf(0.975, groups - 1)) ** 2)
+            few = (t.ppf(0.975, 10**6) / t.ppf(0.975, groups - 1)) ** 2
             self.size = self.accepted / effect * few
         self.hits = self.wrong / number * self.size
 
@@ -367,14 +340,3 @@ def needed(most: float) -> int:
     299
     """
     return ceil(log(1 - SURE) / log(1 - most))
-
-
-def cheapest(of: Outcomes, wrong: float, review: float) -> Threshold:
-    """Return the threshold with the lowest cost, of wrong values that are not reviewed and of reviews."""
-    accepted = np.append(_from_top(of.wrong + of.right).sum(0), 0.0)
-    mistakes = np.append(_from_top(of.wrong).sum(0), 0.0)
-    costs = (mistakes * wrong + (of.number - accepted) * review) / of.number
-    # Of equally cheap thresholds, the highest; the last one accepts nothing.
-    at = len(costs) - 1 - int(np.argmin(costs[::-1]))
-    threshold = float(of.values[at]) if at < len(of.values) else None
-    return Threshold(threshold, float(accepted[at] / of.number), cost=float(costs[at]))

@@ -5,10 +5,8 @@ Import this module late: it imports numpy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch import defaults
@@ -16,10 +14,11 @@ from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, MA
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
-from pytest_jsonmatch.engine.value.text import count, render
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
-from pytest_jsonmatch.study.calibration import GROUPS, Bin, Estimate, Risk, Tally, Threshold
+from pytest_jsonmatch.study.calibration import Bin, Estimate, Tally, Threshold
+from pytest_jsonmatch.study.records import cluster_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -57,9 +56,7 @@ class FieldConfidence:
         brier: the mean squared difference between confidence and outcome.
         ece: the expected calibration error: how far confidence and share of right values are apart.
         reliability: up to ten bins with equally many values.
-        risks: the results of accepting all values from a threshold on, the highest threshold first.
         at_error: the threshold above which at most `max_error` is wrong, if that was given.
-        cheapest: the threshold that costs least, if costs were given.
     """
 
     values: int
@@ -70,9 +67,7 @@ class FieldConfidence:
     brier: Estimate | None = None
     ece: Estimate | None = None
     reliability: tuple[Bin, ...] = ()
-    risks: tuple[Risk, ...] = ()
     at_error: Threshold | None = None
-    cheapest: Threshold | None = None
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -99,7 +94,6 @@ class ConfidenceStudy:
         records: how many gold records there are.
         clusters: how many clusters they belong to.
         max_error: the share of wrong values that was allowed.
-        cost: what a wrong value and a review cost.
         notes: remarks, such as how many answers could not be read.
     """
 
@@ -108,7 +102,6 @@ class ConfidenceStudy:
     records: int
     clusters: int
     max_error: float | None = None
-    cost: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -128,7 +121,6 @@ def measure_confidence(
     *,
     confidence: ConfidenceSource = _INLINE,
     max_error: float | None = None,
-    cost: Mapping[str, float] | None = None,
     correct: float = 1.0,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
@@ -147,7 +139,6 @@ def measure_confidence(
             value; a path with `{path}` in it, such as "confidence_score.{path}"; or a function of an answer
             and the instance path of a value that returns a number from 0 to 1, or None.
         max_error: find the lowest threshold above which at most this share of the values is wrong.
-        cost: {"wrong": 100, "review": 1}: find the threshold that costs least.
         correct: the score from which a value counts as right.
         metric: as for `compare_corpus`, like the arguments below.
         id_field: the member that pairs a record with its answer.
@@ -169,15 +160,15 @@ def measure_confidence(
     >>> study.total.auroc.value, round(study.total.ece.value, 2), study.fields["n"].values
     (1.0, 0.15, 80)
     """
-    _check(max_error, cost, correct)
+    _check(max_error, correct)
     compare, split, notes = Comparer(metric, options), split_by(confidence), list[str]()
     counting = _Counting(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}
     for chunk in chunks_of(answered(expected, {"answers": actual}, id_field, compare, notes)):
-        names, golds = zip(*(_without(cluster, record.gold) for record in chunk), strict=True)
+        names, golds = zip(*(cluster_of(record.gold, cluster) for record in chunk), strict=True)
         answers, sure = zip(*(_split(record, split) for record in chunk), strict=True)
-        bare = (_without(cluster, answer)[1] for answer in answers)
+        bare = (cluster_of(answer, cluster)[1] for answer in answers)
         results = compare(zip(bare, golds, strict=True))
         for record, name, result, found in zip(chunk, names, results, sure, strict=True):
             number = record.position
@@ -186,7 +177,7 @@ def measure_confidence(
             counting.add(number, record.checked(result), found)
         records += len(chunk)
         without += answers.count(MISSING)
-    if not counting.total.counts:
+    if not counting.total.confidences:
         where = f"at {confidence!r}" if confidence != _INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(
             f"no value in the answers to {count(records, 'record')} has a confidence; these were looked for "
@@ -194,23 +185,18 @@ def measure_confidence(
         )
     compare.warn()
     notes += _notes(counting, without)
-    fields = {path: _figures(each, max_error, cost) for path, each in sorted(counting.fields.items())}
-    total = _figures(counting.total, max_error, cost)
-    return ConfidenceStudy(total, fields, records, len(clusters) or records, max_error, cost, tuple(notes))
+    fields = {path: _figures(each, max_error) for path, each in sorted(counting.fields.items())}
+    total = _figures(counting.total, max_error)
+    return ConfidenceStudy(total, fields, records, len(clusters) or records, max_error, tuple(notes))
 
 
-def _check(max_error: float | None, cost: Mapping[str, float] | None, correct: float) -> None:
+def _check(max_error: float | None, correct: float) -> None:
     if max_error is not None and not 0 < max_error < 1:
         raise ConfigurationError(
             f"max_error is {max_error!r}; it must be a share above 0 and below 1, such as 0.01"
         )
     if not 0 < correct <= 1:
         raise ConfigurationError(f"correct is {correct!r}; it must be a score above 0 and at most 1")
-    if cost is not None and (cost.keys() != {"wrong", "review"} or min(cost.values()) <= 0):
-        raise ConfigurationError(
-            f"cost is {dict(cost)!r}; it must say what a wrong value and a review cost, both above 0, as in "
-            '{"wrong": 100, "review": 1}'
-        )
 
 
 def _split(
@@ -226,15 +212,6 @@ def _split(
         raise ConfigurationError(f"record {record.id!r}: {error}") from None
 
 
-def _without(cluster: str | None, value: JsonValue) -> tuple[str, JsonValue]:
-    """Return the cluster that a record names, empty if it names none, and the record without it."""
-    if cluster is None or type(value) is not dict or value.get(cluster) is None:
-        return "", value
-    name = value[cluster]
-    rest = {key: each for key, each in value.items() if key != cluster}
-    return name if type(name) is str else render(name), rest
-
-
 @final
 class _Counting:
     """Counts values as records come."""
@@ -248,7 +225,6 @@ class _Counting:
 
     def add(self, cluster: int, compared: MatchResult | None, sure: Mapping[str, float]) -> None:
         """Count the values of an answer; `compared` is None if it can't be compared."""
-        group = _groups(cluster // GROUPS)[cluster % GROUPS]
         for result in () if compared is None else compared.field_results:
             self.failed += result.status == BATCH_ERROR
             place = result.actual_path if result.status in _VALUES else None
@@ -265,17 +241,11 @@ class _Counting:
                 if confidence is None:
                     each.without += 1
                 else:
-                    each.add(confidence, result.score >= self._correct, group, cluster)
+                    each.add(confidence, result.score >= self._correct, cluster)
 
 
-@lru_cache(maxsize=8)
-def _groups(block: int) -> Sequence[int]:
-    """Return the groups of forty consecutive clusters, one each."""
-    return Random(block).sample(range(GROUPS), GROUPS)  # noqa: S311 - deals out, and guards nothing
-
-
-def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | None) -> FieldConfidence:
-    if not of.counts:
+def _figures(of: Tally, max_error: float | None) -> FieldConfidence:
+    if not of.confidences:
         return FieldConfidence(0, of.without)
     outcomes = calibration.Outcomes.of(of)
     ece, bins = calibration.calibration(outcomes)
@@ -288,15 +258,13 @@ def _figures(of: Tally, max_error: float | None, cost: Mapping[str, float] | Non
         brier=calibration.brier(outcomes),
         ece=ece,
         reliability=bins,
-        risks=calibration.risks(outcomes),
         at_error=None if max_error is None else calibration.promise(outcomes, max_error),
-        cheapest=None if cost is None else calibration.cheapest(outcomes, cost["wrong"], cost["review"]),
     )
 
 
 def _notes(counting: _Counting, without: int) -> Iterator[str]:
     """Yield notes on what is in no figure."""
-    fields = sorted(path for path, each in counting.fields.items() if not each.counts)
+    fields = sorted(path for path, each in counting.fields.items() if not each.confidences)
     named = ", ".join(fields[:3]) + ", …" * (len(fields) > 3)
     left_out = {
         "gold records without an answer that can be read": without,
@@ -359,23 +327,19 @@ def _asked(function: Callable[[JsonValue, str], float | None], answer: JsonValue
 def _walked(answer: JsonValue, own: _Own) -> tuple[JsonValue, dict[str, float]]:
     """Return a copy of an answer without confidences, and the confidences by instance path."""
     found: dict[str, float] = {}
-    root: list[Any] = [None]
-    # An explicit stack: an answer may be deeper than Python's.
-    waiting: list[tuple[JsonValue, _Segments, float | None, Any, Any]] = [(answer, (), None, root, 0)]
-    while waiting:
-        value, segments, above, holder, at = waiting.pop()
+
+    def copied(value: JsonValue, segments: _Segments, above: float | None) -> JsonValue:
         value, given = own(segments, value)
         sure = above if given is None else _checked(given, segments)
         if sure is not None:
             found[format_path(segments)] = sure
-        holder[at] = value
         if type(value) is dict:
-            holder[at] = copied = dict.fromkeys(value)
-            waiting += [(each, (*segments, key), sure, copied, key) for key, each in value.items()]
-        elif type(value) is list:
-            holder[at] = elements = [None] * len(value)
-            waiting += [(each, (*segments, place), sure, elements, place) for place, each in enumerate(value)]
-    return root[0], found
+            return {key: copied(inner, (*segments, key), sure) for key, inner in value.items()}
+        if type(value) is list:
+            return [copied(inner, (*segments, at), sure) for at, inner in enumerate(value)]
+        return value
+
+    return copied(answer, (), None), found
 
 
 def _checked(given: object, segments: _Segments) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pytest_jsonmatch.corpus.records import Source, read_gold
+from pytest_jsonmatch.corpus.records import RecordSource, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
@@ -40,7 +40,7 @@ def read_records(sides: Mapping[str, Side], id_field: str | None) -> Iterator[Re
         GoldValidationError: a record is not JSON.
     """
     for gold, side in sides.items():
-        with Source(side, "gold") as source:
+        with RecordSource(side, "gold") as source:
             for number, (where, given, _) in enumerate(source):
                 name = source.id_at(number)
                 yield _named(Record(gold, name, read_gold(given, name, where)), id_field, where)

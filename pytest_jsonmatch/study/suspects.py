@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import log2
+from math import fsum, log2
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
@@ -24,7 +23,6 @@ from pytest_jsonmatch.study.places import (
     nodes_of,
     path_of,
 )
-from pytest_jsonmatch.study.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -41,12 +39,10 @@ if TYPE_CHECKING:
     """Asks for the result of comparing an answer with another gold record."""
 
 
-MOST: Final = 10_000
-"""At most this many suspects are kept, those that rank first."""
+_PRIOR: Final = log2(1 / 49)
+"""The log-odds, in bits, that a gold value is wrong before anyone has answered: one in fifty is."""
 _AGREE: Final = 2
 """At least this many systems must agree with each other."""
-_SAMPLE: Final = 1_000
-"""At most this many gold values of a field are used to estimate how often two of them are alike."""
 
 
 @final
@@ -78,6 +74,16 @@ class Suspect:
     """How strongly the systems speak against the gold, in bits: one more is twice as strong."""
 
     @property
+    def probability(self) -> float:
+        """How likely the gold is wrong, if one gold value in fifty is and systems err independently."""
+        return 1 / (1 + 2 ** min(-self.evidence - _PRIOR, 1000.0))
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether the gold is rather wrong than right."""
+        return self.probability > 0.5
+
+    @property
     def wanted(self) -> JsonValue:
         """What the systems want at the place, MISSING for nothing."""
         return MISSING if self.kind == "remove" else self.said
@@ -91,11 +97,17 @@ class GoldAudit:
     systems: tuple[str, ...]
     records: int
     found: tuple[Suspect, ...]
-    """Places at which the evidence is against the gold, the strongest first; at most 10,000."""
+    """Places at which the evidence is against the gold, the strongest first."""
     figures: Mapping[str, float | None]
-    """`suspects`, the number of such places, and `suspect_records`, the share of the records with any."""
+    """`suspects`, the number of places where the gold is rather wrong than right, and `suspect_records`, the
+    share of the records with any."""
     notes: tuple[str, ...] = ()
     """Remarks, such as how many answers are missing."""
+
+    @property
+    def expected(self) -> float:
+        """At how many of the places found the gold is likely wrong."""
+        return fsum(suspect.probability for suspect in self.found)
 
 
 def audit_gold(
@@ -113,7 +125,8 @@ def audit_gold(
 
     Places are ranked by the log-odds, in bits, of a naive Bayes model of independent annotators (after Dawid
     and Skene 1979), in which each wrong value is as frequent as it is in the gold; docs/audit.md has the
-    formula. Systems do share mistakes, so this is a ranking and not a probability.
+    formula. With the prior that one gold value in fifty is wrong they give a probability, which is too high
+    where systems share mistakes.
 
     Args:
         gold: the gold records, read once for each system: a list, the path of a JSON Lines file, or a mapping
@@ -153,13 +166,20 @@ class _Seen:
     wrong: Counter[int] = field(default_factory=Counter)
     omitted: int = 0
     """How often a wrong answer had nothing there."""
-    sample: Sample[int] = field(default_factory=lambda: Sample(_SAMPLE, array("q")))
+    golds: Counter[int] = field(default_factory=Counter)
     """Gold values, hashed."""
 
     @property
     def nothing(self) -> float:
         """How likely a wrong answer has nothing there."""
         return (self.omitted + 1) / (self.wrong.total() + 2)
+
+    @property
+    def alike(self) -> float:
+        """How likely two gold values are alike; one half before there are any."""
+        number = self.golds.total()
+        alike = sum(times * (times - 1) for times in self.golds.values())
+        return (alike + 1) / (number * (number - 1) + 2)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -188,7 +208,6 @@ class Auditor:
         self._missing: Counter[int] = Counter()
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._suspects: list[Suspect] = []
-        self._dropped = 0
 
     def add(self, records: Sequence[Answered], compare: Comparer) -> None:
         """Take gold records and the answers to them; a judge is asked about all of them together.
@@ -210,7 +229,7 @@ class Auditor:
                 found[record.position][system] = self._count(system, result)
         for record in records:
             for segments, value in nodes_of(record.gold):
-                self._seen[path_of(segments)].sample.add(hash(render(value)))
+                self._seen[path_of(segments)].golds[hash(render(value))] += 1
             self._missing.update(at for at in range(len(self._systems)) if at not in found[record.position])
         looks = (
             self._look_at(record, wrong, trail)
@@ -221,8 +240,6 @@ class Auditor:
         )
         for together in chunks_of(looks):
             _run(together, compare)
-            if len(self._suspects) >= 2 * MOST:
-                self._forget()
 
     def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
         """Count what is right in an answer, and return what is wrong, by its place in the gold."""
@@ -275,16 +292,14 @@ class Auditor:
 
     # -- ranking -------------------------------------------------------------------------------------------
 
-    def _forget(self) -> None:
-        """Keep the places at which the evidence is against the gold, and only the first of these by rank."""
-        chances = {path: self._seen[path].sample.alike for path in {each.field for each in self._suspects}}
+    def _ranked(self) -> list[Suspect]:
+        """Return the places at which the evidence is against the gold, the strongest first."""
+        chances = {path: self._seen[path].alike for path in {each.field for each in self._suspects}}
         weighed = [
             replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
         ]
         against = (each for each in weighed if each.evidence > 0)
-        ranked = sorted(against, key=lambda each: (-each.evidence, each.position))
-        self._suspects = ranked[:MOST]
-        self._dropped += len(ranked[MOST:])
+        return sorted(against, key=lambda each: (-each.evidence, each.position))
 
     def _evidence(self, suspect: Suspect, chance: float) -> float:
         """Return how strongly systems speak against the gold, in bits."""
@@ -300,28 +315,27 @@ class Auditor:
             return log2(share / (1 - share))
 
         alike = seen.nothing if suspect.kind == "remove" else chance
-        against = sum(skill(each, was_right=False) for each in suspect.systems)
+        against = fsum(skill(each, was_right=False) for each in suspect.systems)
         against -= (len(suspect.systems) - 1) * log2(alike)
-        return against - sum(skill(each, was_right=True) - log2(chance) for each in suspect.backing)
+        return against - fsum(skill(each, was_right=True) - log2(chance) for each in suspect.backing)
 
     def result(self, notes: Iterable[str] = ()) -> GoldAudit:
         """Return what was found."""
-        self._forget()
-        with_any = len({each.position for each in self._suspects})
+        ranked = self._ranked()
+        likely = [each for each in ranked if each.is_likely]
+        with_any = len({each.position for each in likely})
         silent = [
             f"{name}: missing or not comparable: {count(missing)} of {count(self._records, 'answer')}; "
             "there it takes no side"
             for at, name in enumerate(self._systems)
             if (missing := self._missing[at])
         ]
-        if self._dropped:
-            silent.append(f"not kept: {count(self._dropped, 'place')} with the least evidence")
         return GoldAudit(
             self._systems,
             self._records,
-            tuple(self._suspects),
+            tuple(ranked),
             {
-                "suspects": len(self._suspects) + self._dropped,
+                "suspects": len(likely),
                 "suspect_records": with_any / self._records if self._records else None,
             },
             (*silent, *notes),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import json
+import sys
 from typing import NamedTuple
 
 import pytest
@@ -47,6 +49,7 @@ def command(folder, capsys):
     """Run a command line in the folder, and return its exit code and what it prints."""
 
     def call(line, *more):
+        capsys.readouterr()
         try:
             code = main([*line.split(), *more])
         except SystemExit as left:
@@ -55,6 +58,26 @@ def command(folder, capsys):
         return Ran(code, shown.out, shown.err)
 
     return call
+
+
+@pytest.fixture
+def written(command, folder):
+    """Run a command line that writes a page, or another form, and return what it has written."""
+
+    def call(line, *more, form="html"):
+        command(f"{line} --{form} written.{form}", *more)
+        return (folder / f"written.{form}").read_text(encoding="utf-8")
+
+    return call
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    def give(data):
+        reader = io.BufferedReader(io.BytesIO(data))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(reader, encoding="utf-8"))
+
+    return give
 
 
 @pytest.fixture

@@ -66,18 +66,20 @@ def test_one_kept_in_part_names_nothing_new(saved, command):
     assert without_title(out) == "    0.00  1.00 → 1.00  score\n"
 
 
-def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
-    write(a_json={"n": 1}, b_json={"n": 2})
-    for actual, name in (("a", "old"), ("b", "new")):
-        ran = command(f"compare {actual}.json a.json --report json --output {name}.json")
-        assert ran.code == (actual == "b")
-    assert without_title(command("diff old.json new.json").out) == (
+def test_a_single_case(write, command):
+    write(gold_jsonl=[{"n": 1}], wrong_jsonl=[{"n": 2}])
+    for name in ("gold", "wrong"):
+        assert command(f"evaluate {name}.jsonl gold.jsonl --json {name}.json").code == 0
+    assert without_title(command("diff gold.json wrong.json").out) == (
         "   -1.00  1.00 → 0.00  score\n"
         "  mean score -1.000 (-1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must get worse to\n"
         "  tell\n"
         "fields that changed:\n   -1.00  1.00 → 0.00  n\n"
-        "cases that changed:\n   -1.00  1.00 → 0.00  a.json\n"
+        "cases that changed:\n   -1.00  1.00 → 0.00  0\n"
     )
+
+
+def test_a_run_of_pytest(command, pytester):
     pytester.makepyfile(
         "from pytest_jsonmatch import assert_json_match\ndef test():\n    assert_json_match({'a': 1}, {'a': 1})"
     )
@@ -86,10 +88,16 @@ def test_a_run_of_pytest_and_one_of_compare(write, command, pytester):
     assert ": 1 case in both\n" in command("diff run.json run.json").out
 
 
-def test_output_and_color(saved, command, folder):
-    saved("a", GOLD)
-    assert command("diff a.json a.json --output out.txt --color always").out == ""
-    assert (folder / "out.txt").read_text(encoding="utf-8").startswith("\x1b[1mbaseline a.json")
+def test_a_page_and_markdown(saved, command, written):
+    saved("a", GOLD, "--keep", "all")
+    saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
+    line = "diff a.json b.json --max-drop 0.1"
+    assert "Against the baseline" in written(line)
+    told = written(line, form="markdown")
+    assert told.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**")
+    assert "### Against the baseline `a.json`" in told
+    assert "| ❌ **failed** | `--max-drop=0.1` |" in told
+    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: score 1.00\n")
 
 
 @pytest.mark.parametrize("keep", ["worst", "all"])
@@ -106,8 +114,8 @@ def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
     ("line", "told"),
     [
         ("a.json no.json", "no.json can't be read: no such file or directory"),
-        ("gold.jsonl a.json", "gold.jsonl is no result file: it is not JSON: "),
-        ("a.json half.json", "half.json is no result file: it is damaged: "),
+        ("gold.jsonl a.json", "gold.jsonl is no result file: its first line has no "),
+        ("a.json half.json", "half.json is no result file: corpus.records: "),
         ("a.json", "the following arguments are required: AFTER"),
     ],
 )
@@ -186,9 +194,13 @@ def test_what_several_candidates_need(saved, refused):
     saved("a", GOLD, "--keep", "all")
     saved("b", GOLD)
     saved("c", GOLD, "--keep", "all", "--metric", "json_similarity")
+    saved("d", GOLD, "--keep", "all")
     assert refused("diff a.json b.json a.json") == (
         "jsonmatch diff: several candidates need single records, but b.json keeps 10 of 30: "
         "save it with --keep all"
+    )
+    assert refused("diff a.json a.json d.json --html page.html") == (
+        "jsonmatch diff: --html and --markdown show one later run; leave the other candidates out"
     )
     assert refused("diff a.json a.json a.json") == (
         "jsonmatch diff: a candidate is given twice; name each file once"

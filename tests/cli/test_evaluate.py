@@ -101,7 +101,6 @@ def test_no_records(write, command):
         ("completeness == 1", 1),
         ("completeness >= 0.66", 0),
         ("batch_errors == 0", 0),
-        ("approximate == 0", 0),
         ("errors == 0", 1),
         ("flip_rate == 0", 1),
         ('cases["r1"].score == 1', 0),
@@ -145,18 +144,6 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     assert by_id["r299"].runs[0].comparisons[0].errors == ("there is no answer for it",)
 
 
-def test_report_json(sides, command):
-    ran = command(f"{SIDES} --report json", "--gate", "f1 >= 0.5", "--gate", "f1 >= 0.4")
-    gate = "FAILED   f1 >= 0.5  0.47  slack -0.03 (mean of 3 records)"
-    assert (ran.code, ran.err) == (1, f"gates, on 3 records:\n  {gate}\n")
-    assert from_text(ran.out, "out").corpus.records == 3
-
-
-def test_output_and_color(sides, command, folder):
-    assert command(f"{SIDES} --output out.txt --color always") == (0, "", "")
-    assert "\x1b[31m0.47\x1b[0m" in (folder / "out.txt").read_text(encoding="utf-8")
-
-
 def test_verbose(write, command):
     write(gold_jsonl=[{"id": str(number), "a": 1} for number in range(20)], answers_jsonl="")
     brief, everything = command(SIDES).out, command(f"{SIDES} -v").out
@@ -164,7 +151,7 @@ def test_verbose(write, command):
     assert "error: and 17 more (-v)\n" in brief
 
 
-def test_nulls_schema_config_and_repair(write, command):
+def test_schema_config_and_repair(write, command):
     pytest.importorskip("json_repair")
     write(
         gold_jsonl=[{"a": 100, "b": None}],
@@ -172,15 +159,16 @@ def test_nulls_schema_config_and_repair(write, command):
         schema_json={
             "properties": {"a": {"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}}, "b": {}}
         },
-        config_json={"number_evaluation_type": {"evaluation_type": "relative"}},
+        config_json={"number_evaluation_type": {"evaluation_type": "relative"}, "nulls": "absent"},
+        nulls_json={"nulls": "absent"},
     )
     heads = [
         command(f"evaluate answers.jsonl gold.jsonl {flags}").out.splitlines()[0]
         for flags in (
             "",
             "--repair",
-            "--repair --nulls absent --config config.json",
-            "--repair --nulls absent --schema schema.json",
+            "--repair --config config.json",
+            "--repair --config nulls.json --schema schema.json",
         )
     ]
     assert heads == [
@@ -214,10 +202,8 @@ def test_a_name_without_a_known_ending(write, command):
     "content", [b'{"a": 1}\n\n{"a": 2}\n', b'[{"a": 1}, {"a": 2}]'], ids=["lines", "array"]
 )
 @pytest.mark.parametrize("line", ["gold.jsonl -", "- gold.jsonl"])
-def test_standard_input(write, command, monkeypatch, content, line):
-    monkeypatch.setattr(
-        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)), encoding="utf-8")
-    )
+def test_standard_input(write, command, stdin, content, line):
+    stdin(content)
     write(gold_jsonl=[{"a": 1}, {"a": 2}])
     assert "2 of 2 records with" in command(f"evaluate {line}").out
 
@@ -346,10 +332,6 @@ def bad(folder, write):
             "argument --json: no/r.json: no such file or directory (see",
         ),
         ("gold.jsonl gold.jsonl --json some", "argument --json: some: is a directory"),
-        (
-            "gold.jsonl gold.jsonl --json -",
-            "argument --json: -: standard output is for the report; name a file",
-        ),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],
 )
@@ -359,10 +341,8 @@ def test_bad_input_is_one_line(bad, refused, line, told):
     assert shown.startswith(f"jsonmatch evaluate: {told}")
 
 
-def test_a_broken_line_of_standard_input(bad, refused, monkeypatch):
-    monkeypatch.setattr(
-        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b'{"a": 1}\n{"a": \n')), encoding="utf-8")
-    )
+def test_a_broken_line_of_standard_input(bad, refused, stdin):
+    stdin(b'{"a": 1}\n{"a": \n')
     shown = refused("evaluate two.jsonl -")
     assert shown.startswith(
         "jsonmatch evaluate: <stdin>:2:7: not valid JSON: the text ends inside an object near"
@@ -380,18 +360,6 @@ def test_a_folder_that_cannot_be_written(refused, monkeypatch):
     assert refused(f"{SIDES} --json r.json") == f"jsonmatch evaluate: {told}"
 
 
-def test_a_file_that_was_there_stays_if_the_new_one_cannot_be_written(sides, folder, refused, monkeypatch):
-    (folder / "r.json").write_text("old")
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert refused(f"{SIDES} --json r.json").endswith("r.json: no space left on device")
-    assert (folder / "r.json").read_text() == "old"
-    assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "gold.jsonl", "r.json"]
-
-
 # -- long runs ---------------------------------------------------------------------------------------------
 
 
@@ -405,7 +373,7 @@ def lines_of(folder, number):
 
 def test_memory_does_not_grow_with_the_records(folder, command):
     peaks = []
-    for number in (1_000, 10_000):
+    for number in (1_000, 5_000):
         lines_of(folder, number)
         command(f"{SIDES} --json r.json")
         tracemalloc.start()
@@ -471,22 +439,18 @@ def test_progress_without_an_end():
         assert progress.is_shown is False
 
 
-def test_markdown(sides, command):
-    ran = command(SIDES, "--gate", "f1 >= 0.5", "--report", "markdown")
-    gate = "FAILED   f1 >= 0.5  0.47  slack -0.03 (mean of 3 records)"
-    assert (ran.code, ran.err) == (1, f"gates, on 3 records:\n  {gate}\n")
-    assert ran.out.startswith(
+def test_markdown(sides, command, written):
+    assert written(SIDES, "--gate", "f1 >= 0.5", form="markdown").startswith(
         "## ❌ jsonmatch: failed\n\n"
         "**1 of 1 gate failed**; 1 of 3 records with score 1; 1 without an answer; 1 error.\n"
     )
-    free = command(f"{SIDES} --report markdown")
-    assert (free.code, free.err, free.out.splitlines()[0]) == (0, "", "## jsonmatch: score 0.47")
+    assert written(SIDES, form="markdown").startswith("## jsonmatch: score 0.47\n")
 
 
-def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, command):
+def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, written):
     gold = [{"id": number, "a": number} for number in range(30)]
     write(gold_jsonl=gold, answers_jsonl=[{**each, "a": each["a"] + 100 * (each["id"] > 8)} for each in gold])
-    page = command(f"{SIDES} --report html").out
+    page = written(SIDES)
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
     assert [field[:3] for field in data["fields"]] == [["a", 0, [9, 21, 0, 0, 0]]]
     assert len(data["cases"]) == 10
@@ -517,21 +481,21 @@ def case_of_page(page, name):
     return case["u"][0]["c"][0]
 
 
-def test_html_draws_the_pairs_of_a_record(baskets, command):
-    found = case_of_page(command(f"{SIDES} --metric pairwise_f1 --report html").out, "b")
+def test_html_draws_the_pairs_of_a_record(baskets, written):
+    found = case_of_page(written(f"{SIDES} --metric pairwise_f1"), "b")
     (array,) = found["d"]["arrays"]
     assert [pair[:3] for pair in array["pairs"]] == [[0, 1, 0.5], [1, 0, 1]]
 
 
-def test_html_has_both_documents_of_a_record(baskets, command):
-    found = case_of_page(command(f"{SIDES} --metric pairwise_f1 --report html").out, "b")
+def test_html_has_both_documents_of_a_record(baskets, written):
+    found = case_of_page(written(f"{SIDES} --metric pairwise_f1"), "b")
     expected, actual = (json.loads("".join(text for _, text in runs)) for runs in found["o"])
     assert (expected["items"], actual["items"]) == (BASKET["items"], ANSWER["items"])
 
 
-def test_html_looks_closely_at_the_worst_records_only(baskets, command, monkeypatch):
+def test_html_looks_closely_at_the_worst_records_only(baskets, written, monkeypatch):
     monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._DETAILED", 1)
-    page = command(f"{SIDES} --metric pairwise_f1 --keep all --report html").out
+    page = written(f"{SIDES} --metric pairwise_f1 --keep all")
     assert ["o" in case_of_page(page, name) for name in "ab"] == [False, True]
 
 
@@ -542,11 +506,8 @@ def test_pairs_of_the_worst_records_are_text_if_asked_for(baskets, command):
 
 def test_pairs_are_in_the_result_file(baskets, command, folder):
     command(f"{SIDES} --metric pairwise_f1 --json kept.json")
-    kept = {
-        case["id"]: case["runs"][0]["comparisons"][0]
-        for case in json.loads((folder / "kept.json").read_text())["cases"]
-    }
-    assert [len(kept[name].get("audit", ())) for name in "ab"] == [0, 1]
+    kept = {case.id: case.runs[0].comparisons[0] for case in read_results(folder / "kept.json").cases}
+    assert [len(kept[name].audit) for name in "ab"] == [0, 1]
     assert [PAIRS in command(f"report kept.json{more}").out for more in ("", " -v")] == [False, True]
 
 
@@ -555,16 +516,10 @@ def test_other_pairings_are_not_looked_for_where_only_figures_are_shown(baskets,
     assert command(f"{SIDES} --metric pairwise_f1").code == 0
 
 
-def test_what_stands_beside_the_figures_is_on_the_page(sides, command):
-    page = command(f"{SIDES} --report html").out
+def test_what_stands_beside_the_figures_is_on_the_page(sides, written):
+    page = written(SIDES)
     assert "error: record &#39;r2&#39;: there is no answer for it" in page
     assert "not scored: &#39;r9&#39;, which has no gold record, or is a second answer" in page
-
-
-@pytest.mark.parametrize("name", ["no/out.html", "."])
-def test_a_file_that_cannot_be_written_is_told_before_anything_is_scored(sides, refused, name, monkeypatch):
-    monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._evaluated", None)
-    assert refused(f"{SIDES} --report html --output {name}").startswith("jsonmatch evaluate: ")
 
 
 def test_rules_that_fit_no_record_are_told(sides, write, command):
@@ -602,7 +557,7 @@ VALIDATED = {"schema_json": {"properties": {"a": {"type": "integer", "maximum": 
 
 def test_answers_are_validated_if_asked(sides, write, command):
     write(**VALIDATED)
-    ran = command(f"{SIDES} --schema schema.json --validate report")
+    ran = command(f"{SIDES} --schema schema.json --validate")
     assert "  valid by the schema: 1 of 2 answers\n" in ran.out
     assert "note: record 'r3': not valid: a: 4 is greater than the maximum of 2\n" in ran.out
     assert "valid by the schema" not in command(f"{SIDES} --schema schema.json").out
@@ -618,7 +573,7 @@ def test_a_gate_on_valid_rate_asks_for_it(sides, write, command):
     }
 
 
-def test_figures_by_a_tag(command, write):
+def test_figures_by_a_tag(command, write, written):
     gold = [{"meta": {"source": "phone"}, "a": 1}, {"meta": {"source": "scan"}, "a": 2}, {"a": 3}]
     write(gold_jsonl=gold, answers_jsonl=[gold[0], {**gold[1], "a": 3}, gold[2]])
     line = "evaluate answers.jsonl gold.jsonl --by source=meta.source --json r.json"
@@ -636,7 +591,7 @@ scan            1   0.50       0.50    0.50  0.50       0.00
     assert "no record has this tag; did you mean" in ran.out
     again = command("report r.json --by source", "--gate", 'tags["source=scan"].fields["a"].recall == 0')
     assert (again.code, table in again.out) == (0, True)
-    assert "| `scan` | 1 | 0.50 |" in command("report r.json --by source --markdown").out
+    assert "| `scan` | 1 | 0.50 |" in written("report r.json --by source", form="markdown")
 
 
 def test_a_gate_on_a_tag_without_tags(command, sides):

@@ -14,18 +14,17 @@ from pytest_jsonmatch.cli.output import Look, look_of
 
 
 @pytest.mark.parametrize(
-    ("encoding", "environment", "output", "look"),
+    ("encoding", "environment", "look"),
     [
-        ("utf-8", {}, None, Look(color=True, unicode=True, width=70)),
-        ("ascii", {}, None, Look(color=True, unicode=False, width=70)),
-        ("no-such-encoding", {}, None, Look(color=True, unicode=False, width=70)),
-        ("utf-8", {"TERM": "dumb"}, None, Look(color=False, unicode=True, width=70)),
-        ("utf-8", {"NO_COLOR": "1"}, None, Look(color=False, unicode=True, width=70)),
-        ("ascii", {}, "out.txt", Look(color=False, unicode=True, width=70)),
-        ("utf-8", {"COLUMNS": "3"}, None, Look(color=True, unicode=True, width=40)),
+        ("utf-8", {}, Look(color=True, unicode=True, width=70)),
+        ("ascii", {}, Look(color=True, unicode=False, width=70)),
+        ("no-such-encoding", {}, Look(color=True, unicode=False, width=70)),
+        ("utf-8", {"TERM": "dumb"}, Look(color=False, unicode=True, width=70)),
+        ("utf-8", {"NO_COLOR": "1"}, Look(color=False, unicode=True, width=70)),
+        ("utf-8", {"COLUMNS": "3"}, Look(color=True, unicode=True, width=40)),
     ],
 )
-def test_look_of_a_terminal(monkeypatch, encoding, environment, output, look):
+def test_look_of_a_terminal(monkeypatch, encoding, environment, look):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
@@ -36,7 +35,7 @@ def test_look_of_a_terminal(monkeypatch, encoding, environment, output, look):
     for name, value in {"COLUMNS": "70", "TERM": "xterm", **environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", Terminal())
-    assert look_of(Namespace(color="auto", output=output)) == look
+    assert look_of(Namespace()) == look
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal of POSIX")

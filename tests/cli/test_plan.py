@@ -101,11 +101,6 @@ def test_a_page(saved, command, folder):
         ),
         ("main.json --precision 0", "a precision of 0: it must be between 0 and 1, such as 0.03"),
         ("main.json --drop 5", "argument --drop: '5' is not a number from 0 to 1"),
-        (
-            "main.json --drop 0.1 --power 1",
-            "argument --power: '1' is not a share above 0 and below 1, such as 0.8",
-        ),
-        ("main.json --confidence 95", "argument --confidence: '95' is no confidence: above 0.5"),
         ("no.json --drop 0.1", "no.json can't be read: no such file or directory"),
         ("part.json --drop 0.1", "part.json does not have every record: save it with --keep all"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 
@@ -41,14 +40,13 @@ def test_infer(files, command, gold):
     assert (ran.code, json.loads(ran.out), ran.err) == (0, INFERRED, "")
 
 
-def test_infer_of_one_record_of_a_folder_and_of_standard_input(files, folder, command, monkeypatch):
+def test_infer_of_one_record_of_a_folder_and_of_standard_input(files, folder, command, stdin):
     (folder / "gold").mkdir()
     for number, record in enumerate(RECORDS):
         (folder / "gold" / f"{number}.json").write_text(json.dumps(record))
     assert json.loads(command("schema infer gold").out) == INFERRED
     assert json.loads(command("schema infer one.json").out)["required"] == ["shop", "total", "paid"]
-    stdin = io.BufferedReader(io.BytesIO((folder / "gold.jsonl").read_bytes()))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin, encoding="utf-8"))
+    stdin((folder / "gold.jsonl").read_bytes())
     assert json.loads(command("schema infer -").out) == INFERRED
 
 
@@ -85,8 +83,6 @@ def test_validate_gold(files, write, command):
     assert (ran.code, ran.out.splitlines()[-1][:42]) == (1, "error: record 1: 'm' is not in the schema;")
     ran = command("schema validate schema.json --gold types.jsonl")
     assert (ran.code, ran.out.count("warning: ")) == (0, 2)
-    ran = command("schema validate schema.json --gold types.jsonl --strict-types")
-    assert (ran.code, ran.out) == (1, "error: record 1: 'n' is not of type integer\n")
 
 
 def test_validate_knows_plugins(files, write, command, monkeypatch):

@@ -82,9 +82,7 @@ def test_not_counted_where_extras_are_not(metric):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"accept": {"tip": [4]}}, {"fields": {"tip": {"skip": True}}}],
-    ids=["accepted", "skipped"],
+    "options", [{"accept": {"tip": [4]}}, {"fields": {"tip": {"skip": True}}}], ids=["accepted", "skipped"]
 )
 def test_what_is_right_or_left_out_is_not_fabricated(options):
     assert compare_corpus([{"tip": 4}], [{"tip": None}], **options).fabrication_rate is None

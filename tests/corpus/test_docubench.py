@@ -99,10 +99,3 @@ def test_verdicts_are_of_all_pairs():
     pairs = [line.split("|")[1].strip() for line in lines if re.match(r"\| \w+ – \w+ ", line)]
     assert len(set(pairs)) == len(pairs) == len(SYSTEMS) * (len(SYSTEMS) - 1) // 2
     assert lines[-1] == "Data: DocuBench by DocuPipe (github.com/DocuPipe/DocuBench), CC BY 4.0."
-
-
-@needs_command
-def test_the_command_says_where_data_is_missing(tmp_path):
-    assert printed(str(tmp_path)) == [
-        f"DocuBench's data is not here: {tmp_path} has no labels/. Give the folder that has."
-    ]

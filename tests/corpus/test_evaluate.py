@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import tracemalloc
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from pytest_jsonmatch import (
     ConfigurationError,
     GoldValidationError,
     JsonMatchWarning,
-    RunResult,
     compare_corpus,
     compare_json,
     register_comparator,
@@ -64,12 +62,6 @@ def test_macro_and_micro_figures_differ():
     assert (result.mean_precision, result.mean_recall) == ((1 + 1 / 2) / 2, (1 + 1 / 3) / 2)
     assert (result.micro_precision, result.micro_recall, result.micro_f1) == (2 / 3, 2 / 4, 4 / 7)
     assert (result.per_field["b[]"].recall, result.per_field["c"].precision) == (1 / 3, 0.0)
-
-
-def test_nothing_at_all_has_no_figures():
-    result = compare_corpus([], [])
-    assert (result.mean_f1, result.micro_f1, result.mean_score, result.total_fields) == (None, None, None, 0)
-    assert repr(result) == "<RunResult leaf_f1: 0 records, no figures>"
 
 
 def generated(count: int, seed: int = 7) -> tuple[list[Any], list[Any]]:
@@ -149,19 +141,6 @@ def test_runs_of_different_metrics_do_not_merge():
         ConfigurationError, match=r"^runs merge only if their signatures are equal: leaf_f1\|.*"
     ):
         compare_corpus([1], [1]).merge(compare_corpus([1], [1], metric="pairwise_f1"))
-
-
-def test_field_results_come_back_from_other_processes():
-    gold, extracted = generated(40)
-    with ProcessPoolExecutor(1) as executor:
-        away = compare_corpus(extracted, gold, schema=WEIGHTS, executor=executor)
-    here = compare_corpus(extracted, gold, schema=WEIGHTS)
-    assert [list(each.field_results) for each in away.records] == [
-        list(each.field_results) for each in here.records
-    ]
-    assert [each.comparator for each in away.records[0].field_results] == [
-        each.comparator for each in here.records[0].field_results
-    ]
 
 
 def test_an_answer_that_cannot_be_read_has_nothing_right():
@@ -303,12 +282,6 @@ def test_json_lines_in_any_order(tmp_path, order):
     )
 
 
-def test_iterators_in_any_order():
-    records = numbered(2_500)
-    result = compare_corpus(reversed(records), iter(records), id_field="id")
-    assert (result.total_records, result.mean_f1, result.unmatched_actual) == (2_500, 1.0, ())
-
-
 def test_bad_lines(tmp_path):
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"a": 1}\n\n{"a": \n', encoding="utf-8")
@@ -342,20 +315,6 @@ def test_gold_that_is_no_corpus(gold, message):
     with pytest.raises(ConfigurationError) as caught:
         compare_corpus([], gold)
     assert str(caught.value) == message
-
-
-def peak(tmp_path: Path, count: int) -> int:
-    gold = lines(tmp_path / "gold.jsonl", [{"id": index, "text": "x" * 200} for index in range(count)])
-    tracemalloc.start()
-    compare_corpus(gold, gold, id_field="id")
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most
-
-
-def test_memory_stays_flat_for_files_in_the_same_order(tmp_path):
-    peak(tmp_path, 100)  # what is loaded and compiled once
-    assert peak(tmp_path, 20_000) < 1.5 * peak(tmp_path, 2_000)
 
 
 # -- what is kept, what is told ----------------------------------------------------------------------------
@@ -440,12 +399,6 @@ def test_answers_have_no_ids_beside_them():
         compare_corpus({"a": 1}, {"a": 1})
 
 
-def test_a_run_is_json():
-    result = compare_corpus(EXTRACTED, GOLD)
-    assert isinstance(result, RunResult)
-    assert json.loads(json.dumps(result.to_dict()))["mean_f1"] == 0.5
-
-
 def test_a_record_that_is_kept_has_its_comparison():
     gold, answer = {"id": 1, "a": [1, 2]}, {"id": 1, "a": [2, 3]}
     run = compare_corpus([answer], [gold], metric="pairwise_f1", id_field="id")
@@ -458,39 +411,6 @@ def test_a_record_that_is_kept_has_its_comparison():
     )
 
 
-@pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
-def test_records_without_field_results_have_no_comparison(keep):
-    records = [{"a": 1, "b": [1]}, {"a": 2, "b": [1]}]
-    run = compare_corpus([{"a": 1, "b": [2]}, records[1]], records, keep=keep)
-    assert [each.match is None for each in run.records] == [not each.field_results for each in run.records]
-
-
-@pytest.mark.parametrize("answer", ["no JSON", {"a": {"b": 1}}])
-def test_the_comparison_has_the_figures_of_its_record(answer):
-    (record,) = compare_corpus([answer], [{"a": [1, 2], "b": "x"}]).records
-    match = record.match
-    assert (match.precision, match.recall, match.f1, match.score) == (
-        record.precision,
-        record.recall,
-        record.f1,
-        record.score,
-    )
-
-
-def test_what_could_not_be_paired_exactly_is_told_once():
-    gold = [{"a": at, "b": at % 7} for at in range(60)]
-    answer = [{"a": at + 1, "b": at % 5} for at in range(60)]
-    (record,) = compare_corpus([answer], [gold], metric="pairwise_f1", memory_limit=1000).records
-    assert (len(record.warnings), record.match.warnings) == (1, record.warnings)
-
-
-def test_comparisons_come_back_from_other_processes():
-    gold, answer = [{"a": [1, 2]}], [{"a": [2, 3]}]
-    with ProcessPoolExecutor(1) as pool:
-        (record,) = compare_corpus(answer, gold, metric="pairwise_f1", executor=pool).records
-    assert record.match.alignments == compare_json(answer[0], gold[0], metric="pairwise_f1").alignments
-
-
 CLUSTERED = [{"document": f"d{at // 2}", "n": at} for at in range(4)]
 
 
@@ -501,12 +421,6 @@ def test_a_cluster_is_named_and_not_scored(answers):
     assert (run.mean_f1, list(run.per_field)) == (1.0, ["n"])
     assert CLUSTERED[0] == {"document": "d0", "n": 0}
     assert run.signature != compare_corpus(answers, CLUSTERED).signature
-
-
-def test_a_cluster_that_the_schema_lists_is_scored():
-    schema = {"properties": {"document": {"type": "string"}, "n": {"type": "integer"}}}
-    run = compare_corpus([{"n": 0}], CLUSTERED[:1], cluster="document", schema=schema)
-    assert (run.records[0].cluster, run.mean_recall) == ("d0", 0.5)
 
 
 def test_records_without_a_cluster_stand_alone():

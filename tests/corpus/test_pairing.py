@@ -70,14 +70,6 @@ def test_of_two_answers_the_first_counts():
     assert found(gold, extracted) == ({"a": (0, 1, 3), "b": (1, 2, 1)}, [], ["b", "a"])
 
 
-def test_text_and_its_warnings():
-    result = compare_corpus(['So: {"id": "r", "v": 2, "v": 1}'], ['{"id": "r", "v": 1}'], id_field="id")
-    assert (result.mean_f1, result.records[0].warnings) == (
-        1.0,
-        ("line 1: the key 'v' occurs twice in one object; the last one counts",),
-    )
-
-
 def test_broken_answers_can_be_repaired():
     assert compare_corpus(['{"id": 1, "v": 1'], ['{"id": 1, "v": 1}'], id_field="id").mean_f1 == 0.0
     assert (
@@ -96,29 +88,6 @@ def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
         "record 2: there is no answer for it",
         f"record '{answers}:3': {reason}; the text begins 'I do not know.'",
     ]
-
-
-def test_errors_are_in_the_order_of_gold():
-    gold = [{"id": number, "v": 1} for number in range(5)]
-    extracted = [{"id": number, "v": {1, 2}} for number in (4, 2, 0)]
-    assert [error.record_id for error in compare_corpus(extracted, gold, id_field="id").errors] == [
-        0,
-        1,
-        2,
-        3,
-        4,
-    ]
-
-
-def test_an_id_of_an_alternative_is_listed():
-    schema = {
-        "oneOf": [
-            {"type": "object", "properties": {"id": {}, "v": {}}, "required": ["id", "v"]},
-            {"type": "object", "properties": {"id": {}, "w": {}}, "required": ["id", "w"]},
-        ]
-    }
-    gold = [{"id": 1, "v": 1}, {"id": 2, "w": 1}]
-    assert compare_corpus(gold, gold, schema=schema, id_field="id").total_fields == 4
 
 
 @pytest.mark.parametrize(
@@ -162,12 +131,12 @@ def peak(count: int, missing: int, kind: str, folder: Path) -> int:
 @pytest.mark.parametrize("kind", ["file", "iterator"])
 def test_memory_stays_flat_in_the_same_order_with_answers_missing(tmp_path, kind):
     peak(100, 50, kind, tmp_path)  # what is loaded and compiled once
-    # Of 8,000 records, held whole, the answers alone would take 3 MB; 20 are missing.
-    assert peak(8_000, 400, kind, tmp_path) < 1.3 * peak(2_000, 400, kind, tmp_path)
+    # Of 4,000 records, held whole, the answers alone would take 1.5 MB; 10 are missing.
+    assert peak(4_000, 400, kind, tmp_path) < 1.3 * peak(1_000, 400, kind, tmp_path)
 
 
 def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
-    numbers = list(range(3_000))
+    numbers = list(range(1_500))
     gold = lines(tmp_path / "gold.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])
     numbers.reverse()
     answers = lines(tmp_path / "answers.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])

@@ -47,24 +47,13 @@ def test_a_container_against_nothing_counts_its_leaves_and_is_never_skipped():
     assert [
         (each.path, each.status, each.expected_leaves, each.actual_leaves)
         for each in result.records[0].field_results
-    ] == [
-        ("v", "omission", 3, 0),
-        ("w", "hallucination", 0, 2),
-    ]
+    ] == [("v", "omission", 3, 0), ("w", "hallucination", 0, 2)]
     assert (result.micro_precision, result.micro_recall) == (0.0, 0.0)
     assert (result.per_field["v"].expected_weight, result.per_field["w"].actual_weight) == (3.0, 2.0)
 
 
 def test_a_container_of_another_type_stays_a_mismatch():
     assert statuses({"a": 1}, [1]) == [("v", "mismatch")]
-
-
-def test_figures_are_made_of_what_comes_out():
-    gold, extracted = [{"a": 1, "b": None}], [{"a": None, "b": None}]
-    plain = compare_corpus(extracted, gold)
-    handled = compare_corpus(extracted, gold, post_process=[reclassify_nulls])
-    assert (plain.mean_precision, plain.mean_recall) == (0.5, 0.5)
-    assert (handled.mean_precision, handled.mean_recall, handled.total_skipped) == (1.0, 0.0, 1)
 
 
 def test_post_processors_run_one_after_the_other():
@@ -116,26 +105,11 @@ def test_batch_errors_spread_over_the_fields_of_their_comparator():
     assert propagate_batch_errors(unharmed) == list(unharmed)
 
 
-@pytest.mark.usefixtures("some_fail")
-def test_a_wrong_record_is_not_made_perfect_by_a_batch_error():
-    rules = {"fields": {"b": {"compare": "some_fail"}}}
-    run = compare_corpus([{"a": 9, "b": 2}], [{"a": 1, "b": 2}], post_process=propagate_batch_errors, **rules)
-    assert (run.mean_f1, run.total_mismatches, run.total_batch_errors) == (0.0, 1, 1)
-
-
 def test_nulls_are_told_after_transforms_and_with_a_reason():
     rules = {"fields": {"a": {"transform": ["strip"]}}}
     fields = compare_json({"a": "  "}, {"a": "x"}, metric="leaf_f1", **rules).field_results
     (found,) = reclassify_nulls(fields, NullHandling(absent_values=[""]))
     assert (found.status, found.reason) == ("omission", 'actual is "", which counts as no value')
-
-
-def test_a_replaced_result_has_to_make_sense():
-    field = compare_json([1], [1], metric="leaf_f1").field_results[0]
-    with pytest.raises(ValueError, match=r"^status is 'good'; it must be one of match, mismatch, .*"):
-        field.replaced(status="good")
-    with pytest.raises(ValueError, match=r"^score is 2; it must be a number from 0 to 1$"):
-        field.replaced(score=2)
 
 
 def test_a_result_is_replaced_and_not_changed():
@@ -147,11 +121,3 @@ def test_a_result_is_replaced_and_not_changed():
         "AttributeError: a result can't be changed; a post-processor returns field.replaced(status=...)"
         in str(error)
     )
-
-
-def test_a_post_processor_has_to_return_something():
-    def silent(results):
-        pass
-
-    (error,) = compare_corpus([{"a": 1}], [{"a": 2}], post_process=silent).errors
-    assert str(error) == "record 0: the post-processor silent returned nothing; it must return the results"

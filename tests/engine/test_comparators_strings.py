@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.compare import BUILTIN, tables, text
 from pytest_jsonmatch.engine.value.equality import json_key
 
@@ -36,6 +37,19 @@ def both(name, expected, actual, params=None):
 )
 def test_levenshtein(expected, actual, score):
     assert both("levenshtein", expected, actual) == pytest.approx(score, abs=1e-15)
+
+
+def test_texts_too_long_for_an_edit_distance_are_refused():
+    levenshtein = BUILTIN["levenshtein"].bind({})
+    texts = ["x" * 100_001, "y" * 100_001, "z"]
+    with pytest.raises(ValueError, match=r"100,001 × 100,001 characters .* 'token_f1' or 'exact'"):
+        levenshtein.score(*texts[:2])
+    assert levenshtein.table(texts, texts).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert compare_json(texts, texts[1:2], metric="json_similarity", arrays="unordered").score == 1.0
+    for expected, actual in ({"a": texts[0]}, {"a": texts[1]}), (texts[:1], texts[1:2]):
+        result = compare_json(actual, expected, metric="json_similarity")
+        assert (result.score, len(result.errors)) == (0.0, 1)
+        assert "'token_f1' or 'exact'" in str(result.errors[0])
 
 
 def test_one_edit_in_a_long_text_is_no_match():

@@ -130,7 +130,6 @@ OPTIONS = st.fixed_dictionaries(
         "reduce": st.sampled_from(["f1", "ratio"]),
         "leaf_threshold": st.sampled_from([0.3, 0.5]),
         "array_threshold": st.sampled_from([0.3, 0.5]),
-        "memory_limit": st.sampled_from([1, 100, 300]),
         "compare": st.dictionaries(st.sampled_from(["string", "number"]), SPECS, min_size=1),
         "fields": st.dictionaries(PATTERNS, RULES, min_size=1, max_size=3),
     },
@@ -302,7 +301,6 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         ({"accept": {"[].b": [None, "none"]}}, 0),
         ({"compare": {"string": "levenshtein"}}, 0),
         ({"accept": {"[].b": [[{"n": 1}, {"n": 2}]]}}, 3),
-        ({"memory_limit": "200 KiB"}, 2),
     ],
     ids=[
         "",
@@ -313,7 +311,6 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         "null in place of an array",
         "long texts",
         "an array is accepted",
-        "little memory",
     ],
 )
 def test_few_pairs_are_walked(size, more, walks, monkeypatch):

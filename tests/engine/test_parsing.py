@@ -325,11 +325,7 @@ def test_an_answer_that_was_cut_off_is_an_error_whatever_stands_before_it(text, 
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        'Use { " as a sign, then\n```json\n{"a": 1}\n```',
-        '```\n[1, 2, \n```\nor {"a": 1}',
-    ],
+    "text", ['Use { " as a sign, then\n```json\n{"a": 1}\n```', '```\n[1, 2, \n```\nor {"a": 1}']
 )
 def test_what_is_open_before_the_last_complete_one_cuts_nothing_off(text):
     assert extract_json(text).value == {"a": 1}
@@ -548,7 +544,7 @@ HOSTILE = [
     "```\n", "```x`\n", "```x`", "<think></think>```x`", "```json\n{\n", '{"', '["', '{"a":', '["a",',
     '[{"a":[', "[1,", "[x", "[ ", "[\n", "{ ", "[]", "{}", "[1 1]", "[NaN]", "[NaN x]", '{"a":1,"a":2 x}',
     '{"a":1,}', '"\\', '["\\', '["a\\"', '{"[`<think>', '"<think>', '{"a":"<think>"}\n', "]", "[[]", " ", "\n",
-    "\ufeff", "1", "``````x", "[1]]",
+    "\ufeff", "1", "``````x", "[1]]"
 ]  # fmt: skip
 
 

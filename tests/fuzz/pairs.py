@@ -249,7 +249,6 @@ OPTION_NAMES += [
     "transform",
     "fields",
     "schema",
-    "memory_limit",
     "repair",
     "extras",
 ]

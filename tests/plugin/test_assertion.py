@@ -109,8 +109,8 @@ def test_the_last_bit_of_a_sum_decides_nothing():
 
 
 def test_nothing_but_perfection_reaches_1():
-    expected = {"text": "x" * 10_000_000}
-    actual = {"text": "x" * 9_999_999 + "y"}
+    expected = {"text": "x" * 100_000}
+    actual = {"text": "x" * 99_999 + "y"}
     with pytest.raises(AssertionError) as error:
         assert_json_match(actual, expected, metric="json_similarity", threshold=1)
     assert first_line(error) != "json_similarity score 1.00 < 1.00"

@@ -113,20 +113,6 @@ def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
         assert told in pytester.run("jsonmatch", *line).stdout.str()
 
 
-def test_stopping_early_goes_by_clusters(suite):
-    named = "    cluster: document {document}\n"
-    suite(named).runpytest("--jsonmatch-save=main")
-    options = "--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.02", "--jsonmatch-stop-when-decided"
-    run = suite(named, wrong=24).runpytest(*options)
-    # Six documents can prove nothing by bets; 24 cases could.
-    run.stdout.fnmatch_lines(
-        "*PASSED   --jsonmatch-max-drop=0.02  a drop of more than 0.02 can no longer be proven*"
-    )
-    suite().runpytest("--jsonmatch-save=main")
-    run = suite(wrong=24).runpytest(*options)
-    run.stdout.fnmatch_lines("*FAILED   --jsonmatch-max-drop=0.02  a drop of more than 0.02 is proven*")
-
-
 def test_a_gate_that_is_to_be_proven(suite):
     pytester = suite(wrong=2)
     assert pytester.runpytest("--jsonmatch-gate=score >= 0.8").ret == pytest.ExitCode.OK

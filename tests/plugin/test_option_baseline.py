@@ -37,21 +37,21 @@ def test_a_first_run_has_none(suite):
     run = suite.runpytest("--jsonmatch-baseline=main")
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines(
-        "baseline main: there is none yet; --jsonmatch-save=main saves this run as jsonmatch-baselines/main.json"
+        "baseline main: there is none yet; --jsonmatch-save=main saves this run as jsonmatch-baselines/main.jsonl"
     )
-    coloured = suite.runpytest("--jsonmatch-baseline=sub/main.json", "--color=yes")
+    coloured = suite.runpytest("--jsonmatch-baseline=sub/main.jsonl", "--color=yes")
     coloured.stdout.fnmatch_lines(
-        "*\x1b[[]33mbaseline sub/main.json: there is none yet; --jsonmatch-json=sub/main.json saves this run *"
+        "*\x1b[[]33mbaseline sub/main.jsonl: there is none yet; --jsonmatch-json=sub/main.jsonl saves this run *"
     )
 
 
-@pytest.mark.parametrize("name", ["main", "./main.json"])
+@pytest.mark.parametrize("name", ["main", "./main.jsonl"])
 def test_in_ci_it_must_exist(suite, monkeypatch, name):
     monkeypatch.setenv("CI", "true")
     run = suite.runpytest(f"--jsonmatch-baseline={name}")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(
-        "ERROR: --jsonmatch-baseline: there is no *main.json; --jsonmatch-save=NAME creates a baseline "
+        "ERROR: --jsonmatch-baseline: there is no *main.jsonl; --jsonmatch-save=NAME creates a baseline "
         "(in CI, where CI is set, a baseline must exist)"
     )
 
@@ -59,7 +59,7 @@ def test_in_ci_it_must_exist(suite, monkeypatch, name):
 def test_in_ci_the_first_run_may_save_it(suite, monkeypatch):
     monkeypatch.setenv("CI", "true")
     for _ in range(2):
-        run = suite.runpytest("--jsonmatch-baseline=main.json", "--jsonmatch-save=main")
+        run = suite.runpytest("--jsonmatch-baseline=main.jsonl", "--jsonmatch-save=main")
         assert run.ret == pytest.ExitCode.OK
 
 
@@ -71,18 +71,18 @@ def test_a_misspelt_name(suite, monkeypatch):
     monkeypatch.setenv("CI", "true")
     run = suite.runpytest("--jsonmatch-baseline=mian")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
-    run.stderr.fnmatch_lines("ERROR: *: there is no *mian.json; did you mean 'main'[?] (in CI, *")
+    run.stderr.fnmatch_lines("ERROR: *: there is no *mian.jsonl; did you mean 'main'[?] (in CI, *")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "jsonmatch-results", "version": 99}'])
 def test_one_that_is_none(suite, text):
-    (suite.path / "main.json").write_text(text, encoding="utf-8")
-    run = suite.runpytest("--jsonmatch-baseline=main.json")
+    (suite.path / "main.jsonl").write_text(text, encoding="utf-8")
+    run = suite.runpytest("--jsonmatch-baseline=main.jsonl")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
-    run.stderr.fnmatch_lines("ERROR: --jsonmatch-baseline: *main.json is *")
+    run.stderr.fnmatch_lines("ERROR: --jsonmatch-baseline: *main.jsonl is *")
 
 
-@pytest.mark.parametrize("name", ["", ".json", "..", "a/b", "a\\b", "x:y"])
+@pytest.mark.parametrize("name", ["", ".jsonl", "..", "a/b", "a\\b", "x:y"])
 def test_a_name_that_is_none(suite, name):
     run = suite.runpytest(f"--jsonmatch-save={name}")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
@@ -113,21 +113,21 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
 
 def test_a_path_and_a_folder_of_ones_own(suite):
     suite.makeini("[pytest]\njsonmatch_baselines = kept/here\n")
-    suite.runpytest("--jsonmatch-save=main", "--jsonmatch-json=other/name.json")
-    for name in ("main", "kept/here/main.json", "other/name.json"):
+    suite.runpytest("--jsonmatch-save=main", "--jsonmatch-json=other/name.jsonl")
+    for name in ("main", "kept/here/main.jsonl", "other/name.jsonl"):
         run = suite.runpytest(f"--jsonmatch-baseline={name}")
         assert baseline_lines(run)[1] == "    0.00  1.00 → 1.00  score"
 
 
-def test_a_name_that_ends_in_json(suite):
-    run = suite.runpytest("--jsonmatch-baseline=main.json")
+def test_a_name_with_its_suffix(suite):
+    run = suite.runpytest("--jsonmatch-baseline=main.jsonl")
     run.stdout.fnmatch_lines(
-        "baseline main.json: there is none yet; --jsonmatch-save=main.json saves this run as "
-        "jsonmatch-baselines/main.json"
+        "baseline main.jsonl: there is none yet; --jsonmatch-save=main.jsonl saves this run as "
+        "jsonmatch-baselines/main.jsonl"
     )
-    run = suite.runpytest("--jsonmatch-save=main.json")
-    run.stdout.fnmatch_lines("results written to jsonmatch-baselines/main.json")
-    for name in ("main", "main.json"):
+    run = suite.runpytest("--jsonmatch-save=main.jsonl")
+    run.stdout.fnmatch_lines("results written to jsonmatch-baselines/main.jsonl")
+    for name in ("main", "main.jsonl"):
         run = suite.runpytest(f"--jsonmatch-baseline={name}")
         assert baseline_lines(run)[1] == "    0.00  1.00 → 1.00  score"
 
@@ -137,7 +137,7 @@ def test_a_run_can_replace_the_baseline_it_is_compared_with(suite, monkeypatch):
     monkeypatch.setenv("WORSE", "b")
     run = suite.runpytest("--jsonmatch-save=main", "--jsonmatch-baseline=main")
     assert baseline_lines(run)[1] == "   -0.17  1.00 → 0.83  score"
-    assert read_results(suite.path / "jsonmatch-baselines" / "main.json").mean("score") == pytest.approx(
+    assert read_results(suite.path / "jsonmatch-baselines" / "main.jsonl").mean("score") == pytest.approx(
         5 / 6
     )
 

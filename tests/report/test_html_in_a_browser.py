@@ -714,7 +714,7 @@ def test_a_corpus_of_the_command_line(browser: Browser, tmp_path: Path) -> None:
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(content) + "\n", encoding="utf-8")
     sides = [str(tmp_path / "answers.jsonl"), str(tmp_path / "gold.jsonl")]
     page = str(tmp_path / "page.html")
-    asked = ["--id-field", "id", "--metric", "pairwise_f1", "--report", "html", "--output", page]
+    asked = ["--id-field", "id", "--metric", "pairwise_f1", "--html", page]
     assert main(["evaluate", *sides, *asked]) == 0
     browser.open_file(Path(page), height=1600)
     browser.run("scrollTo(0, 1e6)")

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_json, register_comparator
+from pytest_jsonmatch import ConfigurationError
 from pytest_jsonmatch.schema import (
     annotate_xeval,
     infer_schema,
     parse_eval_schema,
-    reset_type_defaults,
     set_type_default,
 )
 
@@ -92,12 +91,6 @@ def test_definitions_and_branches_are_annotated() -> None:
     }
 
 
-def test_a_part_that_stands_in_two_places_is_annotated_once() -> None:
-    shared: dict[str, Any] = {"type": "string"}
-    schema = annotate_xeval({"properties": {"a": shared, "b": shared}})
-    assert schema["properties"]["b"] == {"type": "string", "x-eval-compare": "exact"}
-
-
 def test_only_a_dict_can_be_changed_in_place() -> None:
     with pytest.raises(
         ConfigurationError, match=r"^annotate_xeval changes a dict in place, and was given str; "
@@ -112,12 +105,6 @@ def test_a_changed_default_is_written() -> None:
         "a": {"type": "number", "x-eval-compare": {"numeric": {"tolerance": {"rel": 0.01}}}},
         "b": {"type": "integer", "x-eval-compare": "numeric"},
     }
-
-
-def test_reset_undoes_it() -> None:
-    set_type_default("string", "jaccard")
-    reset_type_defaults()
-    assert annotate_xeval({"type": "string"}) == {"type": "string", "x-eval-compare": "exact"}
 
 
 @pytest.mark.parametrize(
@@ -137,17 +124,6 @@ def test_nodes_hold_what_was_changed_by_the_type_of_the_value(
     assert dict(parse_eval_schema({} if types is None else {"type": types}).type_default) == defaults
 
 
-def test_integers_can_differ_from_numbers() -> None:
-    set_type_default("number", "relative")
-    set_type_default("integer", "binary")
-    assert dict(parse_eval_schema({"type": "integer"}).type_default) == {"integer": "binary"}
-    assert dict(parse_eval_schema({"type": "number"}).type_default) == {
-        "number": "relative",
-        "integer": "relative",
-    }
-    assert dict(parse_eval_schema({}).type_default) == {"number": "relative", "integer": "binary"}
-
-
 def test_nothing_changed_is_nothing_said() -> None:
     assert dict(parse_eval_schema({"type": "string"}).type_default) == {}
 
@@ -162,12 +138,6 @@ def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:
 def parse_with_default(json_type: str, comparator: Any) -> None:
     set_type_default(json_type, comparator)
     parse_eval_schema({"type": "string"})
-
-
-def test_a_default_may_be_registered_later() -> None:
-    set_type_default("string", "later")
-    register_comparator("later", lambda expected, actual, params: 0.5, overwrite=True)
-    assert compare_json('"b"', '"a"', metric="leaf_f1", schema={"type": "string"}).score == 0.5
 
 
 @pytest.mark.parametrize(

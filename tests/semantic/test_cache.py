@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.semantic import cache
 from pytest_jsonmatch.semantic.cache import CachedJudge, _line, _writers_lock, key_of
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem, JudgeUsage, Verdict
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
 NYC = JudgeItem("1", "city", "New York", "NYC")
@@ -101,13 +99,6 @@ def test_another_question_is_another_question(file, other, model, prompt):
     assert asked.asked == [other.actual]
 
 
-def test_the_same_question_under_another_id_and_with_keys_in_another_order(file):
-    asked = Counting()
-    CachedJudge(asked, file).judge([JudgeItem("1", "a", {"x": 1, "y": [{"b": 1, "a": 2}]}, 1)])
-    CachedJudge(asked, file).judge([JudgeItem("9", "a", {"y": [{"a": 2, "b": 1}], "x": 1}, 1)])
-    assert len(asked.asked) == 1
-
-
 def test_errors_are_not_kept(file):
     judge = CachedJudge(CallableJudge(lambda one: 0.5), file)
     judge.judge(items("A", "A", "b"))
@@ -127,17 +118,6 @@ def test_cached_asks_nobody(file):
     ]
     assert (asked.asked, judge.usage) == ([], JudgeUsage(cached=1, errors=1))
     assert file.read_text(encoding="utf-8") == LINE
-
-
-def test_cached_without_a_file_misses_everything(file):
-    judge = CachedJudge(Counting(), file, mode="cached")
-    assert [getattr(answer, "kind", None) for answer in judge.judge([NYC]).values()] == ["cache miss"]
-
-
-def test_an_unknown_mode(file):
-    with pytest.raises(ConfigurationError) as caught:
-        CachedJudge(Counting(), file, mode="offline")
-    assert str(caught.value) == "mode is 'offline'; it must be 'live' or 'cached'"
 
 
 @pytest.mark.parametrize(
@@ -187,15 +167,6 @@ def test_lines_are_added_to_what_is_there(file, end):
     judge.judge([item("b")])
     assert shown(CachedJudge(Counting(), file, mode="cached").judge([NYC, item("b", "2")])) == [True, False]
     assert [json.loads(line)["path"] for line in file.read_bytes().split(b"\n")[:-1]] == ["city", "note"]
-
-
-def test_lines_are_counted_right_after_one_without_an_end(file):
-    file.write_text(LINE, encoding="utf-8")
-    judge = CachedJudge(Counting(), file, mode="cached")
-    judge.judge([NYC])
-    file.write_text(f"{LINE}\nno verdict\n", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"verdicts\.jsonl:2: not valid JSON"):
-        judge.judge([NYC])
 
 
 def test_a_verdict_can_be_put_right_by_hand(file):
@@ -253,7 +224,7 @@ for number in range(int(sys.argv[2]), int(sys.argv[2]) + 40):
 
 
 def test_several_processes_fill_one_file_and_none_reads_half_a_line(file):
-    starts = range(0, 120, 20)
+    starts = range(0, 60, 20)
     processes = [subprocess.Popen([sys.executable, "-c", FILL, file, str(start)]) for start in starts]
     reader = CachedJudge(None, file)
     reads = []
@@ -264,10 +235,10 @@ def test_several_processes_fill_one_file_and_none_reads_half_a_line(file):
             lines = content.splitlines()
             reads.append((content[-1:] or "\n", lines == sorted(lines), len(lines)))
             assert all(json.loads(line) for line in lines[:1] + lines[-1:])
-    assert [process.returncode for process in processes] == [0] * 6
+    assert [process.returncode for process in processes] == [0] * 3
     lines = file.read_text(encoding="utf-8").splitlines()
     found = sorted(int(json.loads(line)["actual"].split()[0]) for line in lines)
-    assert (found, lines) == (list(range(140)), sorted(lines))
+    assert (found, lines) == (list(range(80)), sorted(lines))
     assert {(end, in_order) for end, in_order, _ in reads} == {("\n", True)}
     # What was there once stays there.
     assert [count for *_, count in reads] == sorted(count for *_, count in reads)
@@ -312,27 +283,6 @@ def test_without_the_extra_nothing_can_be_kept_but_all_can_be_read(file, monkeyp
     )
 
 
-def test_a_process_that_ends_without_closing_leaves_the_file_in_order(file):
-    code = f"""
-from pytest_jsonmatch.semantic.cache import CachedJudge
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
-judge = CachedJudge(CallableJudge(lambda item: True), {str(file)!r})
-for name in "bca":
-    judge.judge([JudgeItem("1", "x", "e", name)])
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == ["a", "b", "c"]
-
-
-def test_another_mode_has_the_same_file_when_the_folder_changes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    judge = CachedJudge(CallableJudge(lambda item: True), "verdicts.jsonl")
-    judge.judge([NYC])
-    (tmp_path / "other").mkdir()
-    monkeypatch.chdir(tmp_path / "other")
-    assert shown(judge.in_mode("cached").judge([NYC])) == [True]
-
-
 def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     judge = CachedJudge(Counting(), "verdicts.jsonl")
@@ -360,12 +310,6 @@ def test_work_grows_with_what_is_new(file, monkeypatch):
     assert counts == [20, 200]
 
 
-def test_folders_are_made(tmp_path):
-    path = tmp_path / "deep" / "er" / "verdicts.jsonl"
-    CachedJudge(Counting(), path).judge([NYC])
-    assert path.exists()
-
-
 @pytest.mark.parametrize("place", ["folder", "below a file"])
 def test_a_file_that_cannot_be_written_is_told_before_anybody_is_asked(tmp_path, place):
     path = tmp_path
@@ -388,35 +332,6 @@ def test_verdicts_that_could_not_be_kept_stand(file, monkeypatch):
     assert shown(answers) == [True, False]
 
 
-def test_a_write_that_fails_leaves_no_half_line(file):
-    resource = pytest.importorskip("resource")
-    code = f"""
-import resource, signal, warnings
-from pytest_jsonmatch.semantic.cache import CachedJudge
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-judge = CachedJudge(CallableJudge(lambda item: True), {str(file)!r})
-judge.judge([JudgeItem("1", "x", "e", "a")])
-resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
-warnings.simplefilter("ignore")
-answers = judge.judge([JudgeItem("1", "x", "e", "b" * 1000)])
-print(answers["1"].equivalent)
-"""
-    assert resource.RLIMIT_FSIZE is not None
-    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    lines = file.read_text(encoding="utf-8").splitlines()
-    assert (output, [json.loads(line)["actual"] for line in lines]) == ("True\n", ["a"])
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_a_file_keeps_its_permissions(file):
-    file.write_text(LINE.replace("NYC", "z"), encoding="utf-8")
-    file.chmod(0o640)
-    judge = CachedJudge(Counting(), file)
-    judge.judge([NYC])
-    assert stat.S_IMODE(file.stat().st_mode) == 0o640
-
-
 def test_values_that_are_no_json_are_not_kept_and_not_asked_about(file):
     asked = Counting()
     judge = CachedJudge(asked, file)
@@ -433,16 +348,6 @@ def test_a_judge_that_forgets_an_item(file):
             return {}
 
     assert shown(CachedJudge(Forgets(), file).judge([NYC])) == ["missing: the judge gave no answer"]
-
-
-def test_whose_verdicts_they_are(file):
-    assert (
-        CachedJudge(Counting("gpt", "3"), file).model,
-        CachedJudge(Counting("gpt", "3"), file).prompt,
-    ) == ("gpt", "3")
-    mine = CallableJudge(lambda one: True)
-    assert CachedJudge(mine, file).model == "CallableJudge"
-    assert CachedJudge(mine, file, model="mine", prompt="7").prompt == "7"
 
 
 VALUES = st.recursive(
@@ -499,9 +404,3 @@ def test_a_recording_that_is_not_there(file):
     with pytest.raises(ConfigurationError) as caught:
         CachedJudge(None, file).judge([NYC])
     assert str(caught.value) == f"the cache of verdicts {file} does not exist"
-
-
-def test_a_recording_of_values_that_are_no_json(file):
-    file.write_text(LINE, encoding="utf-8")
-    (answer,) = CachedJudge(None, file).judge([item(float("inf"))]).values()
-    assert isinstance(answer, JudgeError)

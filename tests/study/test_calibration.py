@@ -14,10 +14,8 @@ from pytest_jsonmatch.study.calibration import (
     auroc,
     brier,
     calibration,
-    cheapest,
     needed,
     promise,
-    risks,
 )
 
 
@@ -26,7 +24,7 @@ def counted(confidences, right, clusters=None):
     tally = Tally()
     for at, (confidence, is_right) in enumerate(zip(confidences, right, strict=True)):
         cluster = at if clusters is None else int(clusters[at])
-        tally.add(float(confidence), bool(is_right), cluster % GROUPS, cluster)
+        tally.add(float(confidence), bool(is_right), cluster)
     return Outcomes.of(tally)
 
 
@@ -37,7 +35,8 @@ def drawn(confidences, wrong, clusters, random):
     values, places = np.unique(confidences, return_inverse=True)
     counts = np.zeros((2, GROUPS, len(values)))
     np.add.at(counts, (wrong.astype(int), groups[clusters], places), 1)
-    return Outcomes(values, values, counts[1], counts[0], number)
+    sizes = np.bincount(clusters).astype(float)
+    return Outcomes(values, values, counts[1], counts[0], sizes.sum() ** 2 / (sizes**2).sum())
 
 
 @pytest.fixture
@@ -83,11 +82,6 @@ def test_a_confidence_stands_in_one_bin():
     assert found.value == pytest.approx(0.1)
 
 
-def test_risk_and_coverage():
-    of = counted([0.9, 0.9, 0.8, 0.7], [True, False, True, False])
-    assert risks(of) == ((0.9, 0.5, 0.5), (0.8, 0.75, pytest.approx(1 / 3)), (0.7, 1.0, 0.5))
-
-
 def test_perfectly_apart_is_not_perfectly_sure():
     found = auroc(counted([0.9] * 20 + [0.1] * 5, [True] * 20 + [False] * 5))
     assert (found.value, found.low, found.high) == (1.0, pytest.approx(0.025 ** (1 / 5)), 1.0)
@@ -116,10 +110,6 @@ def test_many_confidences_are_cut_downwards_and_figures_hardly_change():
     u = mannwhitneyu(confidences[right], confidences[~right]).statistic
     assert auroc(of).value == pytest.approx(u / (right.sum() * (~right).sum()), abs=0.002)
     assert brier(of).value == pytest.approx(((confidences - right) ** 2).mean(), abs=1e-5)
-    # A threshold means the same before and after the cut.
-    threshold, coverage, error = risks(of)[10]
-    accepted = confidences >= threshold
-    assert (coverage, error) == (pytest.approx(accepted.mean()), pytest.approx((~right[accepted]).mean()))
 
 
 def test_a_promise_of_values_that_stand_alone_is_clopper_and_pearsons():
@@ -132,16 +122,6 @@ def test_no_promise_of_too_few():
     assert promise(counted([0.9] * 400, [True] * 400), 0.01).threshold is None
 
 
-def test_the_cheapest_threshold():
-    confidences, right = (
-        [0.9] * 50 + [0.5] * 50,
-        [True] * 50 + [True, True, False, False] * 12 + [True, False],
-    )
-    found = cheapest(counted(confidences, right), wrong=10, review=1)
-    assert (found.threshold, found.coverage, found.cost) == (0.9, 0.5, pytest.approx(0.5))
-    assert cheapest(counted(confidences, [False] * 100), wrong=10, review=1).threshold is None
-
-
 # In all of these exactly the promised share is wrong, whatever the confidence: each promise is one too many.
 WORST = {
     "values stand alone": (400, 1, 0.1, None),
@@ -149,6 +129,7 @@ WORST = {
     "a cluster is right or wrong as a whole": (200, 10, 0.1, 1e-9),
     "clusters differ": (100, 10, 0.1, 2.0),
     "few clusters": (50, 10, 0.1, 2.0),
+    "some clusters are much larger": (60, 5, 0.1, 2.0),
 }
 
 
@@ -156,24 +137,28 @@ WORST = {
 def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
     clusters, size, most, spread = WORST[case]
     random = np.random.default_rng(11)
-    number, broken = clusters * size, 0
-    member = np.repeat(np.arange(clusters), size)
-    for _ in range(600):
+    broken, runs = 0, 300
+    sizes = np.full(clusters, size)
+    for _ in range(runs):
+        if "larger" in case:
+            sizes = np.maximum(1, np.round(random.lognormal(0, 1.2, clusters) * size)).astype(int)
+        member = np.repeat(np.arange(clusters), sizes)
+        number = len(member)
         confidences = random.random(number).round(2)
         share = most + 1e-9
         if spread is None:
             wrong = random.random(number) < share
         else:
             alike = random.beta(share * spread, (1 - share) * spread, clusters)
-            wrong = random.random(number) < np.repeat(alike, size)
+            wrong = random.random(number) < alike[member]
         broken += promise(drawn(confidences, wrong, member, random), most).threshold is not None
-    # At 10 %, the double, more than 42 of 600 would be broken in 99 of 100 such tests.
-    assert broken <= 42, broken / 600
+    # At 10 %, the double, more than 21 of 300 would be broken in 95 of 100 such tests.
+    assert broken <= 21, broken / runs
 
 
 @pytest.mark.parametrize(
     ("clusters", "size", "alike", "power"),
-    [(400, 1, 0.5, 2), (100, 5, 0.5, 2), (100, 5, 1, 1), (50, 10, 1, 1)],
+    [(400, 1, 0.5, 2), (100, 5, 0.5, 2), (50, 10, 1, 1)],
 )
 def test_intervals_hold_in_about_95_percent_of_runs(clusters, size, alike, power):
     """Also where a cluster is right or wrong as a whole, and has one confidence."""
@@ -189,14 +174,14 @@ def test_intervals_hold_in_about_95_percent_of_runs(clusters, size, alike, power
         noise = np.where(random.random(number) < alike, shared, random.random(number))
         return confidences, noise >= confidences**power
 
-    many = 200_000
+    many = 100_000
     confidences, wrong = draw(many, np.repeat(np.arange(many // size), size))
     truth = drawn(confidences.round(3), wrong, np.repeat(np.arange(many // size), size), random)
     true = auroc(truth).value, brier(truth).value, calibration(truth)[0].value
     missed = np.zeros(3)
-    for _ in range(300):
+    for _ in range(200):
         of = drawn(*draw(number, member), member, random)
         found = auroc(of), brier(of), calibration(of)[0]
         missed += [not each.low <= value <= each.high for each, value in zip(found, true, strict=True)]
-    # Of 300, 15 are to be expected; 27 or fewer in 99 of 100 such tests.
-    assert (missed <= 27).all(), missed / 300
+    # Of 200, 10 are to be expected; 17 or fewer in 98 of 100 such tests.
+    assert (missed <= 17).all(), missed / 200

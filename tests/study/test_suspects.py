@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import tracemalloc
 from copy import deepcopy
 from math import log2
 
@@ -12,7 +11,6 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError, Verdict
 from pytest_jsonmatch.engine.value.convert import value_at, with_value
-from pytest_jsonmatch.study import suspects
 from pytest_jsonmatch.study.suspects import audit_gold
 
 GOLD = [
@@ -173,6 +171,30 @@ def test_evidence_of_those_that_side_with_the_gold_is_taken_off():
     assert one.evidence < alone.evidence - log2(8 * 7 + 2)
 
 
+@pytest.mark.parametrize(("share", "wrong"), [(0.0, 0), (0.02, 18)])
+def test_the_expected_number_is_near_the_true_one(share, wrong):
+    """Three systems that are right in 92 of 100 places; else they often make the same mistake."""
+    numbers = random.Random(4)
+    truth = [{f"f{at}": numbers.randrange(40) for at in range(3)} for _ in range(300)]
+    gold = [{key: 99 if numbers.random() < share else value for key, value in each.items()} for each in truth]
+
+    def answers():
+        return [
+            {
+                key: value if numbers.random() < 0.92 else (value + numbers.choice((1, 1, 5))) % 40
+                for key, value in each.items()
+            }
+            for each in truth
+        ]
+
+    audited = audit_gold(gold, {name: answers() for name in "abc"})
+    real = [each for each in audited.found if each.gold == 99]
+    assert len(real) == pytest.approx(wrong, abs=3)
+    assert audited.expected == pytest.approx(len(real), abs=3)
+    # Without a prior all places found were called likely.
+    assert audited.figures["suspects"] <= len(real) + 2 < len(audited.found) - 2
+
+
 def test_figures():
     audited = audit_gold(GOLD, dict.fromkeys("ab", changed(3, total=31)), id_field="id")
     assert audited.figures == {"suspects": 1, "suspect_records": 1 / 8}
@@ -270,39 +292,6 @@ def test_gold_that_the_schema_does_not_list():
     schema = {"properties": {"id": {"type": "string"}}, "additionalProperties": False}
     with pytest.raises(GoldValidationError, match="r0"):
         audit_gold(GOLD, {"a": GOLD, "b": GOLD}, id_field="id", schema=schema)
-
-
-def test_only_those_that_rank_first_are_kept(monkeypatch):
-    monkeypatch.setattr(suspects, "MOST", 3)
-    gold = [{**each, **{f"f{at}": at for at in range(9)}} for each in GOLD]
-    answers = deepcopy(gold)
-    answers[3].update({f"f{at}": -1 for at in range(9)})
-    answers[4].update(total=-1)
-    audited = audit_gold(gold, dict.fromkeys("abc", answers), id_field="id")
-    assert len(audited.found) == 3
-    assert audited.found[0].path == "total"
-    assert audited.figures["suspects"] == 10
-    assert "not kept: 7 places with the least evidence" in audited.notes
-
-
-def test_memory_does_not_grow_with_records():
-    class Records:
-        def __init__(self, number):
-            self.number = number
-
-        def __iter__(self):
-            return ({"vendor": f"v{at}", "total": at % 97, "note": "x" * 50} for at in range(self.number))
-
-    def peak(number):
-        tracemalloc.start()
-        audit_gold(Records(number), {"a": Records(number), "b": Records(number)})
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
-
-    peak(1_000)  # what is loaded once does not count
-    # (When garbage is collected makes some 250 kB; 9,000 records that are kept would be several MB.)
-    assert peak(10_500) < peak(1_500) + 1_000_000
 
 
 def test_places():

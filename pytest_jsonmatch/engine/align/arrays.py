@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Context, Pairing
+from pytest_jsonmatch.engine.align.context import Context, Pairing, refuse_too_large
 from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -50,11 +50,7 @@ class Aligner(Context):
             from pytest_jsonmatch.engine.align.large import ArrayGrid
 
             body = ArrayGrid
-            if not self.fits(len(one), len(other)):
-                from pytest_jsonmatch.engine.align.sparse import pair_sparsely
-
-                sparse = pair_sparsely(self, element, trail, (expected, rows), (actual, columns))
-                return Pairing(sorted(pairs + [(rows[at], columns[to]) for at, to in sparse]))
+            refuse_too_large(node, len(one), len(other))
         if pairs_in_all is None:
             grid = Columns(self, element, body).left_to_walk(element, one, other)
         else:

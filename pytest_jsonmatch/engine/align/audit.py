@@ -63,8 +63,6 @@ def audit_arrays(
     arrays: Iterable[tuple[Aligned, ArrayAudit]],
     measure: Measure,
     tolerance: float,
-    *,
-    approximate: bool = False,
 ) -> tuple[ArrayAudit, ...]:
     """Return an audit of each unordered array, up to a hundred of them.
 
@@ -73,13 +71,12 @@ def audit_arrays(
         arrays: in the order of the document, each with what is known without an audit: its pairs, their F1.
         measure: scores two elements.
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
-        approximate: some array may not have been paired exactly.
     """
     aligner = Aligner(plan, measure, count_extra=plan.options.extra == "count")
     budget = {"cells": _MAX_CELLS, "inside": _MAX_CELLS_INSIDE, "values": _MAX_VALUES, "steps": _MAX_STEPS}
     return tuple(
         [
-            _Audit(aligner, array, audit, budget, tolerance + _ROUNDING).audited(approximate=approximate)
+            _Audit(aligner, array, audit, budget, tolerance + _ROUNDING).audited()
             for array, audit in islice(arrays, _MAX_ARRAYS)
         ]
     )
@@ -157,17 +154,17 @@ class _Audit:
     columns: Sequence[int] = ()
     """Likewise of actual."""
 
-    def audited(self, *, approximate: bool) -> ArrayAudit:
+    def audited(self) -> ArrayAudit:
         """Return the alternatives to the array's pairs, or the reason why they were not computed."""
         try:
-            self._prepare(approximate=approximate)
+            self._prepare()
             return replace(self.audit, pairs=tuple(self._pairs()))
         except _NotComputedError as error:
             return replace(self.audit, reason=str(error))
 
     # -- what it would cost --------------------------------------------------------------------------------
 
-    def _prepare(self, *, approximate: bool) -> None:
+    def _prepare(self) -> None:
         """Find equal elements, and estimate the cost of auditing the others; raise if it is too high."""
         node, expected, actual = self.array.node.children[ELEMENT], self.array.expected, self.array.actual
         if node.skip:
@@ -180,8 +177,6 @@ class _Audit:
         self.rows = [i for i in range(len(expected)) if i not in self.twins]
         self.columns = [j for j in range(len(actual)) if j not in taken]
         n, m, rows, columns = len(expected), len(actual), len(self.rows), len(self.columns)
-        if approximate and not self.aligner.fits(rows, columns):
-            raise _NotComputedError("the pairing itself is approximate")
         without_twins = rows * m + n * columns
         self.with_twins = n * m <= max(_MAX_CELLS_WITH_TWINS, without_twins)
         cells = n * m if self.with_twins else without_twins

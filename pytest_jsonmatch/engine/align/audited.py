@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
 
 
 @final
@@ -21,14 +18,6 @@ class Partner:
     index: int | None
     """Its index; None if all of them score 0."""
     score: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return index and score as plain JSON types.
-
-        >>> Partner(2, 0.7).to_dict()
-        {'index': 2, 'score': 0.7}
-        """
-        return asdict(self)
 
 
 @final
@@ -60,19 +49,6 @@ class AuditedPair:
     equal to its partner. None if that is more than the tolerance."""
     ambiguous: bool | None = None
     """Whether there is such a margin. None if it was not computed."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair as plain JSON types."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> AuditedPair:
-        """Return the pair of such a dict; unknown keys, of later releases, are ignored."""
-        own: dict[str, Any] = {name: found[name] for name in cls.__dataclass_fields__}
-        for name in ("next_actual", "next_expected"):
-            if (partner := own[name]) is not None:
-                own[name] = Partner(partner["index"], partner["score"])
-        return cls(**own)
 
 
 @final
@@ -117,23 +93,3 @@ class ArrayAudit:
         pairs = sorted(self.pairs, key=lambda pair: (not pair.ambiguous, pair.f1, pair.expected))[:most]
         kept = tuple(sorted(pairs, key=lambda pair: pair.expected))
         return replace(self, pairs=kept, more=self.more + len(self.pairs) - len(kept))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain JSON types."""
-        found = {name: list(value) if type(value) is tuple else value for name, value in asdict(self).items()}
-        # Most audits have neither.
-        return {name: value for name, value in found.items() if name not in {"reason", "more"} or value}
-
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> ArrayAudit:
-        """Return the audit of such a dict; unknown keys, of later releases, are ignored.
-
-        >>> audit = ArrayAudit("a", "a", "a", (), (0,), (), "its elements are skipped")
-        >>> ArrayAudit.from_dict(audit.to_dict()) == audit
-        True
-        """
-        own: dict[str, Any] = {name: found[name] for name in cls.__dataclass_fields__ if name in found}
-        own["pairs"] = tuple(map(AuditedPair.from_dict, found["pairs"]))
-        for name in ("unmatched_expected", "unmatched_actual"):
-            own[name] = tuple(found[name])
-        return cls(**own)

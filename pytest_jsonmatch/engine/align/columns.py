@@ -8,6 +8,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
+from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.align.parts import flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of, weight_chosen
@@ -16,7 +17,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
@@ -382,9 +383,6 @@ class Columns:
             return
         sides = flatten(self._aligner, node, (expected, actual))
         inner = self._inner(node, sides[0].values, sides[1].values)
-        if inner is None:
-            self._stack(grid, self._halves(node, weight, expected, actual))
-            return
         inner.finish()
         alone = [
             self._alone(_Place(element, 1.0), flat.values, leaves, lacking=is_expected)
@@ -396,27 +394,8 @@ class Columns:
             alone[1] = [0.0] * len(inner.actual)
         grid.nest(Nested(self._aligner, node, inner, sides, alone), weight * element.own_weight)
 
-    def _halves(
-        self, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
-    ) -> Iterator[tuple[Sequence[int], Grid]]:
-        """Yield bounds of arrays with too many elements for one grid; the walk makes them exact."""
-        middle = len(expected) // 2
-        for rows in (range(middle), range(middle, len(expected))):
-            block = self._body(self._aligner, len(rows), len(actual))
-            some = at_places(rows, expected)
-            if middle:
-                self._nest(block, node, weight, some, actual)
-            else:
-                self._doubt(block, _Place(node, weight), some, actual)
-                for own, values in ((block.expected, some), (block.actual, actual)):
-                    # `_empty` counts empty arrays.
-                    own[:] = [leaves if value else 0.0 for leaves, value in zip(own, values)]
-            # Dropping the parts frees the grids of the elements.
-            block.walked, block.bounded, block.parts = not block.is_exact, False, []
-            yield rows, block
-
-    def _inner(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid | None:
-        """Return the grid of all elements of nested arrays; None if it would not fit the memory limit."""
+    def _inner(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid:
+        """Return the grid of all elements of nested arrays."""
         element = node.children[ELEMENT]
         if len(expected) * len(actual) > _MANY_CELLS and node.align == "unordered":
             from pytest_jsonmatch.engine.align.large import related_grid
@@ -424,8 +403,7 @@ class Columns:
             related = related_grid(self._aligner, element, expected, actual)
             if related is not None:
                 return related
-        if not self._aligner.fits(len(expected), len(actual)):
-            return None
+        refuse_too_large(node, len(expected), len(actual))
         columns = Columns(self._aligner, element, self._body, self._deepest)
         return columns.grid(element, expected, actual)
 

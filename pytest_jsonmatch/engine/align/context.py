@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ NOTHING: Final = 1e-300
 """At most this many weighted leaves count as none."""
 _SLACK: Final = 1e-12
 _BYTES_A_CELL: Final = 32
+_MOST_BYTES: Final = 4 * 2**30
 _MOST_KEPT: Final = 200_000
 """At most this many pairings of nested arrays are kept for the walk."""
 _PATIENCE: Final = 2
@@ -83,6 +85,17 @@ def similarity_of(score: float, whole: float) -> float:
     return 1.0 if whole <= NOTHING else min(score / whole, 1.0)
 
 
+def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
+    """Raise a JsonMatchError for arrays whose pairs of elements would take too much memory."""
+    size = rows * columns * _BYTES_A_CELL
+    if size > _MOST_BYTES:
+        raise JsonMatchError(
+            f"{node.path}: pairing {rows:,} × {columns:,} elements that have no equal would take "
+            f"{size / 2**30:,.1f} GiB, and {_MOST_BYTES >> 30} are allowed; pair them by a member: "
+            f'{{"align": {{"key": NAME}}}}'
+        )
+
+
 class Context:
     """The options at hand, and the pairings of nested arrays that were found on the way."""
 
@@ -98,8 +111,6 @@ class Context:
         self.leaves: Known = {}
         self.most: dict[tuple[PlanNode, int], float] = {}
         """The highest possible scores of containers of actual."""
-        self.gap: float | None = None
-        """How far below the optimum pairings beyond the memory limit may be; None if there are none."""
         self.solutions_ahead = (
             0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
         )
@@ -107,10 +118,6 @@ class Context:
         self.measure = measure
         """Scores two elements."""
         self.kept: dict[tuple[int, int], Pairing] = {}
-
-    def fits(self, rows: int, columns: int) -> bool:
-        """Tell whether a grid of this size fits the memory limit."""
-        return rows * columns * _BYTES_A_CELL <= self.plan.options.memory_limit
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairing of two arrays for the walk."""

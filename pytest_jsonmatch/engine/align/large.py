@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Indices = NDArray[np.intp]
 
 _PRICE_STEPS: Final = 10
+_PRICED_CELLS: Final = 300_000
+"""In larger grids prices take more time than they save."""
 _FIRST_STEP: Final = 0.15
 """The first step of prices, in shares of the greatest score."""
 _FEWEST_CELLS: Final = 1_000
@@ -232,16 +234,19 @@ class ArrayGrid(Grid):
 
     def similarities(self) -> Matrix:
         """Return the similarities of all pairs, exact or bounds; 1 where there is nothing to compare."""
-        wholes = self._wholes()
-        empty = wholes <= NOTHING
-        nothing = bool(empty.any())
-        if nothing:
+        half = 0.5 if self.aligner.as_f1 else 1.0
+        wholes: Matrix = np.array(self.expected)[:, None] * half
+        wholes = wholes + np.array(self.actual) * (half if self.aligner.as_f1 else 0.0)
+        if self.less is not None:
+            wholes -= self.less * half
+        empty = wholes <= NOTHING if wholes.min(initial=1.0) <= NOTHING else None
+        if empty is not None:
             wholes[empty] = 1.0
-        found: Matrix = self.score / wholes
+        found: Matrix = np.divide(self.score, wholes, out=wholes)
         if self.less is not None or self.parts:
             np.minimum(found, 1.0, out=found)
-        if nothing:
-            found[np.broadcast_to(empty, found.shape)] = 1.0
+        if empty is not None:
+            found[empty] = 1.0
         return found
 
     def finish(self) -> None:
@@ -255,21 +260,6 @@ class ArrayGrid(Grid):
             worth += ROUNDING
             worth -= ROUNDING
             worth *= admissible
-
-    def _wholes(self) -> Matrix:
-        """Return the divisors of the Σ of all pairs, as a single number if all are equal."""
-        half = 0.5 if self.aligner.as_f1 else 1.0
-        expected, actual = np.array(self.expected) * half, np.array(self.actual) * half
-        if not self.aligner.as_f1:
-            actual[:] = 0.0
-        if self.less is None and len(expected) and len(actual):
-            one, other = expected[0], actual[0]
-            if (expected == one).all() and (actual == other).all():
-                return np.array([[one + other]])
-        wholes: Matrix = expected[:, None] + actual
-        if self.less is not None:
-            wholes -= self.less * half
-        return wholes
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
         # Elements of a nested array are in another order, even if it is as large as the grid.
@@ -321,7 +311,7 @@ def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
     """
     owned = left.matrix(len(score))
     bounds: Matrix = owned @ right.best(score)
-    if len(score) * len(right.codes) > _CHUNK:
+    if len(score) * len(right.codes) > _PRICED_CELLS:
         return bounds
     having = np.flatnonzero(right.sizes)
     starts, sizes = right.starts[having], right.sizes[having]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.align.column import distinct_values
+from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class CostlyValues:
         """Return the weighted score of two values, and 0: they have no fewer leaves."""
         left, right = self._sides
         weight, limit, accepted = self._terms
-        score: Any = self._block.bound.score(left.values[row], right.values[column])
+        score: Any = score_of(self._block.bound.score, left.values[row], right.values[column])
         if accepted is not None:
             score = max(score, accepted[column])
         if limit is not None and score <= limit and score < 1.0:

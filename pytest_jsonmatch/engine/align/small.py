@@ -11,6 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds
 from pytest_jsonmatch.engine.align.solve import assign_lists
+from pytest_jsonmatch.engine.compare.base import score_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,4 +160,9 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
     if bound.rows is not None:
         return bound.rows(expected, actual)
     score: Any = bound.score
-    return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]
+    try:
+        return [
+            {to: own for to, value in enumerate(actual) if (own := score(one, value))} for one in expected
+        ]
+    except ValueError:
+        return [{to: score_of(score, one, other) for to, other in enumerate(actual)} for one in expected]

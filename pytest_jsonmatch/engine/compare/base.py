@@ -74,7 +74,7 @@ class Scoring:
 
     Args:
         score: takes an expected and an actual value. Those of the built-ins take any two JSON values and
-            never raise, except `regex`.
+            never raise, except `regex`, and `levenshtein` for texts that are too long.
         table: takes u expected and v actual values, distinct and of any types, and returns the (u, v) array
             of their scores, equal to those of `score` to 1e-12. None: there is no faster way than `score`.
         ceiling: returns upper bounds of the table if the table would be slow, else None.
@@ -93,6 +93,14 @@ class Scoring:
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
     preload: Callable[[Sequence[str]], object] | None = None
+
+
+def score_of(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
+    """Return a score, or 0 for values that a built-in comparator refuses: the walk reports that."""
+    try:
+        return score(expected, actual)
+    except ValueError:
+        return 0.0
 
 
 @final

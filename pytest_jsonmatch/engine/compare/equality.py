@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -48,15 +49,10 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
 
         return equality_table(expected, actual, prepare)
 
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        equal: dict[Hashable, dict[int, float]] = {}
-        for to, value in enumerate(actual):
-            equal.setdefault(prepare(value), {})[to] = 1.0
-        return [equal.get(prepare(value), {}) for value in expected]
-
     # Equal values share their only member.
-    related = scoring_of_sets(lambda value: frozenset({prepare(value)}), graded=True).related
-    return Scoring(score, table, rows=rows, related=related)
+    return replace(
+        scoring_of_sets(lambda value: frozenset({prepare(value)}), graded=True), score=score, table=table
+    )
 
 
 def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], *, graded: bool) -> Scoring:

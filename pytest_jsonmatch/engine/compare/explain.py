@@ -81,8 +81,6 @@ def explain_match(name: str | None, params: Params, expected: JsonValue, actual:
 def _explain(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
     if expected is MISSING or actual is MISSING:
         return None
-    if name == "oneof":
-        return _explain_oneof(params, expected, actual)
     for value in (actual, expected):
         if type(value) is float and not math.isfinite(value):
             return "not a number (NaN)" if math.isnan(value) else "an infinity is not a JSON number"
@@ -141,7 +139,7 @@ def _explain_numbers(params: Params, left: float | Decimal, right: float | Decim
 
 def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
     left, right = as_number(expected), as_number(actual)
-    if isinstance(expected, str) or isinstance(actual, str) or left is None or right is None:
+    if type(expected) is str or type(actual) is str or left is None or right is None:
         return None
     delta, limit = difference(left, right), Decimal(str(params.get("threshold", 0)))
     return _beyond(delta, limit) if delta > limit else f"{_digits(delta)} off"
@@ -250,13 +248,14 @@ def _explain_amounts(params: Params, left: Amount, right: Amount) -> str | None:
 
 
 def _explain_dates(params: Params, left: dt.datetime, right: dt.datetime) -> str | None:
-    precision = params.get("precision")
-    if precision == "year":
-        return f"{count(abs(right.year - left.year), 'year')} off"
-    if precision == "month":
-        return f"{count(abs(12 * (right.year - left.year) + right.month - left.month), 'month')} off"
-    if precision == "day":
-        return f"{count(abs((right.date() - left.date()).days), 'day')} off"
+    years = right.year - left.year
+    apart = {
+        "year": years,
+        "month": 12 * years + right.month - left.month,
+        "day": (right.date() - left.date()).days,
+    }
+    if (precision := params.get("precision")) in apart:
+        return f"{count(abs(apart[precision]), precision)} off"
     if (left.tzinfo is None) != (right.tzinfo is None):
         return "only one has a time zone"
     seconds = abs((right - left).total_seconds())
@@ -300,6 +299,7 @@ _EXPLAINERS: Final[Mapping[str | None, Callable[[Params, JsonValue, JsonValue], 
     "jaccard": _explain_jaccard,
     "normalized_text": _explain_normalized,
     "contains": _explain_contains,
+    "oneof": _explain_oneof,
     "regex": _explain_regex,
     **{name: partial(_explain_form, name) for name in _READERS},
 }

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import decimal
 import math
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
@@ -290,27 +288,7 @@ def _make_threshold(params: Params) -> Scoring:
         scores[near] = 1.0 - (delta[near] / limit) ** power
         return scores
 
-    scoring = _of_numbers(threshold, block, _finite)
-    score: Any = scoring.score
-
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        numbers = (*expected, *actual)
-        if (
-            not _MACHINE.issuperset(map(type, numbers))
-            or not max(map(abs, numbers), default=0) < _EXACT_INTEGER
-        ):
-            return [{to: score(one, other) for to, other in enumerate(actual)} for one in expected]
-        # Doubles are precise enough to exclude pairs that are far apart, which are most of a real column.
-        far = 2 * limit
-        order = sorted(range(len(actual)), key=actual.__getitem__)
-        ranked = [actual[to] for to in order]
-        found = []
-        for one in expected:
-            near = order[bisect_left(ranked, one - far) : bisect_right(ranked, one + far)]
-            found.append({to: score(one, actual[to]) for to in near})
-        return found
-
-    return replace(scoring, rows=rows)
+    return _of_numbers(threshold, block, _finite)
 
 
 def _apart(expected: Number, actual: Number) -> float:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, score_of
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, scoring_of_sets
 from pytest_jsonmatch.engine.compare.parameters import shown
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
@@ -31,6 +31,8 @@ _PAIRS_FOR_THREADS: Final = 250_000
 _SHORT: Final = 64
 # Up to this many pairs of long strings are measured without upper bounds.
 _FEW_PAIRS: Final = 400
+# An edit distance of more pairs of characters would take minutes.
+_MOST_EDITS: Final = 10**10
 # A regular expression may take this long on one text.
 _SECONDS: Final = 1.0
 
@@ -43,10 +45,22 @@ def _make_levenshtein(_params: Params) -> Scoring:
 
     def levenshtein(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is str and type(actual) is str:
+            if len(expected) * len(actual) > _MOST_EDITS and expected != actual:
+                raise ValueError(
+                    f"{len(expected):,} × {len(actual):,} characters are too many for an edit distance; "
+                    "compare long texts by 'token_f1' or 'exact'"
+                )
             return normalized_similarity(expected, actual)
         return equality_score(expected, actual)
 
-    return Scoring(levenshtein, _levenshtein_table, ceiling=_levenshtein_ceiling)
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        if _longest(expected) * _longest(actual) <= _MOST_EDITS:
+            return _levenshtein_table(expected, actual)
+        import numpy as np
+
+        return np.array([[score_of(levenshtein, one, other) for other in actual] for one in expected])
+
+    return Scoring(levenshtein, table, ceiling=_levenshtein_ceiling)
 
 
 def _levenshtein_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
@@ -55,13 +69,17 @@ def _levenshtein_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue
     return string_table(expected, actual, _levenshtein_block)
 
 
+def _longest(values: Sequence[JsonValue]) -> int:
+    return max([len(value) for value in values if type(value) is str], default=0)
+
+
 def _levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     import numpy as np
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
     # Beyond 64 characters the cost of a pair is the square of its number of 64-character words.
-    words = 1 + max(map(len, [*expected, *actual])) // 65
+    words = 1 + max(_longest(expected), _longest(actual)) // 65
     workers = -1 if len(expected) * len(actual) * words * words > _PAIRS_FOR_THREADS else 1
     return cdist(
         expected, actual, scorer=Levenshtein.normalized_similarity, dtype=np.float64, workers=workers
@@ -93,7 +111,8 @@ def _is_long(value: JsonValue) -> bool:
 
 
 LEVENSHTEIN: Final = Comparator("levenshtein", _make_levenshtein, ())
-"""1 - edit distance / length of the longer string, in code points; two empty strings score 1 (source 3)."""
+"""1 - edit distance / length of the longer string, in code points; two empty strings score 1 (source 3).
+Raises ValueError for two different strings of more than 10^10 pairs of characters."""
 
 
 # jaccard

@@ -128,23 +128,15 @@ def map_scalars(value: JsonValue, fn: Change, *, drop_nulls: bool = False) -> Js
     >>> map_scalars({"A": ["B", None], "C": None}, repr, drop_nulls=True)
     {'A': ["'B'", 'None']}
     """
-    root = [value]
-    stack: list[JsonValue] = [root]
-    while stack:
-        holder = stack.pop()
-        places: Iterable[tuple[JsonValue, JsonValue]]
-        places = holder.items() if type(holder) is dict else enumerate(holder)
-        for place, item in places:
-            # Replacing a member keeps the size, so it is safe to continue the iteration.
-            if type(item) is dict and drop_nulls:
-                holder[place] = {key: each for key, each in item.items() if each is not None}
-                stack.append(holder[place])
-            elif type(item) is dict or type(item) is list:
-                holder[place] = item.copy()
-                stack.append(holder[place])
-            else:
-                holder[place] = fn(item)
-    return root[0]
+    if type(value) is dict:
+        return {
+            key: map_scalars(item, fn, drop_nulls=drop_nulls)
+            for key, item in value.items()
+            if item is not None or not drop_nulls
+        }
+    if type(value) is list:
+        return [map_scalars(item, fn, drop_nulls=drop_nulls) for item in value]
+    return fn(value)
 
 
 def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.compare.parameters import read_json_list
 from pytest_jsonmatch.engine.compare.text import compile_pattern, matches_whole
 from pytest_jsonmatch.engine.plan.written import read_flag
@@ -228,7 +229,7 @@ class Acceptance:
         """Return the best score of actual's value against what is accepted, and its text in a reason."""
         most, said = 0.0, None
         for alternative, value in self._values:
-            score = self._score(value, actual)
+            score = score_of(self._score, value, actual)
             if score > most:
                 most, said = score, alternative.text
         if most < 1.0:
@@ -243,7 +244,7 @@ class Acceptance:
     def reason(self, expected: JsonValue, actual: JsonValue) -> str | None:
         """Return a text that names what is nearer than the expected value; None if nothing is."""
         score, said = self.best(actual)
-        if said is None or self._score(expected, actual) >= score:
+        if said is None or score_of(self._score, expected, actual) >= score:
             return None
         return f"accepted: {said}" if score == 1.0 else f"nearest accepted value: {said}"
 

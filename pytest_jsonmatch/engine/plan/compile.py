@@ -86,10 +86,6 @@ def _target(text: str) -> tuple[Segment, ...]:
     return segments
 
 
-# The schema's hash is in the signature anyway; the memory limit only affects how figures are computed.
-_NO_OPTIONS: Final = frozenset({"schema", "memory_limit"})
-
-
 def _options_text(
     preset: Options, options: Options, type_default: Mapping[str, Any], replaced: list[str]
 ) -> str:
@@ -97,7 +93,8 @@ def _options_text(
     changed: dict[str, Any] = {}
     for name in OPTION_NAMES:
         value = _plain(getattr(options, name))
-        if name not in _NO_OPTIONS and value != _plain(getattr(preset, name)):
+        # The schema's hash is in the signature anyway.
+        if name != "schema" and value != _plain(getattr(preset, name)):
             changed[name] = value
     if type_default:
         changed["type_defaults"] = _plain(type_default)

@@ -11,7 +11,6 @@ from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.written import (
     ByKey,
     read_alignment,
-    read_bytes,
     read_evaluation,
     read_flag,
     read_share,
@@ -48,7 +47,6 @@ class Options:
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     accept: Mapping[str, Any] = field(default_factory=dict)
     schema: SchemaNode | None = None
-    memory_limit: int = 2 * 1024**3
 
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -257,5 +255,4 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "fields": _field_rules,
     "accept": _accept,
     "schema": _schema,
-    "memory_limit": read_bytes,
 }

@@ -5,9 +5,7 @@ A reader takes the location of a value and the value; its ConfigurationError beg
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
@@ -132,29 +130,3 @@ def read_alignment(where: str, value: Any) -> Alignment:
         case {"match_by": str(by)} if by not in known:
             raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
     raise ConfigurationError(f"{where} is {value!r}; it must be 'ordered', 'unordered' or {{'key': NAME}}")
-
-
-_UNITS: Final = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-# Written to mean the same in the regular expressions of every editor.
-SIZE: Final = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([kKmMgG][iI][bB]|[bB]|)\s*$"
-"""A size in words, such as "512 MiB"."""
-
-
-def read_bytes(where: str, value: Any) -> int:
-    """Return a size in bytes, given as a number or as text such as "512 MiB".
-
-    >>> read_bytes("memory_limit", "512 MiB"), read_bytes("memory_limit", "1.5GiB"), read_bytes("x", 4096)
-    (536870912, 1610612736, 4096)
-    """
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        return value
-    if isinstance(value, float) and value > 0 and value.is_integer():
-        return int(value)  # 1e9, as YAML and JSON write it
-    if isinstance(value, str) and (size := re.match(SIZE, value)):
-        with suppress(OverflowError):
-            count = int(float(size[1]) * _UNITS[size[2].upper()])
-            if count > 0:
-                return count
-    raise ConfigurationError(
-        f"{where} is {value!r}; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"
-    )

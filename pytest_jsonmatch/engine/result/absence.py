@@ -49,10 +49,6 @@ class Presence(NamedTuple):
             self.fabricated + other.fabricated,
         )
 
-    def to_dict(self) -> dict[str, int]:
-        """Return the numbers that are not 0, by name."""
-        return {name: number for name, number in self._asdict().items() if number}
-
 
 _NOTHING: Final = Presence()
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """The position of each status in the numbers of `FieldAggregation`."""
-_APPROXIMATE: Final = "the alignment is approximate"
 
 
 @final
@@ -259,20 +258,3 @@ def short_score(score: float | None) -> str:
         return "–"
     text = f"{score:.4g}"
     return repr(score) if (text == "1" and score < 1.0) or (float(text) == 0.0 and score > 0.0) else text
-
-
-def approximate_warning(gap: float) -> str:
-    """Return the warning for a result whose arrays could not be paired exactly."""
-    return (
-        f"{_APPROXIMATE}: an unordered array is too large for memory_limit; "
-        f"its pairs' similarities may add up to {gap:.3g} less than the best"
-    )
-
-
-def is_approximate(warnings: Iterable[str]) -> bool:
-    """Tell whether one of a result's warnings says that its arrays could not be paired exactly.
-
-    >>> is_approximate([approximate_warning(0.5)]), is_approximate(["the key 'a' occurs twice"])
-    (True, False)
-    """
-    return any(warning.startswith(_APPROXIMATE) for warning in warnings)

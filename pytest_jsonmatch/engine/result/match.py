@@ -10,7 +10,6 @@ from pytest_jsonmatch.engine.result.absence import by_path, presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
-    approximate_warning,
     by_short_path,
     errors_of,
     f_beta,
@@ -198,9 +197,9 @@ class MatchResult:
         if tolerance not in self._audits:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
-            plan, approximate = self._plan, self.alignment_gap is not None
+            plan = self._plan
             arrays = unordered_arrays(self._written().alignments, self.alignments)
-            audits = audit_arrays(plan, arrays, measurer(plan), tolerance, approximate=approximate)
+            audits = audit_arrays(plan, arrays, measurer(plan), tolerance)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 
@@ -240,20 +239,9 @@ class MatchResult:
         return tuple(errors_of(self._outcome.findings))
 
     @property
-    def alignment(self) -> str:
-        """exact, or approximate if `memory_limit` was too small to pair an unordered array exactly."""
-        return "exact" if self.alignment_gap is None else "approximate"
-
-    @property
-    def alignment_gap(self) -> float | None:
-        """If approximate, the largest amount by which the pairs' similarities can fall below the optimum."""
-        return self._outcome.gap
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """Oddities of the input that are not errors, such as duplicate keys in actual."""
-        gap = self.alignment_gap
-        return self._warnings if gap is None else (*self._warnings, approximate_warning(gap))
+        return self._warnings
 
     def unmatched(self, patterns: Iterable[str]) -> list[str]:
         """Return the path patterns that fit no place of expected, of actual or of the schema.
@@ -325,7 +313,6 @@ class MatchResult:
             "warnings": list(self.warnings),
             "valid": self.valid,
             "violations": list(self.violations),
-            "alignment": self.alignment,
             "containers": [each.to_dict() for each in self.containers],
             "alignments": [each.to_dict() for each in self.alignments],
         }

@@ -69,7 +69,6 @@ def score(
     own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
     walk = Walk(own)
     _walk(walk, scope)
-    gap = None if own.aligner is None else own.aligner.gap
     own.finish()
     return Outcome(
         plan.root,
@@ -79,7 +78,6 @@ def score(
         walk.alignments,
         walk.seen,
         own if walk.matches else None,
-        gap,
         walk.questions,
     )
 

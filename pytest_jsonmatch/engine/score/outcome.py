@@ -226,8 +226,6 @@ class Outcome(NamedTuple):
     seen: Seen
     own: Pass | None = None
     """What walking again to write plain matches needs; None if there are none."""
-    gap: float | None = None
-    """How far below the optimum the pairs of arrays beyond the memory limit may be; None without such."""
     questions: Mapping[Place, Asked] = MappingProxyType({})
     """The open questions to batch comparators."""
 

@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     SKIPPED,
     Asked,
     Detail,
+    Place,
     Seen,
 )
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Finding, Place
+    from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.score.passes import Pass
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -158,7 +159,11 @@ class Places:
         elif expected is MISSING:
             found = node, trail, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
         else:
-            score: float = node.quick(expected, actual)  # type: ignore[misc] # callers see to it
+            try:
+                score: float = node.quick(expected, actual)  # type: ignore[misc] # callers see to it
+            except ValueError:  # texts too long for an edit distance
+                self.leaf(node, Place(trail, key, other_key), expected, actual)
+                return
             limit = self.own.limit
             if limit is not None and score <= limit and score < 1.0:
                 score = 0.0
@@ -189,7 +194,10 @@ class Places:
             return
         said: Said = 0.0
         if type(other) is not float or other - other == 0.0:
-            said = score(one, other) if is_quick else self._said(where, score, one, other)
+            try:
+                said = score(one, other) if is_quick else self._said(where, score, one, other)
+            except ValueError as error:
+                said = error
         if type(said) is not Question:
             self.add(node, where, self._rated(said), expected, actual)
             return

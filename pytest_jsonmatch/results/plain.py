@@ -1,0 +1,113 @@
+"""Results as dicts of built-in types, and back: for result files, and between the processes of a run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, partial
+from typing import Any, Final, TypeVar, cast
+
+from pytest_jsonmatch.answer import Spent
+from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
+from pytest_jsonmatch.engine.result.absence import Presence
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
+
+T = TypeVar("T")
+_NO_DEFAULT: Final = object()
+
+
+def to_plain(value: object) -> Any:
+    """Return a value with dataclasses and named tuples as dicts, and other tuples as lists.
+
+    The dicts have the members that differ from their default, in the order of the class; those of a field
+    begin with its mean score, for people.
+
+    >>> to_plain(Partner(2, 0.5)), to_plain({"a": (Presence(met=1),)})
+    ({'index': 2, 'score': 0.5}, {'a': [{'met': 1}]})
+    """
+    members = _members(cast("Hashable", type(value)))
+    if members is not None:
+        found: dict[str, Any] = {"score": value.mean_score} if isinstance(value, FieldAggregation) else {}
+        for name, default in members:
+            if (member := getattr(value, name)) != default:
+                found[name] = to_plain(member)
+        return found
+    if isinstance(value, Mapping):
+        return {name: to_plain(item) for name, item in value.items()}
+    return [to_plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+
+
+@cache
+def _members(kind: Hashable) -> tuple[tuple[str, object], ...] | None:
+    """Return the members of a dataclass or named tuple, each with its default; None for other types."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        return tuple(
+            (each.name, each.default_factory() if each.default_factory is not MISSING else each.default)
+            for each in fields(kind)
+        )
+    names: tuple[str, ...] | None = getattr(kind, "_fields", None)
+    defaults: Mapping[str, object] = getattr(kind, "_field_defaults", {})
+    return None if names is None else tuple((name, defaults.get(name, _NO_DEFAULT)) for name in names)
+
+
+def from_plain(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
+    """Return the object that `to_plain` made a dict of; unknown keys, of later releases, are ignored.
+
+    >>> from_plain(Answers, {"texts": 2, "later": 1})
+    Answers(texts=2, parsed=0, valid=0, validated=0, not_validated=0)
+    """
+    readers = _READERS.get(kind, {})
+    names = (name for name, _ in _members(kind) or () if name in found)
+    return kind(**{name: readers[name](found[name]) if name in readers else found[name] for name in names})
+
+
+def _several(kind: Callable[..., T]) -> Callable[[Iterable[Any]], tuple[T, ...]]:
+    return lambda found: tuple(from_plain(kind, each) for each in found)
+
+
+def _by_name(read: Callable[[Any], T]) -> Callable[[Mapping[str, Any]], dict[str, T]]:
+    # Few names occur in many results: each is kept in memory once.
+    return lambda found: {sys.intern(name): read(each) for name, each in found.items()}
+
+
+_of_fields: Final = _by_name(partial(from_plain, FieldAggregation))
+_READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]] = {
+    AuditedPair: dict.fromkeys(("next_actual", "next_expected"), partial(from_plain, Partner)),
+    ArrayAudit: {"pairs": _several(AuditedPair), "unmatched_expected": tuple, "unmatched_actual": tuple},
+    Comparison: {
+        "signature": sys.intern,
+        "fields": _of_fields,
+        "presence": _by_name(partial(from_plain, Presence)),
+        "spent": partial(from_plain, Spent),
+        "audit": _several(ArrayAudit),
+        **dict.fromkeys(("errors", "warnings", "violations"), tuple),
+        **dict.fromkeys(("arrays", "params"), _by_name(tuple)),
+    },
+    CaseRun: {"comparisons": _several(Comparison)},
+    Case: {"runs": _several(CaseRun)},
+    Corpus: {
+        "fields": _of_fields,
+        "answers": partial(from_plain, Answers),
+        "by_tag": _by_name(lambda found: from_plain(Corpus, found)),
+    },
+    ResultSet: {"narrowed": tuple, "corpus": lambda found: from_plain(Corpus, found)},
+}
+"""How members that are no built-in types are read, by class."""
+
+
+def as_text(value: object) -> str:
+    """Return a value as ASCII JSON, which passes between processes whatever strings hold.
+
+    >>> from_text(Spent, as_text(Spent(model="small", cost=0.01)))
+    Spent(model='small', seconds=None, input_tokens=None, output_tokens=None, cost=0.01)
+    """
+    return json.dumps(to_plain(value))
+
+
+def from_text(kind: Callable[..., T], text: str) -> T:
+    """Return the object of the text of `as_text`."""
+    return from_plain(kind, json.loads(text))

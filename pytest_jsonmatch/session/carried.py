@@ -1,0 +1,104 @@
+"""What test reports carry from the process of a test to the controller."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.running import Turn
+from pytest_jsonmatch.session.rules import Looked
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_jsonmatch.corpus.tags import Tags
+    from pytest_jsonmatch.semantic.judging import JudgeUsage
+
+_ATTRIBUTE: Final = "jsonmatch"
+"""The attribute of test reports: ASCII text, which passes between processes whatever strings hold."""
+
+
+@final
+@dataclass(slots=True)
+class TestNews:
+    """What is new about a test that compares; everything but the turn is sent only once."""
+
+    __test__ = False  # for pytest
+
+    comparisons: dict[str, str] = field(default_factory=dict)
+    """By id, the text of each comparison: read when needed, and cheap for the garbage collector."""
+    broken: bool = False
+    """Whether a comparison yielded no figures."""
+    tolerated: bool = False
+    """Whether the run is under its threshold, but need not reach it."""
+    turn: Turn | None = None
+    cluster: str = ""
+    """What the case belongs to."""
+    input_file: str = ""
+    """The file with its input, if it has no cluster."""
+    tags: Tags = field(default_factory=dict)
+    """The tags of the case."""
+    rules: list[Looked] = field(default_factory=list)
+    """Rules that apply to several tests, and whether they match anything here."""
+    details: dict[str, str] = field(default_factory=dict)
+    """What a page shows of each comparison, by id."""
+    source: str = ""
+    """What a page shows of the case: JSON text of its input and its answer."""
+    updates: list[str] = field(default_factory=list)
+    """Changes to golden files: the texts of `Request`s."""
+    outputs: list[str] = field(default_factory=list)
+    """Lines for the file of `--jsonmatch-record`."""
+
+
+@final
+@dataclass(slots=True)
+class RunNews:
+    """What is new about the run in one process."""
+
+    judged: JudgeUsage | None = None
+    """What judges did since the last report."""
+    planned: dict[str, int] = field(default_factory=dict)
+    """The cases chosen to run, with the number of their runs; sent once, as `collected`."""
+    collected: list[str] = field(default_factory=list)
+    """The ids of the collected cases."""
+
+
+@final
+@dataclass(slots=True)
+class Carried:
+    """What a report carries."""
+
+    test: TestNews | None
+    run: RunNews | None
+
+
+def attach(report: pytest.TestReport, carried: Carried) -> None:
+    """Let a report carry something."""
+    from pytest_jsonmatch.results.plain import as_text
+
+    setattr(report, _ATTRIBUTE, as_text(carried))
+
+
+def carried_by(report: pytest.TestReport) -> Carried:
+    """Return what a report carries."""
+    text: str | None = getattr(report, _ATTRIBUTE, None)
+    found: dict[str, Any] = {} if text is None else json.loads(text)
+    test, run = found.get("test"), found.get("run")
+    return Carried(None if test is None else _test(test), None if run is None else _run(run))
+
+
+def _test(found: dict[str, Any]) -> TestNews:
+    if "turn" in found:
+        found["turn"] = Turn(**found["turn"])
+    if "rules" in found:
+        found["rules"] = [Looked(**each) for each in found["rules"]]
+    return TestNews(**found)
+
+
+def _run(found: dict[str, Any]) -> RunNews:
+    if "judged" in found:
+        from pytest_jsonmatch.semantic.judging import JudgeUsage
+
+        found["judged"] = JudgeUsage(**found["judged"])
+    return RunNews(**found)
