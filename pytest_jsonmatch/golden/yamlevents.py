@@ -19,7 +19,7 @@ from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
 from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, Bounds, is_json_file, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -51,6 +51,8 @@ _SECOND_DOCUMENT: Final = (
 )
 _MERGE_KEY: Final = 'YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name'
 _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
+# Parsers of YAML take quadratic time in the depth, so they are stopped here.
+_BOTTOM: Final = 1_000
 _SPLIT: Final = f"{TOO_DEEP}; give its parts cases of their own"
 _TOO_LARGE: Final = (
     "the file is larger than {}; split it, keep large values in JSON files of their own (`expected_file`), "
@@ -217,6 +219,19 @@ def parse(data: bytes, name: str, *, limit: int = UNLIMITED, holds_cases: bool =
         raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
 
 
+def skip_container(get_event: Callable[[], Any]) -> Any:
+    """Skip the rest of a container; return the event that ends it, or None if that is far too deep inside."""
+    opened = 1
+    event = None
+    while 0 < opened < _BOTTOM:
+        event = get_event()
+        if hasattr(event, "flow_style"):  # another begins
+            opened += 1
+        elif not hasattr(event, "anchor"):  # one ends
+            opened -= 1
+    return None if opened else event
+
+
 def reads_as_string(text: str) -> bool:
     """Tell whether a plain scalar, that is one without quotes, is read as a string.
 
@@ -348,8 +363,9 @@ class _Builder:
         if event.tag is not None:
             self._tag(event)
         if depth > MAX_DEPTH:
-            self._add_fault(mark, _SPLIT)
-            return self._skip()
+            if skip_container(self.get_event) is None:
+                self._fail(mark, _SPLIT)
+            return self._add_fault(mark, _SPLIT)
         is_object = kind is self.events.MappingStartEvent
         value: Any = {} if is_object else []
         self.open.append(node)
@@ -391,14 +407,6 @@ class _Builder:
             is_scalar = type(event) is scalar
             target.append(self._scalar(event) if is_scalar else self._value(event, depth + 1))
         return event
-
-    def _skip(self) -> None:
-        """Skip the rest of a container."""
-        events, opened = self.events, 1
-        while opened:
-            kind = type(self.get_event())
-            opened += kind in {events.MappingStartEvent, events.SequenceStartEvent}
-            opened -= kind in {events.MappingEndEvent, events.SequenceEndEvent}
 
     def _scalar(self, event: Any) -> JsonValue:
         mark = event.start_mark

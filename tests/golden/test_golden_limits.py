@@ -32,16 +32,16 @@ ALIASES = "".join(f"a{level}: &a{level} [*a{level - 1}]\n" for level in range(1,
 @pytest.mark.parametrize(
     ("value", "column", "reason"),
     [
-        (nested(129), 158, DEEP),
-        (nested(20_000), 158, DEEP),
-        ('{"a": ' * 130 + "1" + "}" * 130, 798, DEEP),
-        ("1" * 4_301, 30, LONG),
-        ('{"a": [1, -' + "1" * 4_301 + "]}", 40, LONG),
+        (nested(129), 157, DEEP),
+        (nested(1_000), 157, DEEP),
+        ('{"a": ' * 130 + "1" + "}" * 130, 797, DEEP),
+        ("1" * 4_301, 29, LONG),
+        ('{"a": [1, -' + "1" * 4_301 + "]}", 39, LONG),
     ],
 )
 def test_one_case_beyond_them_fails_and_the_others_run(pytester, write, name, value, column, reason):
     write(name, cases(value))
-    run = pytester.runpytest("--jsonmatch-gate=score >= 0.6", "--tb=short", "--jsonmatch-summary=full")
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.6", "--tb=short")
     run.assert_outcomes(passed=2, errors=1)
     run.stdout.fnmatch_lines([f"*AssertionError: {name}:3:{column}: {reason}*"])
     run.stdout.fnmatch_lines(["*0.67*"])
@@ -114,5 +114,18 @@ def test_a_test_in_python_gets_the_error_with_the_value(pytester, write):
     )
     run = pytester.runpytest()
     run.assert_outcomes(passed=2, failed=1)
-    run.stdout.fnmatch_lines([f"E *cases.yaml:3:158: {DEEP}"])
+    run.stdout.fnmatch_lines([f"E *cases.yaml:3:157: {DEEP}"])
     assert json.loads(nested(3)) == [[[1]]]
+
+
+@pytest.mark.parametrize("levels", [60, 95, 127])
+@pytest.mark.parametrize("line_break", ["", "\n "])
+def test_a_deep_case_fails_like_any_other(pytester, write, levels, line_break):
+    # pytest reads the file as Python to quote it; Python's parser ends in a MemoryError at some 100 brackets.
+    value = f"[{line_break}" * levels + "%d" + "]" * levels
+    write("a.golden.yaml", f"actual: {value % 1}\nexpected: {value % 2}\n")
+    write("rows.jsonl", f'{{"actual": {value % 1}, "expected": {value % 2}}}\n'.replace("\n ", ""))
+    write("b.golden.yaml", "cases_from: {file: rows.jsonl, actual: actual, expected: expected}\n")
+    run = pytester.runpytest()
+    run.assert_outcomes(failed=2)
+    run.stdout.fnmatch_lines(["E   AssertionError: leaf_f1 score 0.00 < 1.00"])
