@@ -32,7 +32,7 @@ from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.pairs import container_lines, pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
-from pytest_jsonmatch.report.terminal import field_table
+from pytest_jsonmatch.report.terminal import blocks_lines, section_blocks
 from pytest_jsonmatch.results.comparison import Case, Comparison
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def _text(result: MatchResult, score: Measured, comparison: Comparison, options:
     if result.score != 1.0 or options.verbose > 1:
         blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
     if result.score != 1.0 or options.verbose:
-        blocks.append(field_table(sections_of([Case.single(comparison)])[0], look))
+        (section,) = sections_of([Case.single(comparison)])
+        blocks.append(blocks_lines(section_blocks(section, look.mode), look))
     if options.verbose:
         most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
         hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
@@ -13,11 +14,12 @@ from pytest_jsonmatch.gate.baseline import BaselineDiff, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, changes_of_runs
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.report.baseline import MARKUPS, baseline_lines
 from pytest_jsonmatch.report.checks import JUDGED
-from pytest_jsonmatch.report.look import table_lines
-from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, StyledLine
-from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.sheets import AnyCell, Cell, Rows, block_lines
+from pytest_jsonmatch.report.styled import GREEN, RED, YELLOW, StyledLine
+from pytest_jsonmatch.report.terminal import blocks_lines
+from pytest_jsonmatch.report.view import TONES_OF, RunView, baseline_blocks
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
@@ -42,7 +44,7 @@ def run(options: Namespace) -> int:
     if len(diffs) == 1:
         (diff,) = diffs.values()
         verdict = None if is_partial else change_of_runs(before, diff.after, gate)
-        lines = baseline_lines(diff, look, verdict=verdict, name=str(options.before))
+        lines = blocks_lines(baseline_blocks(diff, str(options.before), verdict), look)
         if verdict is not None and options.max_drop is not None:
             changes = [verdict.scores]
             lines += [[], *_gate_lines(verdict.scores, look)]
@@ -80,16 +82,17 @@ def _check(change: Change, options: Namespace) -> Check:
 
 def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> list[StyledLine]:
     """Return a table of candidates, and the gate's verdict on each."""
-    title = f"mean score against {options.before}, corrected for {count(len(changes), 'candidate')}:"
-    rows: list[StyledLine] = [[(text, DIM) for text in ("candidate", "score", "difference", "verdict")]]
+    title = f"against {options.before}, corrected for {count(len(changes), 'candidate')}:"
+    rows: list[list[AnyCell]] = []
     for change in changes:
+        tone = TONES_OF.get(change.kind, "")
         # (What the data allow is the end of the interval.)
         verdict = change.verdict.partition(":")[0]
-        markup = MARKUPS.get(change.kind, PLAIN)
-        cells = change.figure, look.score(change.current), change.difference, verdict
-        rows.append([(look.printable(text), markup) for text in cells])
-    table = table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1, 3: 1}, indent="  ")
-    lines = [*look.folded(look.printable(title), 2, BOLD), *table]
+        cells = score_text(change.current), change.difference, verdict
+        rows.append([change.figure, *(Cell(text, tone) for text in cells)])
+    text = {"mean score", "difference", "verdict"}
+    table = Rows(("candidate", "mean score", "difference", "verdict"), rows, title, "candidate", text=text)
+    lines = block_lines(table, replace(look, mode="all"))
     if options.max_drop is not None:
         lines += [[], *(line for change in changes for line in _gate_lines(change, look, change.figure))]
     return lines

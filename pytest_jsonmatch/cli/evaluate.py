@@ -19,11 +19,11 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.checks import doubt_blocks, gate_lines
-from pytest_jsonmatch.report.corpus import corpus_blocks
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.pivot import tag_blocks
+from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, Markup, StyledLine
+from pytest_jsonmatch.report.terminal import corpus_lines
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
@@ -163,8 +163,8 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
     blocks = [
-        *corpus_blocks(view.results, look, verbose=options.verbose, also=also),
-        *(block for name in view.by for block in tag_blocks(view.results, name, look, option="--by")),
+        corpus_lines(view, look, also=also),
+        *pair_blocks(view.results, look, verbosity=options.verbose),
     ]
     notes = list(_note_lines(run, sides, look))
     doubts = doubt_blocks(view.results, look, {}) if view.gates else ()

@@ -13,13 +13,12 @@ from pytest_jsonmatch.cli.output import as_text, completed, look_of, write_files
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines, headline_blocks
-from pytest_jsonmatch.report.corpus import corpus_blocks
+from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.pairs import pair_blocks, pair_lines
-from pytest_jsonmatch.report.pivot import tag_blocks
-from pytest_jsonmatch.report.styled import DIM, PLAIN, YELLOW, StyledLine, score_markup
-from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.report.pairs import pair_blocks
+from pytest_jsonmatch.report.sheets import block_lines
+from pytest_jsonmatch.report.styled import DIM, YELLOW, StyledLine
+from pytest_jsonmatch.report.terminal import blocks_lines, corpus_lines, figure_lines, summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent
 from pytest_jsonmatch.results.file import from_text, read_results
 from pytest_jsonmatch.results.model import ResultSet
@@ -56,21 +55,19 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
     results = view.results
     blocks = [list(_origin(view, look))]
     if results.corpus is not None:
-        blocks += corpus_blocks(results, look, verbose=verbose)
+        blocks.append(corpus_lines(view, look))
         if errors := results.corpus.errors:
             blocks.append([[(f"{count(errors, 'error')}, listed by `jsonmatch evaluate`", YELLOW)]])
     else:
         if not any(results.comparisons):
             blocks.append([[("nothing was compared", YELLOW)]])
-        blocks += [summary_lines(results.cases, look, by=view.by), list(_unscored(results, look))]
-        blocks += _pair_blocks(results, look, verbose)
-    for name in view.by:
-        blocks += tag_blocks(results, name, look, option="--by")
-    blocks += headline_blocks(view.headlines, look, noun=results.noun)
+        blocks += [summary_lines(view, look), list(_unscored(results, look))]
+    blocks += pair_blocks(results, look, verbosity=verbose)
     if view.headlines:
+        blocks += (block_lines(block, look) for block in view.figure_blocks)
         blocks += doubt_blocks(results, look, {})
-    elif results.cases and results.corpus is None:
-        blocks.append([_figures(view, look)])
+    elif results.corpus is None:
+        blocks.append(blocks_lines(figure_lines(view), look))
     blocks += [gate_lines(view.gates, look, on=extent(results)), check_lines(view.unsettled, look)]
     return joined(blocks)
 
@@ -99,21 +96,3 @@ def _unscored(results: ResultSet, look: Look) -> Iterator[StyledLine]:
     for name, error in shown:
         yield look.line(f"  {name}" if error in {"", _UNSCORED} else f"  {name}: {error}")
     yield from more
-
-
-def _pair_blocks(results: ResultSet, look: Look, verbose: int) -> Iterator[list[StyledLine]]:
-    """Yield the pairs of unordered arrays: of a single comparison, or of several with `-v`."""
-    comparisons = list(results.comparisons)
-    if len(comparisons) == 1:
-        yield pair_lines(comparisons[0].audit, look, verbosity=verbose)
-    elif verbose:
-        yield from pair_blocks(((each.id, each.audit) for each in comparisons), look, verbosity=verbose)
-
-
-def _figures(view: RunView, look: Look) -> StyledLine:
-    """Return the figures of a single case, which have no intervals."""
-    line: StyledLine = []
-    for title, value, _ in view.figures[:-1]:
-        line.append((f"{', ' if line else ''}{title} ", PLAIN))
-        line.append((look.score(value), score_markup(value)))
-    return line

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.answer import Spent, spent_figure
-from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import count
@@ -22,7 +21,7 @@ from pytest_jsonmatch.results.model import Answers, counts_extra, segments_of
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.results.model import ResultSet
@@ -112,7 +111,7 @@ def _value(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
     if name in OF_EXTRAS and (metric := _without_extras(gate, results)):
         return None, f"not counted: {metric} leaves out what only actual has"
     if gate.is_of_leaves:
-        return _of_leaves(gate, results.fields)
+        return _of_leaves(gate, results)
     if name in _OF_ANSWERS:
         return _of_answers(name, results.answers)
     if name in SPENT:
@@ -150,11 +149,11 @@ def _mean_of(number: int, noun: str) -> str:
     return f"mean of {count(number, noun)}" if number > 1 else ""
 
 
-def _of_leaves(gate: Gate, fields: Mapping[str, FieldAggregation]) -> tuple[float | None, str]:
-    matching = list(fields.values())
+def _of_leaves(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
+    matching = None
     if gate.field is not None:
-        pattern = parse_pattern(gate.field)
-        matching = [figures for path, figures in fields.items() if pattern.matches(segments_of(path))]
+        pattern, fields = parse_pattern(gate.field), results.fields
+        matching = [path for path in fields if pattern.matches(segments_of(path))]
         if not fields:
             return None, "no field was compared"
         if not matching:
@@ -162,7 +161,7 @@ def _of_leaves(gate: Gate, fields: Mapping[str, FieldAggregation]) -> tuple[floa
             hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
             return None, f"no field that was compared matches; {hint}"
     name = "mean_score" if gate.figure == "score" else gate.figure
-    value: float | None = getattr(together(matching), name)
+    value: float | None = getattr(results.over(matching), name)
     return value, "" if value is not None else "nothing to divide by"
 
 

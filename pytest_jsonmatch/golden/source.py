@@ -78,18 +78,18 @@ class Source:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        self.is_json = is_json_file(name)
-        self.has_bom = data.startswith(_BOM)
+        self.is_json: bool = is_json_file(name)
+        self.has_bom: bool = data.startswith(_BOM)
         self.value: JsonValue = parse(data, name, holds_cases=True)
-        self.text = data.decode("utf-8").removeprefix("\ufeff")
+        self.text: str = data.decode("utf-8").removeprefix("\ufeff")
         found = _BREAK.search(self.text)
-        self.newline = "\n" if found is None else found[0]
+        self.newline: str = "\n" if found is None else found[0]
         self._starts = [0, *(each.end() for each in _BREAK.finditer(self.text))]
         self._scalars: list[tuple[int, int]] = []
         self._comments: list[int] = []
         if self.is_json:
             tokens = _JSON_TOKEN.finditer(self.text)
-            self.root = self._json_node(self.value, next(tokens), tokens)
+            self.root: Node = self._json_node(self.value, next(tokens), tokens)
         else:
             self.root = self._yaml_root()
             self._comments += self._find_comments()

@@ -91,13 +91,13 @@ class Document:
     __slots__ = ("_aliases", "_ends", "_faults", "_indexes", "_marks", "bounds", "name", "value")
 
     def __init__(self, name: str, value: JsonValue, built: _Builder) -> None:
-        self.name = name
-        self.value = value
+        self.name: str = name
+        self.value: JsonValue = value
         self._marks = built.marks
         self._ends = built.ends
         self._aliases = built.aliases
         self._faults = built.faults
-        self.bounds = Bounds()
+        self.bounds: Bounds = Bounds()
         """The bounds of its cases."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 

@@ -10,65 +10,17 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import change_text, compare_figures
-from pytest_jsonmatch.report.look import Look, table_lines
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, StyledLine
-from pytest_jsonmatch.results.model import MICRO
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.headlines import Headline
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.results.model import ResultSet
 
-FEW_CASES: Final = "few cases, wide interval"
-"""The note on an interval that is based on few differing cases."""
 _MOST_NAMED: Final = 3
-_MEANS: Final = 4
-"""The first figures are means; precision, recall and F1 may all repeat the score."""
-
 _LEAST_GROUPS: Final = 5
 """Fewer shared beginnings of ids are more likely kinds of cases than documents."""
 JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch study judge` measures them"
-
-
-def headline_blocks(
-    headlines: Sequence[Headline], look: Look, *, noun: str = "case"
-) -> Iterator[list[StyledLine]]:
-    """Yield the lines of means, and of figures over all leaves: F1, or in mode "all" each of them."""
-    micro = [each for each in headlines if each.name.startswith(MICRO)]
-    means = [each for each in headlines if each not in micro]
-    yield interval_lines(means, look, title=f"figures, mean of {noun}s", noun=noun)
-    shown = [
-        each._replace(name=each.name.removeprefix(MICRO)) for each in micro[0 if look.mode == "all" else -1 :]
-    ]
-    yield interval_lines(shown, look, title="all fields together", noun=noun)
-
-
-def interval_lines(
-    headlines: Sequence[Headline], look: Look, *, title: str, noun: str = "case"
-) -> list[StyledLine]:
-    """Return a title that describes the intervals, and a line for each figure.
-
-    Args:
-        headlines: the figures.
-        look: how the lines may look.
-        title: what the figures cover.
-        noun: what they are means over.
-    """
-    if not headlines:
-        return []
-    rows: list[StyledLine] = []
-    repeats = {interval for _, interval in headlines[:_MEANS]} == {headlines[0].interval}
-    for name, interval in [headlines[0], *headlines[_MEANS if repeats else 1 :]]:
-        ends = f"{look.score(interval.low)} to {look.score(interval.high)}"
-        how = f"({FEW_CASES})" if interval.method == "bounded" else ""
-        cells = name.replace("_", " "), look.score(interval.estimate), ends, how
-        rows.append([(text, PLAIN) for text in cells])
-    first = headlines[0].interval
-    of = count(first.cases, noun)
-    if first.clusters < first.cases:
-        of += f" in {count(first.clusters, 'cluster')}"
-    text = f"{title}, with {first.confidence * 100:g} % confidence intervals ({of}):"
-    return [*look.folded(text, 3, BOLD), *table_lines(rows, look, texts={0: 0.5, 3: 1}, indent="  ")]
 
 
 def doubt_blocks(results: ResultSet, look: Look, shared: Mapping[str, str]) -> Iterator[list[StyledLine]]:

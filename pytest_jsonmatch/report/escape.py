@@ -17,6 +17,8 @@ _IDEOGRAPHIC_SPACE: Final = "\u3000"
 _MAX_MARKS: Final = 4
 # A printed character has at most this many code points: itself and its marks.
 _POINTS_PER_COLUMN: Final = 1 + _MAX_MARKS
+_COMMANDS: Final = ("::", "##[", "##vso[")
+"""How lines begin that GitHub Actions and Azure Pipelines take for commands."""
 
 
 def printable(text: str, *, ascii_only: bool = False) -> str:
@@ -33,6 +35,18 @@ def printable(text: str, *, ascii_only: bool = False) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_atoms(text, ascii_only))
+
+
+def no_command(line: str) -> str:
+    r"""Return a line with its first character escaped if a CI service would take it for a command.
+
+    >>> print(no_command("  ::stop-commands::x"), no_command("##[error]x"), no_command("a::b"))
+      \x3a:stop-commands::x \x23#[error]x a::b
+    """
+    start = line.lstrip()
+    if not start.startswith(_COMMANDS):
+        return line
+    return f"{line[: len(line) - len(start)]}\\x{ord(start[0]):02x}{start[1:]}"
 
 
 def _atoms(text: str, ascii_only: bool) -> list[str]:

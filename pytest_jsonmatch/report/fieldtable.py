@@ -1,16 +1,16 @@
-"""The table of figures per field as data: sections, rows, columns. Renderers draw it, each in its own way."""
+"""The table of figures per field: its sections, rows and columns, for all renderers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count as count_up
 from typing import Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.sheets import AnyCell, Cell, Rows, score_cell
 from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
@@ -22,40 +22,29 @@ from pytest_jsonmatch.results.comparison import (
 )
 from pytest_jsonmatch.results.model import counts_extra, segments_of
 
-
-@final
-class Column(NamedTuple):
-    """One column: the figure it shows, its long and short titles, and whether the figure is a count."""
-
-    key: str
-    title: str
-    short: str
-    is_count: bool = True
-
-    def value(self, figures: FieldAggregation) -> float | None:
-        """Return the figure."""
-        found: float | None = getattr(figures, self.key)
-        return found
-
-
-COLUMNS: Final = (
-    Column("total", "n", "n"),
-    Column("matches", "match", "match"),
-    Column("mismatches", "mismatch", "mism."),
-    Column("omissions", "omitted", "omit."),
-    Column("hallucinations", "invented", "inv."),
-    Column("fabricated", "fabricated", "fabr."),
-    Column("mean_score", "score", "score", is_count=False),
-    Column("precision", "precision", "prec.", is_count=False),
-    Column("recall", "recall", "rec.", is_count=False),
-    Column("f1", "F1", "F1", is_count=False),
-)
-"""The columns of tables, in order."""
-ALL_FIELDS: Final = "all fields"
+COUNTS: Final = {
+    "n": "total",
+    "match": "matches",
+    "mismatch": "mismatches",
+    "omitted": "omissions",
+    "invented": "hallucinations",
+    "fabricated": "fabricated",
+}
+"""The columns that count results, in order, with the figure in each."""
+SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "recall", "F1": "f1"}
+"""The columns after these."""
+ALL_LEAVES: Final = "all leaves"
 """The name of the row over all leaves."""
-NOT_COUNTED: Final = "not counted"
-"""Shown in place of the number of inventions if the metric does not count them."""
-_ONLY_IF_OTHER: Final = ("precision", "recall", "f1")
+_SPARE: Final = {
+    title: place
+    for place, title in enumerate(
+        ("mismatch", "omitted", "invented", "fabricated", "match", "recall", "precision", "F1"), 1
+    )
+}
+"""The columns that narrow terminals may leave out, the last one first."""
+_MAX_ROWS: Final = 30
+_MAX_ARRAYS: Final = 10
+_MAX_DEPTH: Final = 8
 _SAME: Final = 1e-12
 _AS_A_WHOLE: Final = "(as a whole)"
 """The label, among the rows below a place, of the results at the place itself."""
@@ -63,7 +52,7 @@ _AS_A_WHOLE: Final = "(as a whole)"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldRow:
     """One field, or a group of fields; the label is relative to the row's parent.
 
     `is_group` rows hold the merged figures of all rows below them; `parent` is the index of the row above.
@@ -101,6 +90,7 @@ class Section:
         rows: fields, and groups of them.
         total: the figures of all leaves.
         unmatched: the arrays in which elements found no partner.
+        noun: what cases are called.
     """
 
     metric: str
@@ -108,9 +98,10 @@ class Section:
     variants: int
     uncounted: int
     file: str
-    rows: tuple[Row, ...]
+    rows: tuple[FieldRow, ...]
     total: FieldAggregation
     unmatched: tuple[Unmatched, ...] = ()
+    noun: str = "case"
 
     @property
     def extra(self) -> bool:
@@ -119,7 +110,7 @@ class Section:
 
     def title(self, quoted: Callable[[str], str] = str) -> str:
         """Return what the figures cover, and what they leave out; `quoted` formats names."""
-        title = f"{quoted(self.metric)}, all leaves of {count(self.cases, 'case')}"
+        title = f"{quoted(self.metric)}, all leaves of {count(self.cases, self.noun)}"
         if self.file:
             title += f" in {quoted(self.file)}"
         if self.variants > 1:
@@ -139,7 +130,9 @@ def sections_of(cases: Iterable[Case]) -> tuple[Section, ...]:
     )
 
 
-def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool = False) -> list[Row]:
+def worst_rows(
+    rows: Sequence[FieldRow], limit: int | None, *, only_imperfect: bool = False
+) -> list[FieldRow]:
     """Return the `limit` worst fields with the groups they are in, in the order of the table.
 
     A group with only one row shown shares a line with it: `items[].price`.
@@ -158,7 +151,7 @@ def worst_rows(rows: Sequence[Row], limit: int | None, *, only_imperfect: bool =
             kept.add(index)
             index = rows[index].parent
     below = Counter(rows[index].parent for index in kept)
-    placed: dict[int, Row] = {}
+    placed: dict[int, FieldRow] = {}
     for index in sorted(kept):
         row = rows[index]
         if row.parent is not None:
@@ -180,18 +173,18 @@ def _joined(above: str, label: str) -> str:
 # -- the tree of fields ------------------------------------------------------------------------------------
 
 _Sums: TypeAlias = "list[float]"
-_RESULTS: Final = len(POSITIONS)
-"""The number of sums, at the start of each list, that count results."""
+_RESULTS: Final = [place for status, place in POSITIONS.items() if status != "skipped"]
+"""The places, in each list of sums, of the numbers of results that a table shows."""
 
 
 @final
 @dataclass(slots=True)
-class _Node:
+class _Tree:
     """A place in the tree of schema paths: the sums of its own results, and of all here and below."""
 
     own: list[_Sums] = field(default_factory=list)
     all: list[_Sums] = field(default_factory=list)
-    children: dict[Segment, _Node] = field(default_factory=dict)
+    children: dict[Segment, _Tree] = field(default_factory=dict)
 
 
 def _by_fields(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
@@ -233,7 +226,7 @@ def _section(metric: str, cases: Sequence[Case], file: str = "") -> Section:
         variants=len({comparison.signature for comparison in comparisons}),
         uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
         file=file,
-        rows=tuple(_rows(root)),
+        rows=tuple(_rows(root, (), None, 0)),
         total=figures_of(added(root.all)),
         unmatched=tuple(_unmatched(comparisons)),
     )
@@ -251,45 +244,93 @@ def left_out(cases: int, uncounted: int) -> str:
     return f"; extras not counted{of}"
 
 
-def shown_columns(figures: Iterable[FieldAggregation]) -> tuple[Column, ...]:
-    """Return the columns that add information.
+def columns_of(section: Section, *, is_verbose: bool = False) -> dict[str, str]:
+    """Return the titles of the columns that add information, with the figure in each.
 
-    Precision, recall and F1 do only if they differ from the score, fabrications only if there are any.
-
-    >>> [column.title for column in shown_columns([FieldAggregation(matches=1, score_sum=1.0)])][-1]
-    'score'
+    Precision, recall and F1 do only if they differ from the score, inventions only if the metric counts them;
+    fabrications are shown if everything is.
     """
-    rows = list(figures)
-    values = [(getattr(each, key), each.mean_score or 0.0) for each in rows for key in _ONLY_IF_OTHER]
+    figures = [section.total, *(row.figures for row in section.rows)]
+    values = [
+        (getattr(each, name), each.mean_score or 0.0)
+        for each in figures
+        for name in list(SHARES.values())[1:]
+    ]
     is_other = any(value is not None and abs(value - score) > _SAME for value, score in values)
-    hidden = set() if is_other else set(_ONLY_IF_OTHER)
-    if not any(each.fabricated for each in rows):
+    hidden = set() if is_other else {"precision", "recall", "F1"}
+    if not section.extra:
+        hidden |= {"invented", "fabricated"}
+    if not is_verbose or not any(each.fabricated for each in figures):
         hidden.add("fabricated")
-    return tuple(column for column in COLUMNS if column.key not in hidden)
+    return {title: name for title, name in {**COUNTS, **SHARES}.items() if title not in hidden}
 
 
-def absence_note(figures: FieldAggregation) -> str:
-    """Return the note below a table on missing and made-up values; empty if there are none.
+def cells_of(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[Cell]:
+    """Yield the cells of a row, but for its name."""
+    for title, name in columns.items():
+        value = getattr(figures, name)
+        if title in SHARES:
+            yield score_cell(value)
+        else:
+            yield Cell(count(value), "" if value else "faint")
 
-    >>> absence_note(FieldAggregation(omissions=1, expected_leaves=8, fabricated=1, places=4))
-    '1 of 8 expected leaves omitted (12.5 %); fabricated at 1 of 4 places where nothing is expected (25 %)'
+
+def field_table(section: Section, mode: str) -> Rows:
+    """Return a section as a table: a tree of fields.
+
+    Args:
+        section: of one metric.
+        mode: as in `Look`.
+    """
+    shown = worst_rows(section.rows, _MAX_ROWS if mode == "auto" else None, only_imperfect=mode == "failed")
+    columns = columns_of(section, is_verbose=mode == "all")
+    rows: list[list[AnyCell]] = [
+        ["  " * min(row.depth, _MAX_DEPTH) + row.label, *cells_of(row.figures, columns)] for row in shown
+    ]
+    return Rows(
+        ("field", *columns),
+        rows,
+        section.title(),
+        "row",
+        most=len(rows),
+        hidden=len(section.rows) - len(shown) if mode == "auto" else 0,
+        spare=_SPARE,
+        total=[Cell(ALL_LEAVES, "strong"), *cells_of(section.total, columns)],
+    )
+
+
+def unmatched_table(section: Section) -> Rows:
+    """Return the arrays in which elements found no partner."""
+    rows: list[list[AnyCell]] = [
+        [
+            each.path,
+            f"{count(each.only_expected)} of {count(each.pairs + each.only_expected)}",
+            f"{count(each.only_actual)} of {count(each.pairs + each.only_actual)}",
+        ]
+        for each in section.unmatched
+    ]
+    return Rows(("elements without a partner", "expected", "actual"), rows, "", "array", most=_MAX_ARRAYS)
+
+
+def absence_note(figures: FieldAggregation, *, is_verbose: bool = False) -> str:
+    """Return the note below a table on omitted and invented values; empty if there are none.
+
+    >>> absence_note(FieldAggregation(omissions=1, expected_leaves=8))
+    '1 of 8 expected leaves omitted (12.5 %)'
     """
     parts = []
     if figures.omission_rate:
-        nouns = "expected leaf", "expected leaves"
-        parts.append(_share(figures.omissions, figures.expected_leaves, nouns, "omitted"))
+        leaves = count(figures.expected_leaves, "expected leaf", "expected leaves")
+        parts.append((figures.omissions, leaves, "omitted", figures.omission_rate))
     if figures.hallucination_rate:
-        nouns = "actual leaf", "actual leaves"
-        parts.append(_share(figures.hallucinations, figures.actual_leaves, nouns, "invented"))
-    if figures.fabrication_rate:
-        nouns = "place", "places"
-        share = _share(figures.fabricated, figures.places, nouns, "where nothing is expected")
-        parts.append(f"fabricated at {share}")
-    return "; ".join(parts)
-
-
-def _share(part: int, whole: int, nouns: tuple[str, str], what: str) -> str:
-    return f"{count(part)} of {count(whole, *nouns)} {what} ({100 * part / whole:.3g} %)"
+        leaves = count(figures.actual_leaves, "actual leaf", "actual leaves")
+        parts.append((figures.hallucinations, leaves, "invented", figures.hallucination_rate))
+    if is_verbose and figures.fabrication_rate:
+        places = f"{count(figures.places, 'place')} where nothing is expected"
+        parts.append((figures.fabricated, places, "fabricated", figures.fabrication_rate))
+    return "; ".join(
+        f"{count(part)} of {whole} {what} ({100 * rate:.3g} %)" for part, whole, what, rate in parts
+    )
 
 
 def field_scores(cases: Sequence[Case]) -> dict[str, float | None]:
@@ -311,54 +352,52 @@ def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
             yield Unmatched(path, *counts)
 
 
-def _tree(by_path: Mapping[str, _Sums]) -> _Node:
-    root = _Node()
-    # A path without results (an absent member, a made-up object) makes no row, but counts in existing ones.
-    results = {path: any(sums[:_RESULTS]) for path, sums in by_path.items()}
+def _tree(by_path: Mapping[str, _Sums]) -> _Tree:
+    root = _Tree()
+    # A path without results (skipped, absent, a made-up object) makes no row, but counts in existing ones.
+    results = {path: any(sums[place] for place in _RESULTS) for path, sums in by_path.items()}
     for path in sorted(by_path, key=results.__getitem__, reverse=True):
         node, sums = root, by_path[path]
         node.all.append(sums)
         for segment in segments_of(path):
             if not results[path] and segment not in node.children:
                 break
-            node = node.children.setdefault(segment, _Node())
+            node = node.children.setdefault(segment, _Tree())
             node.all.append(sums)
         if results[path]:
             node.own.append(sums)
     return root
 
 
-def _rows(root: _Node) -> Iterator[Row]:
-    """Yield the rows in order: groups before their members, the worst first on every level."""
-    # Without recursion: a result file may have paths of any depth.
-    waiting = _below_place(root, (), 0, None)
-    for number in count_up():
-        if not waiting:
-            return
-        row, node, path = waiting.pop()
-        yield row
-        waiting += _below_place(node, path, row.depth + 1, number)
+def _rows(node: _Tree, path: tuple[Segment, ...], parent: FieldRow | None, number: int) -> list[FieldRow]:
+    """Return the rows below a place, groups before their members, the worst first on every level.
 
-
-def _below_place(
-    node: _Node, path: tuple[Segment, ...], depth: int, parent: int | None
-) -> list[tuple[Row, _Node, tuple[Segment, ...]]]:
-    """Return the rows right below a place, the worst last, each with its own place."""
-    found = []
+    Args:
+        node: the place.
+        path: of the place.
+        parent: its own row; None for the root.
+        number: the index of the first row.
+    """
+    below: list[tuple[FieldRow, _Tree, tuple[Segment, ...]]] = []
+    depth, above = (0, None) if parent is None else (parent.depth + 1, number - 1)
     for segment, child in node.children.items():
-        below, segments, figures = child, [segment], figures_of(added(child.all))
-        while not below.own and len(below.children) == 1:
-            ((only, below),) = below.children.items()
+        place, segments, figures = child, [segment], figures_of(added(child.all))
+        while not place.own and len(place.children) == 1:
+            ((only, place),) = place.children.items()
             segments.append(only)
         whole = (*path, *segments)
-        is_group = bool(below.children)
-        row = Row(format_path(segments), format_path(whole), depth, parent, is_group, figures)
-        found.append((row, below, whole))
-    if node.own and (found or not path):
+        is_group = bool(place.children)
+        row = FieldRow(format_path(segments), format_path(whole), depth, above, is_group, figures)
+        below.append((row, place, whole))
+    if node.own and (below or not path):
         label, figures = _AS_A_WHOLE if path else "$", figures_of(added(node.own))
-        row = Row(label, format_path(path), depth, parent, is_group=False, figures=figures)
-        found.append((row, _Node(), path))
-    return sorted(found, key=lambda each: badness(each[0].figures))[::-1]
+        row = FieldRow(label, format_path(path), depth, above, is_group=False, figures=figures)
+        below.append((row, _Tree(), path))
+    rows: list[FieldRow] = []
+    for row, place, whole in sorted(below, key=lambda each: badness(each[0].figures)):
+        rows.append(row)
+        rows += _rows(place, whole, row, number + len(rows))
+    return rows
 
 
 def badness(figures: FieldAggregation) -> tuple[bool, bool, float, int]:

@@ -31,6 +31,20 @@ def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> 
     return repr(score)
 
 
+def interval_text(low: float, high: float, *, unicode: bool = True) -> str:
+    """Return both ends of an interval with the same decimals, and so many that they differ if they do.
+
+    >>> interval_text(0.5, 1.0), interval_text(0.99991, 0.99996)
+    ('0.50 to 1.00', '0.99991 to 0.99996')
+    """
+    for digits in range(2, _MAX_DIGITS + 1):
+        texts = [f"{end + 0.0:.{digits}f}" for end in (low, high)]
+        is_honest = _is_honest(low, texts[0]) and _is_honest(high, texts[1])
+        if is_honest and (texts[0] != texts[1] or low == high):
+            return " to ".join(texts)
+    return f"{score_text(low, unicode=unicode)} to {score_text(high, unicode=unicode)}"
+
+
 def compare_figures(value: float, limit: float) -> tuple[str, str]:
     """Return both figures with enough decimals to see which is the lower one.
 

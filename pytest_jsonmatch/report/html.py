@@ -14,31 +14,39 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.checks import FEW_CASES, named
+from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
-from pytest_jsonmatch.report.figures import change_text, score_text, short_figure
+from pytest_jsonmatch.report.figures import compare_figures, score_text, short_figure
 from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
-from pytest_jsonmatch.report.view import TITLES_OF, RunView, Source, commit_text, extent, gone
+from pytest_jsonmatch.report.sheetpage import sections_of_page
+from pytest_jsonmatch.report.view import (
+    TITLES_OF,
+    CaseText,
+    Headfigure,
+    RunView,
+    baseline_blocks,
+    commit_text,
+    extent,
+    faults_of,
+)
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
-    from pytest_jsonmatch.report.spent import TextTable
+    from pytest_jsonmatch.gate.baseline import Delta
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
 _MAX_MESSAGE: Final = 1000
-_MAX_NAMES: Final = 100
 _MAX_GATES: Final = 3
 _ROOM: Final = 8_000_000
 """The most characters for inputs with raw answers; twice as many for values and documents of the worst
 comparisons. A page must open."""
 _UNJUDGED: Final = "scored"
 
-_UNKNOWN: Final = Source()
+_UNKNOWN: Final = CaseText()
 
 _Key: TypeAlias = "tuple[str, str]"
 """Node id and id of a comparison."""
@@ -80,12 +88,14 @@ def _texts(view: RunView) -> dict[str, Any]:
         "made": versions or f"pytest-jsonmatch {__version__}",
         "on": on,
         "banner": _banner(view),
-        "means_of": view.means_of,
         "confidence": view.confidence,
-        "cards": list(_cards(view)),
+        "scopes": [
+            {"title": scope.title, "cards": [_card(each) for each in scope.figures]} for scope in view.scopes
+        ],
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
-        "tables": [_table(table) for table in view.tables],
-        "baseline": None if view.diff is None else _baseline(view, view.diff),
+        "tables": sections_of_page(view.tables),
+        "baseline": _baseline(view),
+        "baseline_name": _plain(view.baseline),
     }
 
 
@@ -98,11 +108,6 @@ def _banner(view: RunView) -> dict[str, str] | None:
     return {"kind": kind, "word": word, "text": _plain(" · ".join(said))}
 
 
-def _table(table: TextTable) -> TextTable:
-    rows = [(_plain(name, _MAX_ID), *cells) for name, *cells in table.rows]
-    return table._replace(title=_plain(f"{table.title[:1].upper()}{table.title[1:]}"), rows=rows)
-
-
 def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
     """Return text clipped and printable: nothing in it is hidden, or reorders text."""
     return clip(text, limit)
@@ -112,55 +117,28 @@ def _is_judged(view: RunView) -> bool:
     return view.results.corpus is not None or view.is_judged
 
 
-def _cards(view: RunView) -> Iterator[dict[str, object]]:
-    if not view.results.cases:
-        return
-    change = ""
-    if view.diff is not None and view.diff.is_comparable and view.diff.score is not None:
-        change = f"{change_text(view.diff.score.change)} against the baseline"
-    for each in (*view.figures, *view.micro):
-        title, value, interval = each
-        card: dict[str, object] = {"name": title, "value": score_text(value), "interval": ""}
-        card["before"] = change if title == "score" else ""
-        if interval is not None:
-            low, high = interval.low, interval.high
-            card |= {
-                "interval": " to ".join(each.ends),
-                "how": FEW_CASES if interval.method == "bounded" else "",
-                "method": f"method: {interval.method}, {interval.confidence * 100:g} % confidence",
-                "low": f"{low * 100:.1f}",
-                "width": f"{max(high - low, 0.005) * 100:.1f}",
-                "point": f"{interval.estimate * 98.8:.1f}",
-            }
-        if interval is not None or title != "pass rate" or _is_judged(view):
-            yield card
-
-
-def _baseline(view: RunView, diff: BaselineDiff) -> dict[str, object]:
-    made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
-    about = f"{f'of {made}, ' if made else ''}{count(len(diff.cases), 'case')} in both"
-    refused = [f"{each.case}: {each.difference}" for each in diff.mismatches]
-    groups = ("scored differently", refused), ("new", diff.new), (gone(diff), diff.vanished)
-    words: list[tuple[str, str, str]] = []
-    if refused:
-        text = f"{count(len(refused), 'case')} scored differently in the baseline: no comparison is made"
-        words.append(("failed", "not comparable", text))
-    elif view.proven is not None:
-        words += ((kind.replace(" ", "-"), kind, text) for kind, text in view.proven.sentences())
-    return {
-        "name": _plain(view.baseline),
-        "about": _plain(about),
-        "words": [{"kind": kind, "word": word, "text": _plain(text)} for kind, word, text in words],
-        "groups": [
-            {
-                "title": f"{count(len(names), 'case')} {title}",
-                "names": [_plain(name, _MAX_ID) for name in names[:_MAX_NAMES]],
-                "more": f"and {count(len(names) - _MAX_NAMES)} more" if len(names) > _MAX_NAMES else "",
-            }
-            for title, names in groups
-            if names
-        ],
+def _card(figure: Headfigure) -> dict[str, str]:
+    card = {
+        "name": figure.name,
+        "value": score_text(figure.value),
+        "interval": figure.ends,
     }
+    interval = figure.interval
+    if interval is None:
+        return card
+    return card | {
+        "method": f"method: {interval.method}, {interval.confidence * 100:g} % confidence",
+        "low": f"{interval.low * 100:.1f}",
+        "width": f"{max(interval.high - interval.low, 0.005) * 100:.1f}",
+        "point": f"{interval.estimate * 98.8:.1f}",
+    }
+
+
+def _baseline(view: RunView) -> list[list[tuple[str, Any]]]:
+    """Return what there is to say of the baseline; the lists below show which fields and cases changed."""
+    if view.diff is None:
+        return []
+    return sections_of_page(baseline_blocks(view.diff, view.baseline, view.proven, changes=False))
 
 
 # -- the data that the script draws ------------------------------------------------------------------------
@@ -177,6 +155,9 @@ class _Data:
         self._sections = view.sections
         self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
         self._is_judged = _is_judged(view)
+        faults = view.faults or faults_of(view.results)
+        self._below = {each.case: each.score_text for each in faults if each.limit is not None}
+        """The scores of cases below their limits, with enough decimals to see that they are."""
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
         """The index of each tag."""
@@ -241,6 +222,8 @@ class _Data:
             **_figures(*map(case.figure, FIGURES)),
             "u": [self._run(case, run) for run in case.runs],
         }
+        if case.id in self._below:
+            found |= _exact(case.figure("score"), self._below[case.id])
         if place := self._source(case, case.runs[0]).place:
             found["l"] = _plain(place, _MAX_ID)
         if tags := tags_of_case(case):
@@ -251,7 +234,7 @@ class _Data:
             found["b"] = short_figure(before)
         return found
 
-    def _source(self, case: Case, run: CaseRun) -> Source:
+    def _source(self, case: Case, run: CaseRun) -> CaseText:
         nodeid = run.comparisons[0].nodeid if run.comparisons else case.id
         return self._view.sources.get(nodeid, _UNKNOWN)
 
@@ -273,6 +256,9 @@ class _Data:
             **_figures(of.score, of.precision, of.recall, of.f1),
             "x": [number for path, figures in of.fields.items() for number in self._cell(of, path, figures)],
         }
+        limit = of.threshold.get("score")
+        if limit is not None and of.score < limit:
+            found |= _exact(of.score, compare_figures(of.score, limit)[0])
         if of.threshold:
             found["t"] = _plain(", ".join(_limits(of.threshold)))
         if warnings := [_plain(text) for text in (*of.errors, *of.warnings)]:
@@ -296,6 +282,11 @@ class _Data:
             # Shortened, but never so that the mean of an imperfect field looks like 1.
             short = round(figures.score_sum, _DIGITS)
             yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
+
+
+def _exact(score: float, text: str) -> dict[str, str]:
+    """Return the text of a score for the script, if it needs more decimals than the script would show."""
+    return {} if text == score_text(score) else {"g": text}
 
 
 def _counts(figures: FieldAggregation) -> list[int]:

@@ -16,31 +16,20 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import check_figures
 from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.fieldtable import (
-    ALL_FIELDS,
-    NOT_COUNTED,
-    Row,
+    ALL_LEAVES,
+    FieldRow,
     Section,
     absence_note,
     badness,
+    cells_of,
+    columns_of,
     is_perfect,
-    left_out,
-    shown_columns,
 )
 from pytest_jsonmatch.report.figures import change_text, score_text
-from pytest_jsonmatch.report.view import (
-    Fault,
-    RunView,
-    baseline_changes,
-    baseline_extent,
-    extent,
-    gone,
-    made_of,
-    message_lines,
-)
+from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Rows, Said
+from pytest_jsonmatch.report.view import TITLES_OF, Fault, RunView, baseline_blocks, extent, message_lines
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
     from pytest_jsonmatch.gate.session import Check
 
 T = TypeVar("T")
@@ -56,7 +45,7 @@ _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
 _FIELDS_OF_CASE: Final = 3
-_PLAIN: Final = re.compile(r"[A-Za-z0-9 ,;()%-]+(?:\.\d+)?")
+_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9 ,;()%+–-]|\.(?=\d|$)|:(?= |$))+")
 
 
 def markdown(view: RunView, limit: int) -> str:
@@ -116,24 +105,23 @@ def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
 def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[str]:
     yield from _verdict(view, most)
     if view.results.number:
-        yield from _headed(f"Figures, {view.means_of}", _figures(view))
+        yield from _headed("Figures", _figures(view))
     if view.differences:
         yield from _headed("What differs", _fenced(message_lines(view.differences, _MESSAGE_LINES)))
     if sections:
-        lines = (line for section in sections for line in _section(view, section, most))
+        lines = (line for section in sections for line in _section(section, most))
         yield from _headed("Fields over all leaves, the worst first", lines)
-    for title, noun, (name, *titles), rows in view.tables:
-        header = [cell(name), *(f"{title}:" for title in titles)]
-        cells = [[cell(row[0]), *row[1:]] for row in rows]
-        shown = _prose(f"{title[:1].upper()}{title[1:]}", code)
-        yield from _headed(shown, _listed(header, cells, list, most, noun))
+    for block in view.tables:
+        yield from _block(block, most)
     if view.faults and not view.differences:  # else there is one case, shown above
         title = "The worst records" if view.results.is_partial else "Records below 1"
         if view.results.corpus is None:
             title = f"Cases that failed: {count(len(view.faults))}"
         yield from _headed(title, _cases(view, most))
     if view.diff is not None:
-        yield from _headed(f"Against the baseline {code(view.baseline)}", _baseline(view, view.diff, most))
+        yield from _headed(f"Against the baseline {code(view.baseline)}", ())
+        for block in baseline_blocks(view.diff, view.baseline, view.proven):
+            yield from _block(block, most)
 
 
 # -- lists -------------------------------------------------------------------------------------------------
@@ -171,6 +159,32 @@ def _listed(
         yield from _folded(f"{count(len(more))} more", _table(header, map(row, more)))
     if len(items) > most:
         yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{of}")
+
+
+def _block(block: Block, most: int) -> Iterator[str]:
+    """Yield a sentence or a table; other blocks are not part of reports."""
+    if isinstance(block, Said):
+        yield from [_prose(block.text, code), ""]
+    elif isinstance(block, Rows) and block.rows and not any(block.columns):
+        yield from [_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ""]
+        yield from (f"- {' '.join(code(str(each)) for each in row)}" for row in block.rows[:most])
+        yield ""
+        if len(block.rows) > most:
+            yield from _cut(count(len(block.rows) - most))
+    elif isinstance(block, Rows) and block.rows:
+        if block.title:
+            yield from _headed(_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ())
+        is_text = [not at or title in block.text for at, title in enumerate(block.columns)]
+
+        def cells(row: Sequence[AnyCell]) -> list[str]:
+            texts = [each.text if isinstance(each, Cell) else str(each) for each in row]
+            return [cell(each) if data else _prose(each) for each, data in zip(texts, is_text, strict=True)]
+
+        header = [
+            _prose(each) + (":" * (not data)) for each, data in zip(block.columns, is_text, strict=True)
+        ]
+        total = cells(block.total) if block.total else None
+        yield from _listed(header, block.rows, cells, most, block.noun, total=total)
 
 
 def _cut(what: str) -> Iterator[str]:
@@ -223,7 +237,8 @@ def _sums(view: RunView) -> Iterator[str]:
     elif not view.diff.is_comparable:
         yield f"**not comparable with {code(view.baseline)}**: cases were scored differently"
     elif view.diff.score is not None:
-        yield f"score against {code(view.baseline)}: {change_text(view.diff.score.change)}"
+        change = change_text(view.diff.score.change)
+        yield f"mean score of the same cases against {code(view.baseline)}: {change}"
 
 
 _SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ not decided"}
@@ -238,40 +253,32 @@ def _gate(check: Check) -> list[str]:
 
 
 def _figures(view: RunView) -> Iterator[str]:
-    *means, rate = view.figures
-    shown = [rate, *means, *view.micro]
-    titles = ["cases", "pass rate"] if view.results.corpus is None else ["records", "with score 1"]
-    header = [f"{title}:" for title in (*titles, *(each.title for each in (*means, *view.micro)))]
-    rows = [[count(view.results.number), *(score_text(each.value) for each in shown)]]
-    if view.headlines:
-        rows.append(["".join(view.confidence), *("–".join(each.ends) or "–" for each in shown)])
-    yield from _table(header, rows)
+    found = {each.name for scope in view.scopes for each in scope.figures}
+    names = [name for name in (*TITLES_OF.values(), "pass rate") if name in found]
+    rows = []
+    for scope in view.scopes:
+        known = {each.name: each for each in scope.figures}
+        shown = [known.get(name) for name in names]
+        rows.append([scope.title, *("" if each is None else score_text(each.value) for each in shown)])
+        if view.headlines:
+            rows.append(["".join(view.confidence), *("" if each is None else each.ends for each in shown)])
+    yield from _table([count(view.results.number, view.results.noun), *(f"{name}:" for name in names)], rows)
 
 
-def _section(view: RunView, section: Section, most: int) -> Iterator[str]:
-    # The figures above already give the number of records of a corpus.
-    all_records = f"{code(section.metric)}, all records{left_out(section.cases, section.uncounted)}"
-    yield f"{section.title(code) if view.results.corpus is None else all_records}:"
+def _section(section: Section, most: int) -> Iterator[str]:
+    yield f"{section.title(code)}:"
     yield ""
     rows = [row for row in section.rows if not row.is_group]
     rows.sort(key=lambda row: (badness(row.figures), row.path))
     imperfect = [row for row in rows if not is_perfect(row.figures)]
     perfect = rows[len(imperfect) :]
-    columns = shown_columns([section.total, *(row.figures for row in rows)])
-    header = ["field", *(f"{column.title}:" for column in columns)]
+    columns = columns_of(section)
+    header = ["field", *(f"{title}:" for title in columns)]
 
-    def cells(figures: FieldAggregation) -> Iterator[str]:
-        for column in columns:
-            value = column.value(figures)
-            if column.key == "hallucinations" and not section.extra:
-                yield NOT_COUNTED
-            else:
-                yield count(int(value or 0)) if column.is_count else score_text(value)
+    def field(row: FieldRow) -> list[str]:
+        return [cell(row.path, 80), *(each.text for each in cells_of(row.figures, columns))]
 
-    def field(row: Row) -> list[str]:
-        return [cell(row.path, 80), *cells(row.figures)]
-
-    total = [f"**{ALL_FIELDS}**", *cells(section.total)]
+    total = [f"**{ALL_LEAVES}**", *(each.text for each in cells_of(section.total, columns))]
     yield from _listed(header, imperfect, field, most, "field", of=" below 1", total=total)
     if note := absence_note(section.total):
         yield f"{note}."
@@ -311,7 +318,7 @@ def _case(fault: Fault) -> list[str]:
     if len(fault.fields) > _FIELDS_OF_CASE:
         fields.append(f"{count(len(fault.fields) - _FIELDS_OF_CASE)} more")
     worst = ", ".join(fields) or _prose(fault.headline) or "–"
-    return [score_text(fault.score), cell(fault.case) + _note(fault), worst]
+    return [fault.score_text, cell(fault.case) + _note(fault), worst]
 
 
 def _place(fault: Fault, link: str) -> str:
@@ -321,37 +328,3 @@ def _place(fault: Fault, link: str) -> str:
     if not link or fault.path.startswith("/"):
         return place
     return f"[{place}]({link}{quote(fault.path, errors='backslashreplace')}#L{fault.line})"
-
-
-# -- the baseline ------------------------------------------------------------------------------------------
-
-
-def _baseline(view: RunView, diff: BaselineDiff, most: int) -> Iterator[str]:
-    made = made_of(diff.before)
-    yield ", ".join(baseline_extent(diff)) + (f"; made {code(made, 40)}" if made else "") + "."
-    yield ""
-    if not diff.is_comparable:
-        rows = [[cell(each.case), cell(each.difference, 200)] for each in diff.mismatches]
-        yield from _listed(["scored differently", "then, and now"], rows, list, most, "case")
-        return
-    if view.proven is not None:
-        yield from (f"- {_prose(words)}" for _, words in view.proven.sentences())
-        yield ""
-    for what, deltas in baseline_changes(diff):
-        if deltas:
-            yield from _listed(["change:", "then:", "now:", what], deltas, _delta, most, what)
-    missing = {"vanished": "vanished cases", "not run": "cases that did not run"}[gone(diff)]
-    for title, names in (("new cases", diff.new), (missing, diff.vanished)):
-        lines = [*(f"- {code(each)}" for each in names[:most]), ""]
-        if len(names) > most:
-            lines += _cut(count(len(names) - most))
-        if len(names) > _OPEN:
-            yield from _folded(f"{count(len(names))} {title}", lines)
-        elif names:
-            yield from [f"{title[:1].upper()}{title[1:]}:", "", *lines]
-
-
-def _delta(delta: Delta) -> list[str]:
-    change = change_text(delta.change)
-    change = f"**{change}**" if delta.change < 0 else change
-    return [change, score_text(delta.before), score_text(delta.after), cell(delta.name)]

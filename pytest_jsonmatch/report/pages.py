@@ -40,12 +40,13 @@ def rendered(template: str, *, styles: tuple[str, ...], script: str | None = Non
         ConfigurationError: jinja2 is not installed.
     """
     check_installed()
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     style = "".join(map(_file, styles))
     code = "" if script is None else _file(script)
     environment = Environment(
+        loader=FunctionLoader(_file),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -53,7 +54,7 @@ def rendered(template: str, *, styles: tuple[str, ...], script: str | None = Non
         # Markup, a subclass of str, comes only from our own files.
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    return environment.from_string(_file(template)).render(
+    return environment.get_template(template).render(
         # Our own files, not to be escaped.
         style=Markup(style),  # noqa: S704
         script=Markup(code),  # noqa: S704

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -12,11 +12,13 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine,
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
     from pytest_jsonmatch.engine.result.containers import ContainerResult
+    from pytest_jsonmatch.results.model import ResultSet
 
 _PAIRS: Final = (8, 50, None)
 """At most this many pairs of an array are shown at each verbosity; None for all."""
 _ARRAYS: Final = (4, 20, None)
 """At most this many arrays are shown at each verbosity; None for all."""
+_RECORDS: Final = 10
 _LEAST_PATH: Final = 12
 _SAME: Final = 1e-9
 _TITLES: Final = ("objects and arrays", "", "precision", "recall", "F1")
@@ -49,14 +51,21 @@ def pair_lines(audits: Sequence[ArrayAudit], look: Look, *, verbosity: int = 0) 
     return lines
 
 
-def pair_blocks(
-    audited: Iterable[tuple[str, Sequence[ArrayAudit]]], look: Look, *, verbosity: int = 0
-) -> Iterator[list[StyledLine]]:
-    """Yield the pairs of comparisons, each below its name; those without a pair to show are left out."""
-    for name, audits in audited:
-        lines = pair_lines(audits, look, verbosity=verbosity)
-        if lines:
-            yield [[(look.middle(name, look.width), BOLD)], *lines]
+def pair_blocks(results: ResultSet, look: Look, *, verbosity: int = 0) -> Iterator[list[StyledLine]]:
+    """Yield the pairs of a run's comparisons, each below its id; those without a pair to show are left out.
+
+    At verbosity 0 only a single comparison is shown, at 1 of a corpus only the worst records.
+    """
+    comparisons = list(results.comparisons)
+    if len(comparisons) == 1:
+        yield pair_lines(comparisons[0].audit, look, verbosity=verbosity)
+        return
+    if results.corpus is not None:
+        comparisons.sort(key=lambda each: each.score)
+        comparisons = comparisons[: _RECORDS if verbosity == 1 else None]
+    for each in comparisons if verbosity else ():
+        if lines := pair_lines(each.audit, look, verbosity=verbosity):
+            yield [[(look.middle(each.id, look.width), BOLD)], *lines]
 
 
 def _array(audit: ArrayAudit, most: int | None, look: Look) -> list[StyledLine]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
     AnyCell,
     Block,
     Cell,
     Chart,
-    Figures,
     Gates,
     Rows,
+    Said,
     Series,
     Sheet,
     Spark,
@@ -30,6 +31,7 @@ _SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
 _COLOURS: Final = 6
 _MOST_DOTS: Final = 24
 _TICKS: Final = 5
+_MAX_TEXT: Final = 1000
 
 
 def sheet_page(sheet: Sheet) -> str:
@@ -38,21 +40,26 @@ def sheet_page(sheet: Sheet) -> str:
     Raises:
         ConfigurationError: jinja2 is not installed.
     """
+    return rendered(
+        "sheet.html.jinja",
+        styles=("report.css", "sheet.css"),
+        sheet=sheet,
+        sections=sections_of_page(sheet.blocks),
+        made=f"pytest-jsonmatch {__version__}",
+    )
+
+
+def sections_of_page(blocks: Iterable[Block]) -> list[list[tuple[str, Any]]]:
+    """Return blocks as data for the templates, in sections: a block with a title begins a new one."""
     sections: list[list[tuple[str, Any]]] = []
-    for block in sheet.blocks:
+    for block in blocks:
         drawn = _drawn(block)
         if not drawn:
             continue
         if not sections or isinstance(block, Gates) or (isinstance(block, (Rows, Chart)) and block.title):
             sections.append([])
         sections[-1].append((type(block).__name__, drawn))
-    return rendered(
-        "sheet.html.jinja",
-        styles=("report.css", "sheet.css"),
-        sheet=sheet,
-        sections=sections,
-        made=f"pytest-jsonmatch {__version__}",
-    )
+    return sections
 
 
 def _drawn(block: Block) -> Any:
@@ -63,7 +70,9 @@ def _drawn(block: Block) -> Any:
         return block.rows and _table(block)
     if isinstance(block, Chart):
         return _chart(block)
-    return block.figures if isinstance(block, Figures) else block
+    if isinstance(block, Said):
+        return block.text and Said(clip(block.text, _MAX_TEXT), block.tone)
+    return block.figures
 
 
 # -- tables ------------------------------------------------------------------------------------------------
@@ -72,10 +81,10 @@ def _drawn(block: Block) -> Any:
 def _table(block: Rows) -> dict[str, object]:
     is_text = [title in block.text or not at for at, title in enumerate(block.columns)]
     return {
-        "title": block.title,
+        "title": clip(f"{block.title[:1].upper()}{block.title[1:]}", _MAX_TEXT),
         "size": count(len(block.rows), block.noun),
-        "columns": list(zip(block.columns, is_text, strict=True)),
-        "rows": [list(map(_cell, row, is_text)) for row in block.rows],
+        "columns": list(zip((clip(title, _MAX_TEXT) for title in block.columns), is_text, strict=True)),
+        "rows": [list(map(_cell, row, is_text)) for row in (*block.rows, block.total) if row],
     }
 
 
@@ -83,7 +92,7 @@ def _cell(cell: AnyCell, is_text: bool) -> dict[str, object]:
     if isinstance(cell, Spark):
         return {"text": "", "tone": "", "is_text": True, "drawn": _spark(cell)}
     told = cell if isinstance(cell, Cell) else Cell(cell)
-    return {"text": told.text, "tone": told.tone, "is_text": is_text, "drawn": None}
+    return {"text": clip(told.text, _MAX_TEXT), "tone": told.tone, "is_text": is_text, "drawn": None}
 
 
 def _spark(spark: Spark) -> dict[str, object]:

@@ -1,15 +1,16 @@
-"""Sheets: what a study found, as blocks that are built once and laid out twice, as text and as a page."""
+"""Blocks: sentences, figures, tables and charts, built once and laid out as text, Markdown and pages."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.escape import display_width, pad
-from pytest_jsonmatch.report.look import Look, joined, table_lines
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.look import Look, joined, ruled, table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ _SMALL: Final = 0.2
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
-_ALL: Final = 1_000
 _LEAST_TEXT: Final = 16
+_LAYOUTS: Final = ((2, 1_000), (1, 1_000), (1, _LEAST_TEXT))
+"""The gap between columns, and the room for each text; if columns have to go, the next is tried."""
+_MAX_TITLE: Final = 16
+_YELLOW_FROM: Final = 0.8
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_LEVELS: Final = "_.-=*#"
 TONES: Final[Mapping[str, Markup]] = {
@@ -52,9 +56,10 @@ class Figure(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Figures side by side: cards on a page, lines in a terminal."""
+    """Figures of the same things, which the title names: cards on a page, lines in a terminal."""
 
     figures: Sequence[Figure]
+    title: str = ""
 
 
 class Spark(NamedTuple):
@@ -74,19 +79,33 @@ class Cell(NamedTuple):
 AnyCell: TypeAlias = "str | Cell | Spark"
 
 
+def score_cell(score: float | None) -> Cell:
+    """Return a cell for a score: green for 1, yellow from 0.8, red below.
+
+    >>> score_cell(1.0), score_cell(0.9), score_cell(None)
+    (Cell(text='1.00', tone='good'), Cell(text='0.90', tone='open'), Cell(text='–', tone=''))
+    """
+    if score is None:
+        return Cell(score_text(None))
+    return Cell(score_text(score), "good" if score >= 1 else "open" if score >= _YELLOW_FROM else "bad")
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A table. The first column has names, such as paths of fields.
 
     Args:
-        columns: the title of each; at least one.
+        columns: the title of each; at least one. If all are empty, the rows are a list without a header.
         rows: each with one cell per column.
         title: the text above the table.
         noun: what a row is, for "… 280 more fields".
         most: how many rows a terminal shows without `-v`; a page shows all.
         text: columns that hold text, not figures: left-aligned, and cut where room is short.
         spare: columns that a narrow terminal may leave out, the one with the greatest number first.
+        hidden: how many further rows were left out before.
+        total: the last row, below a rule, with the figures of all rows.
+        wraps: whether columns that have no room in a terminal form further tables.
     """
 
     columns: Sequence[str]
@@ -96,6 +115,9 @@ class Rows:
     most: int = _MOST_ROWS
     text: Collection[str] = ()
     spare: Mapping[str, int] = field(default_factory=dict)
+    hidden: int = 0
+    total: Sequence[AnyCell] = ()
+    wraps: bool = False
 
 
 class Series(NamedTuple):
@@ -174,10 +196,11 @@ class Sheet:
 
 def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
     """Return a sheet as lines for a terminal."""
-    return joined([_told(sheet.about, look, BOLD), *(_lines(block, look) for block in sheet.blocks)])
+    return joined([_told(sheet.about, look, BOLD), *(block_lines(block, look) for block in sheet.blocks)])
 
 
-def _lines(block: Block, look: Look) -> list[StyledLine]:
+def block_lines(block: Block, look: Look) -> list[StyledLine]:
+    """Return a block as lines for a terminal."""
     if isinstance(block, Said):
         return _told(block.text, look, TONES[block.tone])
     if isinstance(block, Figures):
@@ -185,9 +208,10 @@ def _lines(block: Block, look: Look) -> list[StyledLine]:
             [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
             for each in block.figures
         ]
-        return table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
+        lines = table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
+        return [*_told(block.title, look, BOLD), *lines]
     if isinstance(block, Rows):
-        return _table_lines(block, look)
+        return joined(_table_lines(part, look) for part in (_parts(block, look) if block.wraps else [block]))
     if isinstance(block, Gates):
         return gate_lines(block.checks, look, on=block.on)
     return [] if block.only_on_page else _chart_lines(block, look)
@@ -203,22 +227,62 @@ def _told(text: str, look: Look, markup: Markup) -> list[StyledLine]:
 def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
-    shown, more = look.cut(block.rows, block.most, block.noun)
-    rows = [[(title, DIM) for title in block.columns]]
-    rows += [[_cell(cell, look) for cell in row] for row in shown]
+    shown, _ = look.cut(block.rows, block.most)
+    has_header, widest = any(block.columns), _MAX_TITLE if block.wraps else look.width
+    rows: list[StyledLine] = [[(look.middle(title, widest), BOLD) for title in block.columns]] * has_header
+    rows += [[_cell(cell, look) for cell in row] for row in (*shown, block.total) if row]
     places = list(enumerate(block.columns))
     texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}
     spare = [at for at, title in places if title in block.spare]
     spare.sort(key=lambda at: -block.spare[block.columns[at]])
-    lines = table_lines(rows, look, texts=texts, spare=spare, enough=_ALL, least=_LEAST_TEXT)
-    return [*_told(block.title, look, BOLD), *lines, *more]
+    lines: list[StyledLine] = []
+    for gap, enough in _LAYOUTS if spare else _LAYOUTS[:1]:
+        lines = table_lines(
+            rows,
+            look,
+            texts=texts,
+            spare=spare,
+            gap=gap,
+            enough=enough,
+            least=_LEAST_TEXT,
+            indent="" if has_header else "  ",
+        )
+        if len(lines[0]) == len(rows[0]):
+            break
+    below = ruled(lines, look)[-2:] if block.total else []
+    hidden = block.hidden + len(block.rows) - len(shown)
+    more = [look.more(count(hidden, f"more {block.noun}"))] if hidden else []
+    return [*_told(block.title, look, BOLD), *(lines[:-1] if below else lines), *more, *below]
+
+
+def _parts(block: Rows, look: Look) -> Iterator[Rows]:
+    """Yield a table, or several where its columns have no room side by side."""
+    every = [block.columns, *block.rows, *([block.total] if block.total else [])]
+    texts = [[_cell(cell, look)[0][:_MAX_TITLE] for cell in column] for column in zip(*every, strict=True)]
+    widths = [max(map(display_width, column)) + 2 for column in texts]
+    kept, taken = [0], widths[0]
+    for at, width in enumerate(widths[1:], 1):
+        if len(kept) > 1 and taken + width > look.width:
+            yield _with_columns(block, kept)
+            block, kept, taken = replace(block, title=""), [0], widths[0]
+        kept.append(at)
+        taken += width
+    yield _with_columns(block, kept)
+
+
+def _with_columns(block: Rows, kept: Sequence[int]) -> Rows:
+    columns, total, *rows = (
+        [row[at] for at in kept] if row else () for row in (block.columns, block.total, *block.rows)
+    )
+    return replace(block, columns=cast("Sequence[str]", columns), rows=rows, total=total)
 
 
 def _cell(cell: AnyCell, look: Look) -> tuple[str, Markup]:
     if isinstance(cell, Spark):
         return spark_text(cell.values, unicode=look.unicode), PLAIN
     told = cell if isinstance(cell, Cell) else Cell(cell)
-    return look.printable(told.text), TONES[told.tone]
+    is_dash = told.text == score_text(None)
+    return look.score(None) if is_dash else look.printable(told.text), TONES[told.tone]
 
 
 def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:

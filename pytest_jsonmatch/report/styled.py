@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from pytest_jsonmatch.report.escape import display_width
+from pytest_jsonmatch.report.escape import display_width, no_command
 
 Markup: TypeAlias = "dict[str, bool]"
 """Keywords of pytest's `terminalreporter.write`: red, green, yellow, bold, light (dim) ..."""
@@ -35,12 +35,20 @@ def score_markup(score: float | None) -> Markup:
     return YELLOW if score >= _YELLOW_FROM else RED
 
 
+def guarded(line: StyledLine) -> StyledLine:
+    """Return a line that no CI service takes for a command."""
+    text = "".join(text for text, _ in line)
+    shown = no_command(text)
+    return line if shown == text else [(shown, line[0][1])]
+
+
 def line_text(line: Iterable[tuple[str, Markup]], *, color: bool = False) -> str:
     r"""Return a styled line as text, with ANSI colours if `color`; no spaces at its end.
 
     >>> line_text([("score ", {}), ("0.5", {"red": True})]), line_text([("0.5", {"red": True})], color=True)
     ('score 0.5', '\x1b[31m0.5\x1b[0m')
     """
+    line = guarded(list(line))
     if not color:
         return "".join(text for text, _ in line).rstrip()
     parts: list[str] = []

@@ -1,19 +1,26 @@
-"""One view of a run, which terminal, Markdown, HTML and CI lay out, each in its own way."""
+"""One view of a run: what terminal, Markdown, HTML and CI show, each in its own layout."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.checks import JUDGED
-from pytest_jsonmatch.report.escape import clip, mark
-from pytest_jsonmatch.report.fieldtable import Section, sections_of
-from pytest_jsonmatch.report.figures import answers_note, score_text
+from pytest_jsonmatch.report.escape import clip, mark, no_command
+from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, Section, sections_of
+from pytest_jsonmatch.report.figures import (
+    answers_note,
+    change_text,
+    compare_figures,
+    interval_text,
+    score_text,
+)
+from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Figure, Figures, Rows, Said
 from pytest_jsonmatch.results.comparison import Case, CaseRun, merged_fields
 from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 
@@ -22,12 +29,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.spent import TextTable
 
 # Our own colours in a failure message; those in the data have been escaped by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
-TITLES_OF: Final[dict[str, str]] = {"f1": "F1"}
-"""The titles of figures that differ from their names."""
+_SAME: Final = 1e-9
+TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in FIGURES}
+"""The titles of figures by their names."""
 
 
 @final
@@ -44,6 +51,7 @@ class Fault:
         line: the line in that file, counted from 1.
         message: the failure message of the test, unchanged.
         note: the run that is shown, such as "run 2 of 3"; empty for a case that runs once.
+        limit: the score that it had to reach; None if there is no such limit, or it was reached.
     """
 
     case: str
@@ -54,6 +62,12 @@ class Fault:
     line: int = 1
     message: str = ""
     note: str = ""
+    limit: float | None = None
+
+    @property
+    def score_text(self) -> str:
+        """The score, with enough decimals to see that it is below its limit."""
+        return score_text(self.score) if self.limit is None else compare_figures(self.score, self.limit)[0]
 
     @property
     def headline(self) -> str:
@@ -69,21 +83,24 @@ class Fault:
 class Headfigure(NamedTuple):
     """A figure of the run as a whole, with its interval if there is one."""
 
-    title: str
+    name: str
     value: float | None
-    interval: Interval | None
+    interval: Interval | None = None
 
     @property
-    def ends(self) -> tuple[str, ...]:
-        """Both ends of the interval, with more decimals if they would look the same."""
-        if self.interval is None:
-            return ()
-        ends = self.interval.low, self.interval.high
-        is_narrow = ends[0] != ends[1] and score_text(ends[0]) == score_text(ends[1])
-        return tuple(score_text(end, 4 if is_narrow else 2) for end in ends)
+    def ends(self) -> str:
+        """Both ends of the interval; empty without one."""
+        return "" if self.interval is None else interval_text(self.interval.low, self.interval.high)
 
 
-class Source(NamedTuple):
+class Scope(NamedTuple):
+    """Figures of the same things: of all leaves, or means of cases."""
+
+    title: str
+    figures: tuple[Headfigure, ...]
+
+
+class CaseText(NamedTuple):
     """What is known about a test beyond what it compared.
 
     Args:
@@ -134,7 +151,7 @@ class RunView:
     link: str = ""
     differences: str = ""
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, CaseText] = field(default_factory=dict)
     notes: Sequence[str] = ()
     by: Sequence[str] = ()
 
@@ -191,7 +208,7 @@ class RunView:
         elif gates:
             yield f"{count(len(gates), 'gate')} passed", False
         corpus = self.results.corpus
-        yield from _of_cases(self) if corpus is None else _of_corpus(corpus)
+        yield from _of_cases(self) if corpus is None else of_corpus(corpus)
         if note := left_out_note(self.results):
             yield note, False
         if self.others_failed:
@@ -202,42 +219,60 @@ class RunView:
             yield f"not counted: {count(number)} {reason}", False
 
     @property
-    def tables(self) -> Iterator[TextTable]:
-        """The figures of answers by model, if they are known, and those of cases by the tags `by`."""
-        from pytest_jsonmatch.report.pivot import tag_table
-        from pytest_jsonmatch.report.spent import spent_table
+    def tables(self) -> Iterator[Block]:
+        """The figures of cases by the tags `by` and by the parameters of a fixture; of answers by model."""
+        from pytest_jsonmatch.report.tables import parameter_blocks, spent_blocks, tag_blocks
 
-        if spent := spent_table(self.results.comparisons):
-            yield spent
-        yield from (tag_table(self.results, name) for name in self.by)
+        for name in self.by:
+            yield from tag_blocks(self.results, name)
+        yield from parameter_blocks(self.results.cases, self.by)
+        yield from spent_blocks(self.results.cases)
 
     @property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
-        return sections_of(self.results.tabled) if self.results.number else ()
-
-    @property
-    def means_of(self) -> str:
-        """What the figures of the run are means of; figures of fields are over leaves."""
-        return f"mean of {self.results.noun}s"
-
-    @property
-    def figures(self) -> list[Headfigure]:
-        """The mean figures of the run, or the score alone if all are equal, and then its pass rate."""
-        intervals = {each.name: each.interval for each in self.headlines}
-        means = [
-            Headfigure(TITLES_OF.get(name, name), self.results.mean(name), intervals.get(name))
-            for name in FIGURES
+        results = self.results
+        sections = sections_of(results.tabled) if results.number else ()
+        if results.corpus is None:
+            return sections
+        of = results.number
+        return [
+            replace(each, cases=of, noun=results.noun, uncounted=0 if each.extra else of) for each in sections
         ]
-        if len({(score_text(each.value), each.ends) for each in means}) == 1:
-            means = means[:1]
-        return [*means, Headfigure("pass rate", self.results.pass_rate, intervals.get("pass_rate"))]
 
     @property
-    def micro(self) -> tuple[Headfigure, ...]:
-        """F1 of all fields together, where it has an interval; else nothing."""
-        found = (each.interval for each in self.headlines if each.name == f"{MICRO}f1")
-        return tuple(Headfigure("F1, all fields together", each.estimate, each) for each in found)
+    def scopes(self) -> list[Scope]:
+        """The figures of the run: means of cases, and, for several cases, figures over all leaves.
+
+        Precision, recall and F1 are left out if all equal the score; F1 also if it alone does.
+        """
+        results = self.results
+        if not results.number:
+            return []
+        known = {each.name: each.interval for each in self.headlines}
+        means = [Headfigure(TITLES_OF[name], results.mean(name), known.get(name)) for name in FIGURES]
+        rate = Headfigure("pass rate", results.pass_rate, known.get("pass_rate"))
+        is_judged = results.number > 1 and (results.corpus is not None or self.is_judged)
+        title = f"mean of {results.noun}s" if results.number > 1 else f"1 {results.noun}"
+        scopes = [Scope(title, (*_distinct(means), *([rate] if is_judged else [])))]
+        if results.number > 1 and results.unscored < results.number:
+            total = results.over()
+            values = (total.mean_score, total.precision, total.recall, total.f1)
+            leaves = [
+                Headfigure(TITLES_OF[name], value, known.get(f"{MICRO}{name}"))
+                for name, value in zip(FIGURES, values, strict=True)
+            ]
+            several = len({each.metric for each in results.comparisons}) > 1
+            scopes.append(Scope(f"{ALL_LEAVES}{', all metrics' if several else ''}", _distinct(leaves)))
+        return scopes
+
+    @property
+    def figure_blocks(self) -> list[Figures]:
+        """The figures as blocks, with their intervals if they have any."""
+        sure, clusters = self.confidence
+        of = count(self.results.number, self.results.noun)
+        title = f", with {sure} ({of}{clusters}):" if sure else ":"
+        return [Figures(list(map(_figure, scope.figures)), f"{scope.title}{title}") for scope in self.scopes]
 
     @property
     def confidence(self) -> tuple[str, str]:
@@ -245,8 +280,35 @@ class RunView:
         if not self.headlines:
             return "", ""
         first = self.headlines[0].interval
-        by = f", by {count(first.clusters, 'cluster')}" if first.clusters < first.cases else ""
-        return f"{first.confidence * 100:g} % confidence", by
+        by = f" in {count(first.clusters, 'cluster')}" if first.clusters < first.cases else ""
+        return f"{first.confidence * 100:g} % confidence intervals", by
+
+
+def _distinct(figures: Sequence[Headfigure]) -> tuple[Headfigure, ...]:
+    score, *others = figures
+    value = score.value or 0.0
+    is_other = [each.value is not None and abs(each.value - value) > _SAME for each in others]
+    if not any(is_other):
+        return (score,)
+    return (score, *(others if is_other[-1] else others[:-1]))
+
+
+def _figure(each: Headfigure) -> Figure:
+    return Figure(each.name, score_text(each.value), each.ends)
+
+
+def field_figures(headlines: Sequence[Headline]) -> Figures:
+    """Return the mean of each field over the cases that have it, with its interval."""
+    figures = [
+        Figure(
+            name, score_text(of.estimate), f"{interval_text(of.low, of.high)}  ({count(of.cases, 'case')})"
+        )
+        for name, of in headlines
+    ]
+    sure = f"{headlines[0].interval.confidence * 100:g} % confidence intervals" if headlines else ""
+    return Figures(
+        figures, f"score of fields, mean of the cases that have them, with {sure}:" if sure else ""
+    )
 
 
 def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
@@ -262,7 +324,8 @@ def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
         yield f"evaluated on {on}", False
 
 
-def _of_corpus(corpus: Corpus) -> Iterator[tuple[str, bool]]:
+def of_corpus(corpus: Corpus) -> Iterator[tuple[str, bool]]:
+    """Yield how many records are right, or have no answer, as `RunView.reasons` does."""
     yield f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1", False
     if missing := corpus.records - corpus.answered:
         yield f"{count(missing)} without an answer", False
@@ -293,15 +356,18 @@ def faults_of(
 
 
 def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Fault:
+    score = case.figure("score")
+    limits = [each.threshold["score"] for each in run.comparisons if "score" in each.threshold]
     return Fault(
         case.id,
         run.comparisons[0].metric if run.comparisons else "",
-        case.figure("score"),
+        score,
         tuple(worst_fields(Case(case.id, (run,)))),
         path,
         max(line, 1),
         message or run.error,
         "" if case.of == 1 else f"run {run.number} of {case.of}",
+        next((limit for limit in limits if score < limit), None),
     )
 
 
@@ -333,7 +399,7 @@ def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = 
     """
     lines = _COLORS.sub("", message[: most * width * 20]).splitlines()
     for line in lines[:most]:
-        yield clip(line.rstrip(), width, unicode=unicode)
+        yield no_command(clip(line.rstrip(), width, unicode=unicode))
     if len(lines) > most > 1:
         yield mark(unicode)
 
@@ -373,10 +439,9 @@ def left_out_note(results: ResultSet) -> str:
 
 # -- the baseline ------------------------------------------------------------------------------------------
 
-
-def made_of(results: ResultSet) -> str:
-    """Return the day and the commit of a run, as far as they are known."""
-    return ", ".join(filter(None, [results.created[:10], results.commit[:10]]))
+_MOST: Final = 10
+TONES_OF: Final = {"worse": "bad", "better": "good", "no worse": "good"}
+"""The tone of each kind of proven change."""
 
 
 def commit_text(commit: str) -> str:
@@ -389,26 +454,61 @@ def commit_text(commit: str) -> str:
     return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
 
 
-def gone(diff: BaselineDiff) -> str:
-    """Return what happened to the cases that only the baseline has, as far as that is known."""
-    after = diff.after
-    return "not run" if after.narrowed or len(after.cases) < (after.collected or 0) else "vanished"
+def baseline_blocks(
+    diff: BaselineDiff, name: str, proven: RunChange | None = None, *, changes: bool = True
+) -> Iterator[Block]:
+    """Yield what there is to say of a run against its baseline.
 
-
-def baseline_extent(diff: BaselineDiff) -> list[str]:
-    """Return how many cases two runs have in common, and how many only one of them has."""
+    Args:
+        diff: the two runs.
+        name: the baseline's name.
+        proven: what the difference proves.
+        changes: whether fields and cases that changed are listed.
+    """
+    made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
+    missing = "not run" if _is_incomplete(diff.after) else "vanished"
     parts = [f"{count(len(diff.cases), 'case')} in both"]
     if diff.of_corpora:
         parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
-    for what, names in (("new", diff.new), (gone(diff), diff.vanished)):
-        parts += [f"{count(len(names))} {what}"] if names else []
-    return parts
-
-
-def baseline_changes(diff: BaselineDiff) -> Iterable[tuple[str, list[Delta]]]:
-    """Return the fields and cases whose score has changed; fields with their metric if there are several."""
+    lists = ("new", diff.new), (missing, diff.vanished)
+    parts += [f"{count(len(names))} {what}" for what, names in lists if names]
+    yield Said(f"baseline {name}{f' ({made})' if made else ''}: {', '.join(parts)}", "strong")
+    if not diff.is_comparable:
+        number = count(len(diff.mismatches), "case")
+        yield Said(f"{number} scored differently in the baseline: no comparison is made", "bad")
+        rows: list[list[AnyCell]] = [[each.case, each.difference] for each in diff.mismatches]
+        yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
+        return
+    if diff.score is not None and proven is None:
+        of = f"mean of {diff.after.noun}s{'' if diff.of_corpora else ' in both'}"
+        figures = " to ".join(score_text(each) for each in (diff.score.before, diff.score.after))
+        yield Said(f"score, {of}: {figures} ({change_text(diff.score.change)})")
+    for kind, words in () if proven is None else proven.sentences():
+        yield Said(words, TONES_OF.get(kind, ""))
     several = len({each.metric for each in diff.fields}) > 1
-    fields = [each for each in diff.fields if each.change]
-    if several:
-        fields = [each._replace(name=f"{each.name} ({each.metric})") for each in fields]
-    return ("field", fields), ("case", list(diff.changed()))
+    fields = [
+        each._replace(name=f"{each.name} ({each.metric})") if several else each
+        for each in diff.fields
+        if each.change
+    ]
+    for what, deltas in (("field", fields), ("case", list(diff.changed()))) if changes else ():
+        rows = [
+            [
+                each.name,
+                Cell(change_text(each.change), "bad" if each.change < 0 else "good"),
+                *map(score_text, each[1:3]),
+            ]
+            for each in sorted(deltas, key=lambda each: -abs(each.change))
+        ]
+        yield Rows((f"{what} that changed", "change", "score then", "score now"), rows, "", what, _MOST)
+    for what, names in lists:
+        title = "new cases:" if what == "new" else f"cases {what}:"
+        yield Rows([""], [[each] for each in names], title, "case", _MOST)
+
+
+def _change(delta: Delta) -> Cell:
+    return Cell(change_text(delta.change), "bad" if delta.change < 0 else "good")
+
+
+def _is_incomplete(results: ResultSet) -> bool:
+    return bool(results.narrowed) or len(results.cases) < (results.collected or 0)

@@ -9,13 +9,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.options import PRESETS
+from pytest_jsonmatch.engine.result.figures import together
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.comparison import Case, Comparison, comparisons_of, mean_of, merged_fields
+from pytest_jsonmatch.results.comparison import (
+    Case,
+    Comparison,
+    added,
+    comparisons_of,
+    field_sums,
+    figures_of,
+    mean_of,
+    merged_fields,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.value.paths import Segment
@@ -219,6 +229,15 @@ class ResultSet:
     def fields(self) -> Mapping[str, FieldAggregation]:
         """The figures of each field, over all metrics."""
         return merged_fields(self.cases) if self.corpus is None else self.corpus.fields
+
+    def over(self, paths: Container[str] | None = None) -> FieldAggregation:
+        """Return the figures over all leaves, or those of some fields; runs of a case count as one."""
+        if self.corpus is not None:
+            fields = self.corpus.fields
+            return together(fields[path] for path in fields if paths is None or path in paths)
+        sums = field_sums(self.cases)
+        chosen = [sums[path] for path in sums if paths is None or path in paths]
+        return figures_of(added(chosen)) if chosen else together(())
 
     @property
     def tabled(self) -> tuple[Case, ...]:

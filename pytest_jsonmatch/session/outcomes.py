@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_jsonmatch.corpus.tags import Tags
-    from pytest_jsonmatch.report.view import Source
+    from pytest_jsonmatch.report.view import CaseText
     from pytest_jsonmatch.results.comparison import Case, Comparison
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
@@ -124,7 +124,7 @@ class Outcomes:
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
-        self.rules = RulesOfRun()
+        self.rules: RulesOfRun = RulesOfRun()
         """The rules that apply to several tests, and whether they have matched anything."""
         self.planned: Mapping[str, int] = {}
         """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""
@@ -196,12 +196,12 @@ class Outcomes:
             if each.id in test.details
         }
 
-    def sources(self) -> dict[str, Source]:
+    def sources(self) -> dict[str, CaseText]:
         """Return, by node id, what a report shows of tests beyond what they compared."""
-        from pytest_jsonmatch.report.view import Source
+        from pytest_jsonmatch.report.view import CaseText
 
         return {
-            test.nodeid: Source(test.place, *(json.loads(test.source) if test.source else ()))
+            test.nodeid: CaseText(test.place, *(json.loads(test.source) if test.source else ()))
             for test in self._counted()
         }
 

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.files import OWN, display_name
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine
-from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.report.sheets import block_lines
+from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
+from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import comparisons_of
+from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import pytest
 
-    from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.session.session import Session
 
 _MOST_SHOWN: Final = 5
@@ -41,7 +42,8 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
-    lines = joined(_tables(session, cases, is_brief=is_brief)) if comparisons else []
+    view = RunView(ResultSet(cases), by=session.settings.by)
+    lines = summary_lines(view, _look(session), is_brief=is_brief)
     blocks: list[Sequence[StyledLine]] = [
         [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
     ]
@@ -82,19 +84,6 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     return True
 
 
-def _tables(
-    session: Session, cases: tuple[Case, ...], *, is_brief: bool | None
-) -> Iterator[Sequence[StyledLine]]:
-    """Yield the table of fields, and the requested tables by tag."""
-    look, by = _look(session), session.settings.by
-    yield summary_lines(cases, look, by=by, by_option="--jsonmatch-by", is_brief=is_brief)
-    for name in by:
-        from pytest_jsonmatch.report.pivot import tag_blocks
-        from pytest_jsonmatch.results.model import ResultSet
-
-        yield from tag_blocks(ResultSet(cases), name, look, option="--jsonmatch-by")
-
-
 def _verdict(
     session: Session, run: RunView, *, is_brief: bool, has_figures: bool
 ) -> Iterator[Sequence[StyledLine]]:
@@ -107,22 +96,15 @@ def _verdict(
         has_figures: whether anything was compared.
     """
     from pytest_jsonmatch.gate.headlines import field_headlines
-    from pytest_jsonmatch.report.baseline import baseline_lines
-    from pytest_jsonmatch.report.checks import (
-        check_lines,
-        doubt_blocks,
-        gate_lines,
-        headline_blocks,
-        interval_lines,
-    )
-    from pytest_jsonmatch.report.view import extent
+    from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines
+    from pytest_jsonmatch.report.view import baseline_blocks, extent, field_figures
 
     settings, look = session.settings, _look(session)
     if has_figures and settings.asks_of_run:
         if not is_brief or run.is_refused or settings.summary == "all":
-            yield from headline_blocks(run.headlines, look)
+            yield from (block_lines(block, look) for block in run.figure_blocks)
         if settings.summary == "all":
-            yield interval_lines(field_headlines(run.results, settings.confidence), look, title="fields")
+            yield block_lines(field_figures(field_headlines(run.results, settings.confidence)), look)
         yield from doubt_blocks(run.results, look, session.outcomes.input_files)
     baseline = session.baseline
     if baseline is not None and baseline.results is None:
@@ -134,7 +116,7 @@ def _verdict(
         )
         yield [[(text, YELLOW)]]
     elif run.diff is not None:
-        yield baseline_lines(run.diff, look, verdict=run.proven, name=run.baseline)
+        yield blocks_lines(baseline_blocks(run.diff, run.baseline, run.proven), look)
     on, stopper = extent(run.results), session.stopper
     if stopper is not None and stopper.reason is not None:
         on += f"; decided, {count(stopper.saved, 'test')} saved"
@@ -194,6 +176,6 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
 def write_lines(terminalreporter: pytest.TerminalReporter, lines: Iterable[StyledLine]) -> None:
     """Write lines in their styles."""
     for line in lines:
-        for text, markup in line:
+        for text, markup in guarded(line):
             terminalreporter.write(text, **markup)
         terminalreporter.line("")

@@ -37,15 +37,17 @@ pairwise_f1 score 0.57 < 1.00
   0.00  total          11 → 12            9.1 % off
   0.00  items[0].name  "bun" → (missing)  omitted
 
-field             n  match  mismatch  omitted  invented  score  precision  recall    F1
-total             1      0         1        0         0   0.00       0.00    0.00  0.00
-items[].name      2      1         0        1         0   0.50       1.00    0.50  0.67
-shop              1      1         0        0         0   1.00       1.00    1.00  1.00
-───────────────────────────────────────────────────────────────────────────────────────
-all fields        4      2         1        1         0   0.50       0.67    0.50  0.57
+pairwise_f1, all leaves of 1 case
+field         n  match  mismatch  omitted  invented  score  precision  recall    F1
+total         1      0         1        0         0   0.00       0.00    0.00  0.00
+items[].name  2      1         0        1         0   0.50       1.00    0.50  0.67
+shop          1      1         0        0         0   1.00       1.00    1.00  1.00
+───────────────────────────────────────────────────────────────────────────────────
+all leaves    4      2         1        1         0   0.50       0.67    0.50  0.57
 1 of 4 expected leaves omitted (25 %)
-elements without a partner:
-  items  1 of 2 expected, 0 of 1 actual
+
+elements without a partner  expected  actual
+items                         1 of 2  0 of 1
 """,
         "",
     )

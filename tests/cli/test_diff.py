@@ -37,16 +37,17 @@ def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, b
     saved("b", [{**each, "a": 0} if each["a"] < 15 else each for each in GOLD], "--keep", keep)
     ran = command("diff a.json b.json")
     assert (ran.code, ran.err, title in ran.out) == (0, "", True)
-    assert without_title(ran.out).startswith("   -0.23  1.00 → 0.77  score\n")
-    assert "\nfields that changed:\n   -0.47  1.00 → 0.53  a\n" in ran.out
+    assert "1.00 to 0.77 (-0.23)" in ran.out or "1.000 to 0.767: worse" in ran.out
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert lines[lines.index("field that changed change score then score now") + 1] == "a -0.47 1.00 0.53"
 
 
 def test_brief_and_all(saved, command):
     saved("a", GOLD, "--keep", "all")
     saved("b", [{**each, "a": -1} for each in GOLD[1:]], "--keep", "all")
     brief, everything = command("diff a.json b.json").out, command("diff a.json b.json -v").out
-    assert brief.endswith("  … 20 more (-v)\n")
-    assert (everything.count("→"), "more" in everything) == (33, False)
+    assert brief.endswith("  … 20 more cases (-v)\n")
+    assert (everything.count("\nr"), "more" in everything) == (30, False)
 
 
 def test_cases_that_come_and_go(write, command):
@@ -56,14 +57,14 @@ def test_cases_that_come_and_go(write, command):
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
     assert ": 1 case in both, 1 new, 1 vanished\n" in out
-    assert out.endswith("  new: r2\n  vanished: r0\n")
+    assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 
 
 def test_one_kept_in_part_names_nothing_new(saved, command):
     saved("a", GOLD)
     saved("b", GOLD, "--keep", "all")
     out = command("diff a.json b.json").out
-    assert without_title(out) == "    0.00  1.00 → 1.00  score\n"
+    assert without_title(out) == "score, mean of records: 1.00 to 1.00 (0.00)\n"
 
 
 def test_a_single_case(write, command):
@@ -71,11 +72,12 @@ def test_a_single_case(write, command):
     for name in ("gold", "wrong"):
         assert command(f"evaluate {name}.jsonl gold.jsonl --json {name}.json").code == 0
     assert without_title(command("diff gold.json wrong.json").out) == (
-        "   -1.00  1.00 → 0.00  score\n"
-        "  mean score -1.000 (-1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must get worse to\n"
-        "  tell\n"
-        "fields that changed:\n   -1.00  1.00 → 0.00  n\n"
-        "cases that changed:\n   -1.00  1.00 → 0.00  0\n"
+        "mean score -1.000 (-1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must get worse to\n"
+        "tell\n\n"
+        "field that changed  change  score then  score now\n"
+        "n                    -1.00        1.00       0.00\n\n"
+        "case that changed  change  score then  score now\n"
+        "0                   -1.00        1.00       0.00\n"
     )
 
 
@@ -131,7 +133,7 @@ def test_a_drop_that_is_proven(saved, command):
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.err) == (1, "")
-    assert "\n  mean score -0.500 (-0.549 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
+    assert "\nmean score -0.500 (-0.549 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
     assert ran.out.endswith("\nfails: worse by more than 0.1 (proven)\n")
     back = command("diff b.json a.json --max-drop 0.1")
     assert back.code == 0
@@ -179,11 +181,11 @@ def test_several_candidates_are_judged_together(saved, command):
     assert (ran.code, ran.err) == (0, "")
     # Of three candidates one may well lose four cases by chance.
     assert ran.out.splitlines() == [
-        "mean score against main.json, corrected for 3 candidates:",
-        "  candidate  score  difference                 verdict",
-        "  a.json     1.00   +0.000 (-0.095 to +0.095)  not shown to be worse",
-        "  b.json     0.93   -0.067 (-0.175 to +0.045)  not shown to be worse",
-        "  c.json     0.67   -0.333 (-0.428 to -0.252)  worse (proven)",
+        "against main.json, corrected for 3 candidates:",
+        "candidate  mean score  difference                 verdict",
+        "a.json     1.00        +0.000 (-0.095 to +0.095)  not shown to be worse",
+        "b.json     0.93        -0.067 (-0.175 to +0.045)  not shown to be worse",
+        "c.json     0.67        -0.333 (-0.428 to -0.252)  worse (proven)",
     ]
     gated = command("diff main.json a.json b.json c.json --max-drop 0.1")
     assert gated.code == 1

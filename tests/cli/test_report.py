@@ -114,7 +114,7 @@ def test_a_corpus_of_which_some_records_are_kept(write, command, written):
     assert command(line).code == 0
     text, page = command("report run.json").out, written("report run.json")
     told = written("report run.json", form="markdown")
-    assert "leaf_f1, 40 records: mean score 0.03" in text
+    assert "leaf_f1, 1 of 40 records with score 1\nmean of records: score 0.03, " in text
     assert "confidence intervals" not in text + page
     assert "Figures and fields are of all 40 records, but only 10 are listed as cases" in page
     assert told.startswith("## jsonmatch: score 0.03\n\n1 of 40 records with score 1.\n")

@@ -135,12 +135,15 @@ def test_the_case_is_judged_once_all_runs_have_reported(suite, workers):
             "E       AssertionError: leaf_f1 score 0.00 < 1.00",
             "*= jsonmatch =*",
             "repeats: 2 cases in 7 runs",
-            "  pass@1 0.45  pass@2 0.85  pass^2 0.05  flip rate 0.80",
-            "  passed  score",
-            "  2 of 5  0.00 to 1.00  a.golden.yaml::flaky",
-            "  1 of 2  0.00 to 1.00  a.golden.yaml::fine",
+            "  pass@1     0.45",
+            "  pass@2     0.85",
+            "  pass^2     0.05",
+            "  flip rate  0.80",
+            "case                  passed  scores of runs",
+            "a.golden.yaml::flaky  2 of 5    0.00 to 1.00",
+            "a.golden.yaml::fine   1 of 2    0.00 to 1.00",
             "stability of fields*:",
-            "  0.20  n",
+            "n           0.20",
             "FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)",
         ]
     )
@@ -162,7 +165,7 @@ def test_without_a_rate_each_run_is_a_test(suite, write):
     run.stdout.fnmatch_lines(
         [
             "1 of 2 runs below the threshold:",
-            "  0.00 < 1.00  a.golden.yaml::fine@2#1",
+            "  0.00 < 1.00  a.golden.yaml::fine@2",
             "repeats: 1 case in 2 runs",
         ]
     )
@@ -190,7 +193,7 @@ def test_an_error_is_never_forgiven(suite, write):
     write("a.golden.yaml", MIXED.replace("{ n: 2 }]", "raise]"))
     run = suite.runpytest("-k", "fine")
     run.assert_outcomes(passed=1, errors=1, deselected=6)
-    run.stdout.fnmatch_lines(["repeats: 1 case in 2 runs", "  1 of 2*a.golden.yaml::fine"])
+    run.stdout.fnmatch_lines(["repeats: 1 case in 2 runs", "a.golden.yaml::fine * 1 of 2*"])
 
 
 def test_repeats_that_all_pass_need_no_words(pytester):
@@ -299,11 +302,11 @@ def jsonmatch_actual(jsonmatch_case, model):
     run.assert_outcomes(passed=4, xfailed=2)
     run.stdout.fnmatch_lines(
         [
-            "score by model, [*] is the best",
-            "           small  large",
-            "n           0.33   1.00[*]",
+            "score of fields by model, all leaves",
+            "field       small  large",
+            "n            0.33   1.00",
             "repeats: 2 cases in 6 runs",
-            "  1 of 3  0.00 to 1.00  a.golden.yaml::a[[]small[]]",
+            "a.golden.yaml::a[[]small[]]  1 of 3 *",
             "FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)",
         ]
     )

@@ -38,36 +38,36 @@ def test_a_table_has_a_row_for_each_value(suite, workers):
     run.stdout.fnmatch_lines(
         [
             "by source, mean of cases",
-            "source    cases  score  precision  recall    F1  pass rate",
-            "fax           1   1.00       1.00    1.00  1.00       1.00",
-            "mail          1   0.00       0.00    0.00  0.00       1.00",
+            "source  cases  score  precision  recall    F1  pass rate",
+            "fax         1   1.00       1.00    1.00  1.00       1.00",
+            "mail        1   0.00       0.00    0.00  0.00       1.00",
             # The case that failed before it compared is one of the phone's, and counts as 0.
-            "phone         2   0.25       0.25    0.25  0.25       0.50",
-            "scan          1   1.00       1.00    1.00  1.00       1.00",
+            "phone       2   0.25       0.25    0.25  0.25       0.50",
+            "scan        1   1.00       1.00    1.00  1.00       1.00",
             "",
-            "score of fields by source, over all leaves, [*] is the best",
-            "            fax  mail  phone  scan",
-            "b             –     –   0.00  1.00",
-            "a          1.00[*] 0.00   1.00[*] 1.00[*]",
+            "score of fields by source, all leaves",
+            "field        fax  mail  phone  scan",
+            "b              –     –   0.00  1.00",
+            "a           1.00  0.00   1.00  1.00",
         ]
     )
 
 
 def test_a_case_without_the_tag_is_counted(suite):
     suite.runpytest("--jsonmatch-by=pages").stdout.fnmatch_lines(
-        ["3             1   1.00*", "3 cases without this tag"]
+        ["3          1   1.00*", "3 cases without this tag"]
     )
 
 
 def test_a_name_that_no_tag_has(suite):
     run = suite.runpytest("--jsonmatch-by=sauce")
-    run.stdout.fnmatch_lines(["--jsonmatch-by=sauce: nothing has a tag 'sauce'; did you mean 'source'?"])
+    run.stdout.fnmatch_lines(["nothing has a tag 'sauce'; did you mean 'source'?"])
 
 
 def test_without_any_tag(pytester):
     pytester.makepyfile("def test_it(assert_json_match):\n    assert_json_match(1, 1)")
     run = pytester.runpytest("--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(["--jsonmatch-by=source: nothing has any tag"])
+    run.stdout.fnmatch_lines(["nothing has any tag"])
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,7 @@ def test_results_carry_tags(suite, workers):
 def test_reports_have_the_table_too(suite):
     suite.runpytest("--jsonmatch-by=source", "--jsonmatch-markdown=r.md", "--jsonmatch-html=r.html")
     assert "| `phone` | 2 | 0.25 | 0.25 | 0.25 | 0.25 | 0.50 |" in (suite.path / "r.md").read_text()
-    page = (suite.path / "r.html").read_text()
-    assert '<th scope="row">phone</th><td class="number">2</td><td class="number">0.25</td>' in page
+    assert "<code>phone</code></th><td" in (suite.path / "r.html").read_text().replace("\n", "")
 
 
 def test_a_repeated_case_is_one_case(pytester):
@@ -111,7 +110,7 @@ def test_a_repeated_case_is_one_case(pytester):
         "{id: a, expected: 1, actual: 1, repeat: 3, tags: {source: phone}}"
     )
     run = pytester.runpytest("--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(["phone         1   1.00*"])
+    run.stdout.fnmatch_lines(["phone       1   1.00*"])
 
 
 def test_places_of_parameters_are_filled(pytester):
@@ -119,7 +118,7 @@ def test_places_of_parameters_are_filled(pytester):
         "{id: a, expected: 1, actual: 1, parametrize: {from: [phone, scan]}, tags: {source: '${from}'}}"
     )
     run = pytester.runpytest("--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(["phone         1   1.00*", "scan          1   1.00*"])
+    run.stdout.fnmatch_lines(["phone       1   1.00*", "scan        1   1.00*"])
 
 
 @pytest.mark.parametrize(
@@ -216,15 +215,15 @@ def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pyt
     )
     run.stdout.fnmatch_lines(
         [
-            "long          4   0.75       0.75    0.75  0.75       1.00",
-            "short         4   0.75       0.75    0.75  0.75       1.00",
-            "score of fields by prompt, over all leaves, [*] is the best",
-            "           long  short",
-            "prompt     0.50   0.50",
+            "long        4   0.75       0.75    0.75  0.75       1.00",
+            "short       4   0.75       0.75    0.75  0.75       1.00",
+            "score of fields by prompt, all leaves",
+            "field       long  short",
+            "prompt      0.50   0.50",
             "  PASSED   tags*  0.75  *",
         ]
     )
-    run.stdout.no_fnmatch_line("score by *")
+    run.stdout.no_fnmatch_line("score of fields by model*")
     run = pytester.runpytest('--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5')
     run.stdout.fnmatch_lines(["  FAILED  *no case has any tag"])
 
@@ -277,9 +276,7 @@ def test_parameters_of_a_fixture_are_always_a_tag_of_golden_cases(pytester, work
     gate = '--jsonmatch-gate=tags["model=large"].f1 >= 0.6'
     run = pytester.runpytest("--jsonmatch-by=model", gate, "--jsonmatch-json=r.json", *workers)
     # An answer that could not be made counts as 0.
-    run.stdout.fnmatch_lines(
-        ["large         2   0.50*", "small         2   0.00*", "  FAILED   tags*  0.50  *"]
-    )
+    run.stdout.fnmatch_lines(["large * 2   0.50*", "small * 2   0.00*", "  FAILED   tags*  0.50  *"])
     tags = {case.id: case.tags for case in read_results(pytester.path / "r.json").cases}
     assert tags["x.golden.yaml::right[small]"] == {"source": "phone", "model": "small"}
 

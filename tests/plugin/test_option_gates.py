@@ -67,9 +67,9 @@ def test_a_run_whose_gates_pass_ends_as_pytest_ends_it(suite):
     run = suite.runpytest("--jsonmatch-gate=f1 >= 0.5")
     assert run.ret == pytest.ExitCode.OK
     assert run.outlines[-1].startswith("=")
-    assert not any(line.startswith("figures, ") for line in run.outlines)
+    assert not any(line.startswith("mean of cases, ") for line in run.outlines)
     shown = suite.runpytest("--jsonmatch-gate=f1 >= 0.5", "-v").outlines
-    assert "figures, mean of cases, with 95 % confidence intervals (10 cases):" in shown
+    assert "mean of cases, with 95 % confidence intervals (10 cases):" in shown
 
 
 def test_gates_that_hold(suite):
@@ -412,9 +412,9 @@ def test_batch_errors_fail_a_gated_run(pytester, batch_errors, workers):
     result.stdout.fnmatch_lines(
         [
             "E   AssertionError: leaf_f1 score has no figure, needs 1.00, 1 comparator error",
-            "  nothing but batch errors  r.golden.yaml::one#1",
-            "1 result left out of the figures: the batch comparator failed; 1 comparison",
-            "without any figure",
+            "  nothing but batch errors  r.golden.yaml::one",
+            "1 result left out of the figures: the batch comparator failed; 1 case without",
+            "any figure",
             "  PASSED   f1 >= 0.9 *",
             "  FAILED   batch_errors == 0 *the gate 'batch_errors <= 1' would allow it*",
         ]

@@ -42,7 +42,7 @@ FAILED = """
 def test_auto_is_a_line_for_each_metric_when_all_pass(pytester):
     pytester.makepyfile(test_a=PERFECT, test_b=MIXED)
     assert summary(pytester.runpytest()) == [
-        "jsonmatch: leaf_f1, 2 cases, 4 fields, mean of cases 0.75, lowest 0.50"
+        "jsonmatch: leaf_f1, 2 cases, 4 fields, score 0.75 (mean of cases), lowest 0.50"
     ]
     pytester.makepyfile(test_c=FAILED.replace(")\n", ", threshold=0.5)\n"))
     lines = summary(pytester.runpytest())

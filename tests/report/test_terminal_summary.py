@@ -14,7 +14,9 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 
 def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):
@@ -29,11 +31,11 @@ def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", thr
 
 
 def shown(comparisons, **look):
-    return [line_text(line) for line in summary_lines(alone(comparisons), Look(**look))]
+    return [line_text(line) for line in summary_lines(view_of(comparisons), Look(**look))]
 
 
-def alone(comparisons):
-    return [Case.single(each) for each in comparisons]
+def view_of(comparisons):
+    return RunView(ResultSet(tuple(map(Case.single, comparisons))))
 
 
 def lines(text):
@@ -63,31 +65,33 @@ SESSION = [
 ]
 
 
-def test_one_row_per_field_the_worst_first_under_its_parent():
-    assert shown(SESSION) == lines("""
+TABLE = """
 json_similarity, all leaves of 4 cases; extras not counted
-field           n match mismatch omitted    invented score precision recall   F1
-total           4     3        1       0 not counted  0.75      0.75   0.75 0.75
-vendor          8     6        1       1 not counted  0.83      0.95   0.83 0.89
-  city          4     3        0       1 not counted  0.75      1.00   0.75 0.86
-  name          4     3        1       0 not counted  0.92      0.92   0.92 0.92
-items          13    10        2       1 not counted  0.84      0.91   0.68 0.78
-  (as a whole)  1     0        1       0 not counted  0.00      0.00   0.00 0.00
-  []           12    10        1       1 not counted  0.91      0.99   0.91 0.95
-    sku         6     5        0       1 not counted  0.83      1.00   0.83 0.91
-    price       6     5        1       0 not counted  0.98      0.98   0.98 0.98
-number          4     4        0       0 not counted  1.00      1.00   1.00 1.00
-────────────────────────────────────────────────────────────────────────────────
-all fields     29    23        4       2 not counted  0.85      0.91   0.77 0.83
+field            n  match  mismatch  omitted  score  precision  recall    F1
+total            4      3         1        0   0.75       0.75    0.75  0.75
+vendor           8      6         1        1   0.83       0.95    0.83  0.89
+  city           4      3         0        1   0.75       1.00    0.75  0.86
+  name           4      3         1        0   0.92       0.92    0.92  0.92
+items           13     10         2        1   0.84       0.91    0.68  0.78
+  (as a whole)   1      0         1        0   0.00       0.00    0.00  0.00
+  []            12     10         1        1   0.91       0.99    0.91  0.95
+    sku          6      5         0        1   0.83       1.00    0.83  0.91
+    price        6      5         1        0   0.98       0.98    0.98  0.98
+number           4      4         0        0   1.00       1.00    1.00  1.00
+────────────────────────────────────────────────────────────────────────────
+all leaves      29     23         4        2   0.85       0.91    0.77  0.83
 2 of 32 expected leaves omitted (6.25 %)
 
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
   0.875 < 0.999  receipt-4
+"""
 
-1 case passes by less than 0.01:
-  0.50 ≥ 0.50  receipt-3
-""")
+
+def test_one_row_per_field_the_worst_first_under_its_parent():
+    assert shown(SESSION) == lines(TABLE)
+    perfect = next(line for line in lines(TABLE) if line.startswith("number"))
+    assert shown(SESSION, mode="failed") == [line for line in lines(TABLE) if line != perfect]
 
 
 def test_a_group_of_which_one_row_is_shown_shares_a_line_with_it():
@@ -112,74 +116,19 @@ def test_what_a_group_was_scored_as_shares_a_line_too():
         compared("s", {"items": [1, 2], "a": 1}, {"items": [1, 2], "a": 1}),
     ]
     table = shown(session, mode="failed")
-    assert table[2].startswith("items (as a whole) 1 ")
+    assert table[2].startswith("items (as a whole)  1 ")
 
 
-def test_a_wide_terminal_has_room_for_words_and_decimals():
-    assert shown(SESSION, width=120)[:5] == lines("""
-json_similarity, all leaves of 4 cases; extras not counted
-field              n  match  mismatch  omitted     invented  score  precision  recall    F1
-total              4      3         1        0  not counted   0.75       0.75    0.75  0.75
-vendor             8      6         1        1  not counted   0.83       0.95    0.83  0.89
-  city             4      3         0        1  not counted   0.75       1.00    0.75  0.86
-""")
-
-
-def test_a_narrow_ascii_terminal():
+def test_a_narrow_ascii_terminal_leaves_columns_out():
     table = shown(SESSION, width=44, unicode=False)
-
-    assert table == lines("""
+    assert table[:5] == lines("""
 json_similarity, all leaves of 4 cases;
 extras not counted
-field             n mism. omit. inv. score
-total             4     1     0    -  0.75
-vendor            8     1     1    -  0.83
-  city            4     0     1    -  0.75
-  name            4     1     0    -  0.92
-items            13     2     1    -  0.84
-  (as a whole)    1     1     0    -  0.00
-  []             12     1     1    -  0.91
-    sku           6     0     1    -  0.83
-    price         6     1     0    -  0.98
-number            4     0     0    -  1.00
-------------------------------------------
-all fields       29     4     2    -  0.85
-2 of 32 expected leaves omitted (6.25 %)
-
-2 of 4 cases below the threshold:
-  0.70 < 0.90    receipt-2
-  0.875 < 0.999  receipt-4
-
-1 case passes by less than 0.01:
-  0.50 >= 0.50  receipt-3
+field           n mismatch omitted score
+total           4        1       0  0.75
+vendor          8        1       1  0.83
 """)
-    "\n".join(table).encode("cp1252")
-
-
-def test_only_what_is_not_right():
-    assert shown(SESSION, mode="failed") == lines("""
-json_similarity, all leaves of 4 cases; extras not counted
-field           n match mismatch omitted    invented score precision recall   F1
-total           4     3        1       0 not counted  0.75      0.75   0.75 0.75
-vendor          8     6        1       1 not counted  0.83      0.95   0.83 0.89
-  city          4     3        0       1 not counted  0.75      1.00   0.75 0.86
-  name          4     3        1       0 not counted  0.92      0.92   0.92 0.92
-items          13    10        2       1 not counted  0.84      0.91   0.68 0.78
-  (as a whole)  1     0        1       0 not counted  0.00      0.00   0.00 0.00
-  []           12    10        1       1 not counted  0.91      0.99   0.91 0.95
-    sku         6     5        0       1 not counted  0.83      1.00   0.83 0.91
-    price       6     5        1       0 not counted  0.98      0.98   0.98 0.98
-────────────────────────────────────────────────────────────────────────────────
-all fields     29    23        4       2 not counted  0.85      0.91   0.77 0.83
-2 of 32 expected leaves omitted (6.25 %)
-
-2 of 4 cases below the threshold:
-  0.70 < 0.90    receipt-2
-  0.875 < 0.999  receipt-4
-
-1 case passes by less than 0.01:
-  0.50 ≥ 0.50  receipt-3
-""")
+    assert "\n".join(table).isascii()
 
 
 def test_one_line_if_all_is_well():
@@ -187,19 +136,10 @@ def test_one_line_if_all_is_well():
 
     assert shown(perfect) == ["jsonmatch: json_similarity, 12 cases, 96 fields, all 1.00; extras not counted"]
     assert shown(perfect, mode="failed") == []
-    assert shown(perfect, mode="all") == lines("""
-json_similarity, all leaves of 12 cases; extras not counted
-field              n  match  mismatch  omitted     invented  score
-number            12     12         0        0  not counted   1.00
-vendor            24     24         0        0  not counted   1.00
-  name            12     12         0        0  not counted   1.00
-  city            12     12         0        0  not counted   1.00
-items[]           48     48         0        0  not counted   1.00
-  sku             24     24         0        0  not counted   1.00
-  price           24     24         0        0  not counted   1.00
-total             12     12         0        0  not counted   1.00
-──────────────────────────────────────────────────────────────────
-all fields        96     96         0        0  not counted   1.00
+    table = shown(perfect, mode="all")
+    assert table[1:3] == lines("""
+field        n  match  mismatch  omitted  score
+number      12     12         0        0   1.00
 """)
 
 
@@ -216,16 +156,16 @@ def test_metrics_do_not_mix():
 
     assert shown(session) == lines("""
 json_similarity, all leaves of 1 case; extras not counted
-field             n  match  mismatch  omitted     invented  score
-a                 1      0         1        0  not counted   0.50
-─────────────────────────────────────────────────────────────────
-all fields        1      0         1        0  not counted   0.50
+field       n  match  mismatch  omitted  score
+a           1      0         1        0   0.50
+──────────────────────────────────────────────
+all leaves  1      0         1        0   0.50
 
 field_match, all leaves of 2 cases, 2 sets of options; extras not counted
-field             n  match  mismatch  omitted     invented  score
-a                 2      1         1        0  not counted   0.50
-─────────────────────────────────────────────────────────────────
-all fields        2      1         1        0  not counted   0.50
+field       n  match  mismatch  omitted  score
+a           2      1         1        0   0.50
+──────────────────────────────────────────────
+all leaves  2      1         1        0   0.50
 
 2 of 3 cases below the threshold:
   0.00 < 1.00  two
@@ -265,7 +205,7 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
 
     assert [line.split()[0] for line in table[2:5]] == ["bad1", "bad2", "good0"]
     assert len(table) == 2 + 30 + 1 + 2 + 2 + 20 + 1
-    assert table[32] == "… 972 more rows (-v)"
+    assert table[32] == "  … 972 more rows (-v)"
     assert table[-1] == "  … 10 more cases (-v)"
     assert len(shown(session, mode="all")) == 2 + 1002 + 2 + 2 + 30
     assert len(shown(session, mode="failed")) == 2 + 2 + 2 + 2 + 20 + 1
@@ -305,13 +245,13 @@ def test_colours_follow_the_score():
         compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
     ]
 
-    rows = {line[0][0].split()[0]: line[6] for line in summary_lines(alone(session), Look())[2:6]}
+    rows = {line[0][0].split()[0]: line[5] for line in summary_lines(view_of(session), Look())[2:6]}
 
     assert rows == {
-        "c": ("  0.00", {"red": True}),
-        "d": ("  0.00", {"red": True}),
-        "b": ("  0.90", {"yellow": True}),
-        "a": ("  1.00", {"green": True}),
+        "c": ("   0.00", {"red": True}),
+        "d": ("   0.00", {"red": True}),
+        "b": ("   0.90", {"yellow": True}),
+        "a": ("   1.00", {"green": True}),
     }
 
 
@@ -373,7 +313,7 @@ COMPARISONS = st.builds(
     st.sampled_from(["auto", "failed", "all"]),
 )
 def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
-    drawn = summary_lines(alone(comparisons), Look(mode=mode, width=width, unicode=unicode))
+    drawn = summary_lines(view_of(comparisons), Look(mode=mode, width=width, unicode=unicode))
 
     assert [line_text(line) for line in drawn if line_width(line) > width] == []
     text = "".join(map(line_text, drawn))
@@ -386,18 +326,19 @@ def test_elements_without_a_partner_are_counted_below_the_table():
         compared("one", {"rows": ["a", "x", "b"]}, {"rows": ["b", "c", "a"]}, metric="pairwise_f1"),
         compared("two", {"rows": ["a"]}, {"rows": ["b", "a"]}, metric="pairwise_f1"),
     ]
-    assert shown(cases)[5:8] == [
+    assert shown(cases)[5:9] == [
         "2 of 5 expected leaves omitted (40 %); 1 of 4 actual leaves invented (25 %)",
-        "elements without a partner:",
-        "  rows  2 of 5 expected, 1 of 4 actual",
+        "",
+        "elements without a partner  expected  actual",
+        "rows                          2 of 5  1 of 4",
     ]
 
 
 def test_what_is_missing_and_made_up_is_told_in_full():
     many = compared("a", {"b": [0] * 1_200, "made": 1}, {"a": [0] * 1_200}, metric="leaf_f1")
-    assert "fabricated at 2 of 2 places where nothing is expected (100 %)" in " ".join(
-        shown([many], width=60)
-    )
+    told = "2 of 2 places where nothing is expected fabricated (100 %)"
+    assert told in " ".join(shown([many], width=60, mode="all"))
+    assert "fabricated" not in " ".join(shown([many]))
 
 
 def test_an_answer_without_json_is_told_apart_from_one_that_is_not_valid():
@@ -411,29 +352,17 @@ def test_many_arrays_with_elements_without_a_partner_are_capped():
     cases = [compared("one", {key: ["b"] for key in expected}, expected, metric="pairwise_f1")]
     text = shown(cases)
     assert "  … 2 more arrays (-v)" in text
-    assert sum("1 of 1 expected, 1 of 1 actual" in line for line in text) == 10
+    assert sum(line.split()[1:] == ["1", "of", "1", "1", "of", "1"] for line in text) == 10
 
 
-def test_cases_that_pass_narrowly_are_named_the_narrowest_first():
-    session = [
-        compared(f"near {limit}", {"n": 100}, {"n": 110}, limit=limit)
-        for limit in (0.9, 0.905, 0.909, 0.899, 0.5)
-    ]
-    table = shown([*session, compared("right", {"n": 1}, {"n": 1}, limit=0.995)])
-    assert table[table.index("3 cases pass by less than 0.01:") :] == lines("""
-3 cases pass by less than 0.01:
-  0.9091 ≥ 0.909  near 0.909
-  0.909 ≥ 0.905   near 0.905
-  0.91 ≥ 0.90     near 0.9
-""")
-
-
-def test_inventions_are_a_number_only_where_the_metric_looks_for_them():
+def test_inventions_have_a_column_only_where_the_metric_counts_them():
     session = [compared("one", {"a": 1, "b": 2}, {"a": 1, "c": 3}, metric=metric) for metric in METRICS]
-    rows = [line.split() for line in shown(session, width=120) if line.startswith("all fields")]
-    assert [row[6] for row in rows] == ["not", "1"]
-    narrow = [line.split() for line in shown(session, width=64) if line.startswith("all fields")]
-    assert [row[6] for row in narrow] == ["–", "1"]
+    titles = [line.split() for line in shown(session, width=120) if line.startswith("field")]
+    assert ["invented" in title for title in titles] == [False, True]
+    counted = compared("one", {"a": 1, "b": 2}, {"a": 1}, extra="count")
+    assert shown([counted], width=120)[2].split()[5] == "1"
+    ignored = compared("one", {"a": 1, "b": 2}, {"a": 2}, metric="leaf_f1", extra="ignore")
+    assert "extras not counted" in shown([ignored])[0]
 
 
 def test_the_first_line_names_the_metric_and_what_it_leaves_out():
@@ -454,11 +383,11 @@ def test_files_that_share_no_field_have_tables_of_their_own():
     titles = [line for line in shown(session) if line.startswith("leaf_f1")]
     assert titles[:1] == ["leaf_f1, all leaves of 3 cases, 2 sets of options; extras not counted in 1 of"]
     apart = [session[2], compared("b.golden.yaml::two", {"name": "x"}, {"name": "y"}, metric="leaf_f1")]
-    assert [line for line in shown(apart) if line.startswith(("leaf_f1", "all fields"))] == lines("""
+    assert [line for line in shown(apart) if line.startswith(("leaf_f1", "all leaves"))] == lines("""
 leaf_f1, all leaves of 1 case in c.golden.yaml
-all fields       2     1        0       1        0  0.50      1.00   0.50 0.67
+all leaves 2     1        0       1        0  0.50      1.00   0.50 0.67
 leaf_f1, all leaves of 1 case in b.golden.yaml
-all fields        1      0         1        0         0   0.00
+all leaves  1      0         1        0         0   0.00
 """)
 
 
@@ -470,26 +399,18 @@ def test_a_run_in_which_all_pass_has_a_line_for_each_metric():
     ]
 
     def brief(comparisons, **look):
-        return [line_text(line) for line in summary_lines(alone(comparisons), Look(**look), is_brief=True)]
+        return [line_text(line) for line in summary_lines(view_of(comparisons), Look(**look), is_brief=True)]
 
     assert brief(session, width=100) == [
-        "jsonmatch: json_similarity, 2 cases, 2 fields, mean of cases 0.95, lowest 0.90; extras not counted",
+        "jsonmatch: json_similarity, 2 cases, 2 fields, score 0.95 (mean of cases), lowest 0.90; extras not",
+        "counted",
         "jsonmatch: leaf_f1, 1 case, 1 field, all 1.00",
     ]
     assert brief(session, mode="all") == shown(session, mode="all")
-    narrow = compared("near", {"n": 100}, {"n": 110}, limit=0.909)
-    assert brief([*session, narrow])[-1] == "1 case passes by less than 0.01 (-v: which)"
     assert brief([*session, compared("wrong", {"a": 1}, {"a": 2})])[1].startswith("field  ")
 
 
 METRICS = ("json_similarity", "leaf_f1")
-
-
-def test_an_option_says_whether_inventions_are_counted():
-    counted = compared("one", {"a": 1, "b": 2}, {"a": 1}, extra="count")
-    assert shown([counted], width=120)[2].split()[5] == "1"
-    ignored = compared("one", {"a": 1, "b": 2}, {"a": 2}, metric="leaf_f1", extra="ignore")
-    assert "not counted" in shown([ignored], width=120)[2]
 
 
 def test_precision_recall_and_f1_are_shown_where_they_differ_from_the_score():

@@ -77,10 +77,10 @@ def test_a_table_leaves_out_what_it_can_spare_and_then_cuts_texts():
         "aaaaaaaaaaaa  1  because of xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx  0.123",
     ]
     assert text(table, width=60)[2:] == [
-        "field         n  why",
-        "aaaaaaaaaaaa  1  because of xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "field        n why                                      spare",
+        "aaaaaaaaaaaa 1 because of xxxxxxxxxxxxxxxxxxxxxxxxxxxx… 0.123",
     ]
-    assert text(table, width=40)[3] == "aaaaaaaaaaaa  1  because of xxxxxxxxxxx…"
+    assert text(table, width=36)[3] == "aaaaaaaaaaaa 1 because of xxxxxxxxx…"
 
 
 def test_a_terminal_shows_some_rows_and_a_page_all():

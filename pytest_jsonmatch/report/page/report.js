@@ -38,7 +38,7 @@ const fields = data.fields.map(([path, metric, counts, score, precision, recall,
   total: counts[0] + counts[1] + counts[2] + counts[3],
 }));
 const cases = data.cases.map((found, index) => ({
-  index, id: found.i, name: found.i.split("::").pop(), verdict: found.v, score: found.s, precision: found.p,
+  index, shown: found.g, id: found.i, name: found.i.split("::").pop(), verdict: found.v, score: found.s, precision: found.p,
   recall: found.r, f1: found.f, runs: found.u, of: found.o || 1,
   change: found.b === undefined ? null : found.s - found.b, place: found.l, tags: found.t || [], parts: null, scores: null,
 }));
@@ -277,7 +277,7 @@ const inventedColumn = { ...counted("hallucination", "invented", 3, "there, but 
   draw: (row) => row.extra ? count(row.counts[3]) : "not counted" };
 const changeColumn = { key: "change", title: "change", help: "against the baseline", class: "number less", value: (row) => row.change,
   draw: (row) => change(row.change), dress: (cell, row) => cell.classList.add(row.change < 0 ? "down" : row.change > 0 ? "up" : "zero") };
-const scoreColumn = { key: "score", title: "score", help: "mean score", class: "", value: (row) => row.score, draw: (row) => figure(row.score), dress: (cell, row) => meter(cell, row.score) };
+const scoreColumn = { key: "score", title: "score", help: "mean score", class: "", value: (row) => row.score, draw: (row) => row.shown || figure(row.score), dress: (cell, row) => meter(cell, row.score) };
 
 function fieldName(row) {
   const name = make("bdi", {}, row.path);
@@ -308,7 +308,7 @@ for (const note of data.absence) if (find("fields")) find("fields").after(make("
 const FIELD_STATUS = {
   imperfect: (row) => row.total > row.counts[0], perfect: (row) => row.total === row.counts[0],
   mismatch: (row) => row.counts[1] > 0, omission: (row) => row.counts[2] > 0, hallucination: (row) => row.counts[3] > 0,
-  lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0, moved: (row) => row.change !== 0,
+  lost: (row) => row.change < 0 && row.change !== null, gained: (row) => row.change > 0, moved: (row) => row.change !== 0 || row.total > row.counts[0],
 };
 const CASE_STATUS = {
   passed: (row) => row.verdict === "passed", failed: (row) => row.verdict === "failed",
@@ -401,7 +401,7 @@ function* partsOf(row) {
     for (const compared of run.c || []) {
       const limits = compared.t ? `, required ${compared.t}` : "", more = compared.d || {};
       yield part(key(), "title", () => make("span", {}, data.metrics[compared.m],
-        make("span", { class: "faint" }, `score ${figure(compared.s)}, precision ${figure(compared.p)}, recall ${figure(compared.r)}, F1 ${figure(compared.f)}${limits}`)));
+        make("span", { class: "faint" }, `score ${compared.g || figure(compared.s)}, precision ${figure(compared.p)}, recall ${figure(compared.r)}, F1 ${figure(compared.f)}${limits}`)));
       for (const text of compared.w || []) yield part(key(), "warn", text);
       for (const leaf of more.leaves || []) yield leafPart(key(), leaf);
       if (more.more) yield part(key(), "warn", `${count(more.more, "more leaf").replace("leafs", "leaves")} that differ`);

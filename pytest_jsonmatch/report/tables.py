@@ -1,0 +1,141 @@
+"""Tables of a run: by the values of a tag, by the parameters of a fixture, by model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import fsum
+from typing import Final
+
+from pytest_jsonmatch.answer import FIGURES as SPENT
+from pytest_jsonmatch.answer import Spent, spent_figure
+from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, field_scores
+from pytest_jsonmatch.report.figures import amount_text, dash
+from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Rows, Said, score_cell
+from pytest_jsonmatch.results.comparison import Case, by_metric, comparisons_of
+from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
+
+_MAX_ROWS: Final = 30
+_TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
+_SPARE: Final = {"F1": 3, "precision": 2, "recall": 1}
+_SPENT_TITLES: Final = dict(
+    zip(("seconds", "p95", "cost", "total cost", "tokens", "total tokens"), SPENT, strict=True)
+)
+"""The figure in each column of what answers took, by its title."""
+
+
+def tag_blocks(results: ResultSet, name: str) -> Iterator[Block]:
+    """Yield the figures of a run by the values of a tag, and those of fields; or why there are none."""
+    parts = dict(by_tag(results, name))
+    if not parts:
+        known = {tag.partition("=")[0] for tag in tags_of(results)}
+        text = f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
+        yield Said(text, "open")
+        return
+    noun = results.noun
+    rows: list[list[AnyCell]] = [
+        [value or '""', count(part.number), *map(score_cell, (*map(part.mean, FIGURES), part.pass_rate))]
+        for value, part in parts.items()
+    ]
+    yield Rows((name, f"{noun}s", *_TITLES), rows, f"by {name}, mean of {noun}s", "value", spare=_SPARE)
+    if rest := without_tag(results, name):
+        yield Said(f"{count(rest, noun)} without this tag", "open")
+    yield from field_blocks(name, {value: part.tabled for value, part in parts.items()})
+
+
+def parameter_blocks(cases: Sequence[Case], by: Sequence[str] = ()) -> Iterator[Block]:
+    """Yield the scores of fields by the parameters of the first fixture that has several.
+
+    There is no such table if one `by` such a fixture is requested.
+    """
+    labels: dict[str, dict[str, int]] = {}
+    for comparison in comparisons_of(cases):
+        for name, (label, place) in comparison.params.items():
+            labels.setdefault(name, {}).setdefault(label, place)
+    several = [name for name, found in labels.items() if len(found) > 1]
+    if not several or not set(several).isdisjoint(by):
+        return
+    name = several[0]
+    groups: dict[str, list[Case]] = {
+        label: [] for label in sorted(labels[name], key=lambda label: (labels[name][label], label))
+    }
+    for case in cases:
+        first = next(comparisons_of([case]), None)
+        if first is not None and name in first.params:
+            groups[first.params[name][0]].append(case)
+    yield from field_blocks(name, groups)
+    if len({frozenset(case.id.partition("[")[0] for case in group) for group in groups.values()}) > 1:
+        yield Said("the columns are not over the same cases", "open")
+
+
+def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Block]:
+    """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
+    by_group = {label: by_metric(cases) for label, cases in groups.items()}
+    metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
+    for metric in metrics:
+        scores = [field_scores(found.get(metric, ())) for found in by_group.values()]
+        paths = dict.fromkeys(path for each in scores for path in each if path)
+        rows = [(path, [each.get(path) for each in scores]) for path in paths]
+        rows = [(path, values) for path, values in rows if any(value is not None for value in values)]
+        rows.sort(
+            key=lambda row: (
+                fsum(known := [each for each in row[1] if each is not None]) / len(known),
+                row[0],
+            )
+        )
+        yield Rows(
+            ("field", *(label or '""' for label in groups)),
+            [[path, *map(score_cell, values)] for path, values in rows],
+            f"score of fields by {name}, all leaves" + (f" ({metric})" if len(metrics) > 1 else ""),
+            most=_MAX_ROWS,
+            total=[Cell(ALL_LEAVES, "strong"), *(score_cell(each[""]) for each in scores)],
+            wraps=True,
+        )
+
+
+# -- what answers took -------------------------------------------------------------------------------------
+
+
+def spent_blocks(cases: Iterable[Case]) -> Iterator[Block]:
+    """Yield what answers took, by model and in total, if any answer says; others are in no row.
+
+    Columns without any known value are left out. If only some answers have a value, the cell says how many.
+    """
+    by_model: dict[str, list[tuple[Spent, float | None]]] = {}
+    for each in comparisons_of(cases):
+        if each.spent is not None and each.spent != Spent():
+            score = each.score if each.has_figures else None
+            by_model.setdefault(each.spent.model or dash(True), []).append((each.spent, score))
+    if not by_model:
+        return
+    groups = sorted(by_model.items())
+    if len(groups) > 1:
+        groups.append(("all models", [each for _, group in groups for each in group]))
+    columns = [
+        (title, [_spent_cell(figure, [spent for spent, _ in group]) for _, group in groups])
+        for title, figure in _SPENT_TITLES.items()
+    ]
+    columns = [(title, cells) for title, cells in columns if set(cells) != {dash(True)}]
+    rows: list[list[AnyCell]] = [
+        [name, count(len(group)), _mean_score(group), *(cells[at] for _, cells in columns)]
+        for at, (name, group) in enumerate(groups)
+    ]
+    titles = [title for title, _ in columns]
+    spare = {title: at for at, title in enumerate(titles)}
+    header = ("model", "answers", "score of answers", *titles)
+    yield Rows(header, rows, "answers by model, means and totals", "model", spare=spare)
+
+
+def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
+    value, known = spent_figure(figure, spent)
+    if value is None:
+        return dash(True)
+    return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
+
+
+def _mean_score(group: Iterable[tuple[Spent, float | None]]) -> Cell:
+    scores = [score for _, score in group if score is not None]
+    return score_cell(fsum(scores) / len(scores) if scores else None)

@@ -1,0 +1,372 @@
+"""One view of a run: what its renderers must agree on, its baseline, its tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from pytest_jsonmatch.answer import Spent
+from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.gate.headlines import change_of_runs, field_headlines, headlines
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.html import html_page
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.markdown import markdown
+from pytest_jsonmatch.report.sheets import block_lines
+from pytest_jsonmatch.report.styled import line_text, line_width
+from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
+from pytest_jsonmatch.report.view import RunView, baseline_blocks, faults_of, field_figures
+from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.file import to_text
+from pytest_jsonmatch.results.model import ResultSet
+
+GOLD = {"shop": "Corner Bakery", "total": 12.5, "items": [{"n": "bun", "p": 1}, {"n": "rye", "p": 2}]}
+WRONG = {"shop": "Corner Bakery", "total": 13, "items": [{"n": "rye", "p": 2}, {"n": "bun", "p": 3, "q": 1}]}
+MODELS = ("small", "large", "huge")
+
+
+def case(name, actual, *, expected=GOLD, metric="pairwise_f1", limit=0.9, spent=None, model=None, tags=()):
+    result = compare_json(actual, expected, metric=metric)
+    params = {} if model is None else {"model": (model, MODELS.index(model) if model in MODELS else 9)}
+    kept = Comparison.of(
+        result, id=f"{name}#1", nodeid=name, threshold={"score": limit}, passed=result.score >= limit,
+        params=params, spent=spent,
+    )  # fmt: skip
+    return replace(Case.single(kept), id=name, tags=dict(tags))
+
+
+def run(*cases, **more):
+    return ResultSet(cases, collected=len(cases), **more)
+
+
+def texts(blocks, **look):
+    return [line_text(line) for line in blocks_lines(blocks, Look(**look))]
+
+
+# -- one value for a name with a scope ---------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """The figures that stand in a page itself: of the cards below each heading, and of its gates."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.found, self.gates = {}, []
+        self.scope = self.name = self.tag = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tag = tag
+
+    def handle_data(self, text):
+        text = text.strip()
+        if self.tag == "h3" and text:
+            self.scope = text
+        elif self.tag == "dt" and text:
+            self.name = text
+        elif self.tag == "strong" and self.name and text:
+            self.found[self.scope, self.name] = text
+            self.name = ""
+
+
+SHORT = {"score": "score", "precision": "precision", "recall": "recall", "F1": "f1"}
+
+
+def of_terminal(view):
+    """The figures of a run's text by scope and name, and those of its fields."""
+    found, scope, columns = {}, "", []
+    for block in view.figure_blocks:
+        for line in block_lines(block, Look()):
+            text = line_text(line)
+            if text.endswith(":"):
+                scope = text.partition(",")[0]
+            else:
+                name, value = re.split(r" {2,}", text.strip())[:2]
+                found[scope, name] = value
+    for line in map(line_text, summary_lines(view, Look(width=200, mode="all"))):
+        cells = re.split(r" {2,}", line.strip())
+        if cells[0] == "field":
+            columns = cells[1:]
+        elif cells[0] in {"shop", "total", "all leaves"} and len(cells) == len(columns) + 1:
+            found |= {
+                (f"field {cells[0]}", name): cell for name, cell in zip(columns, cells[1:], strict=True)
+            }
+    return found
+
+
+def of_markdown(view):
+    found, header = {}, []
+    for line in markdown(view, 10**6).splitlines():
+        cells = [cell.strip(" `*") for cell in line.strip("|").split("|")]
+        if line.startswith("| ---"):
+            continue
+        if cells[0] in {"field", f"{len(view.results.cases)} cases"}:
+            header = cells
+        elif line.startswith("| ") and not cells[0].startswith("95 %"):
+            kind = "field " if header[:1] == ["field"] else ""
+            for name, cell in zip(header[1:], cells[1:], strict=False):
+                if cell:
+                    found[f"{kind}{cells[0]}", name] = cell
+        elif not line:
+            header = []
+    return {key: cell for key, cell in found.items() if key[0].removeprefix("field ") in WANTED}
+
+
+WANTED = {"mean of cases", "all leaves", "shop", "total"}
+
+
+def of_page(view):
+    html = html_page(view)
+    found = Page(html.partition("<body>")[2].partition("<script")[0]).found
+    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    for path, _, counts, *figures in data["fields"]:
+        names = ("score", "precision", "recall", "F1")
+        found |= {
+            (f"field {path}", name): score_text(value) for name, value in zip(names, figures, strict=False)
+        }
+        kinds = ("match", "mismatch", "omitted", "invented")
+        found |= {(f"field {path}", name): str(number) for name, number in zip(kinds, counts, strict=False)}
+    return found
+
+
+def test_a_name_with_a_scope_has_one_value_wherever_it_is_shown():
+    answers = (GOLD, WRONG, {**GOLD, "total": 13}, {"shop": "x"}, GOLD)
+    results = run(*(case(f"t.py::{at}", answer) for at, answer in enumerate(answers)))
+    view = RunView(results, headlines=headlines(results), faults=faults_of(results))
+    known = {}
+    for found in (of_terminal(view), of_markdown(view), of_page(view)):
+        assert {scope for scope, _ in found} >= {"mean of cases", "all leaves", "field shop", "field total"}
+        for (scope, name), value in found.items():
+            known.setdefault((scope.replace("field all leaves", "all leaves"), name), set()).add(value)
+    assert {key: values for key, values in known.items() if len(values) > 1} == {}
+    # And it is what gates call so.
+    prefixes = {"mean of cases": "", "all leaves": "micro."}
+    prefixes |= {f"field {path}": f'fields["{path}"].' for path in ("shop", "total")}
+    shares = {**SHORT, "pass rate": "pass_rate"}
+    compared = 0
+    for (scope, name), values in known.items():
+        if name in shares and scope in prefixes:
+            gate = check_gate(parse_gate(f"{prefixes[scope]}{shares[name]} >= 0"), results)
+            assert values == {score_text(gate.value)}, (scope, name)
+            compared += 1
+    assert compared == 4 + 4 + 8
+
+
+def test_a_failed_score_is_never_shown_as_its_limit():
+    results = run(
+        case("t.py::a", {"t": "a" * 947}, expected={"t": "a" * 1000}, metric="json_similarity", limit=0.95)
+    )
+    view = RunView(
+        results, faults=faults_of(results), gates=[check_gate(parse_gate("score >= 0.95"), results)]
+    )
+    assert "  0.947 < 0.95  t.py::a" in [line_text(line) for line in summary_lines(view, Look())]
+    assert "| 0.947 | `t.py::a` |" in markdown(view, 10**6)
+    html = html_page(view)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    (shown,) = data["cases"]
+    assert (shown["g"], shown["u"][0]["c"][0]["g"]) == ("0.947", "0.947")
+    assert '<td class="number">0.947</td><td class="number">0.95</td>' in html
+
+
+# -- the baseline ------------------------------------------------------------------------------------------
+
+
+def many(number, wrong=()):
+    answers = ({"a": 2, "b": "x"} if at in wrong else {"a": 1, "b": "x"} for at in range(number))
+    cases = (
+        case(f"f.yaml::c{at:03}", answer, expected={"a": 1, "b": "x"}, metric="field_match")
+        for at, answer in enumerate(answers)
+    )
+    return run(*cases, created="2026-11-20T12:00:00+00:00", commit="0123456789abcdef")
+
+
+def test_what_is_shown_of_a_baseline():
+    before, after = many(8), many(9, wrong=range(6))
+    shown = texts(baseline_blocks(compare_runs(before, after), "main", change_of_runs(before, after)))
+    assert shown == [
+        "baseline main (2026-11-20, commit 0123456789): 8 cases in both, 1 new",
+        "mean score -0.375 (-0.596 to -0.145), 1.000 to 0.625: worse (proven)",
+        "pass rate -0.750 (-0.955 to -0.314), 1.000 to 0.250: worse (proven)",
+        "field a -0.750 (-0.955 to -0.314), 1.000 to 0.250: worse (proven)",
+        "",
+        "field that changed  change  score then  score now",
+        "a                    -0.75        1.00       0.25",
+        "",
+        "case that changed  change  score then  score now",
+        *(f"f.yaml::c{number:03}        -0.50        1.00       0.50" for number in range(6)),
+        "",
+        "new cases:",
+        "  f.yaml::c008",
+    ]
+
+
+def test_what_did_not_run_has_not_vanished():
+    shown = texts(baseline_blocks(compare_runs(many(3), replace(many(2), narrowed=("-k",))), "main"))
+    assert shown[0].endswith("2 cases in both, 1 not run")
+    assert shown[-2:] == ["cases not run:", "  f.yaml::c002"]
+    assert texts(baseline_blocks(compare_runs(many(3), many(2)), "main"))[-2] == "cases vanished:"
+
+
+def test_long_lists_are_cut_unless_all_is_asked_for():
+    diff = compare_runs(many(30), many(45, wrong=range(30)))
+    lines = texts(baseline_blocks(diff, "main"))
+    assert [line for line in lines if "more" in line] == ["  … 20 more cases (-v)", "  … 5 more cases (-v)"]
+    assert sum("f.yaml::" in line for line in texts(baseline_blocks(diff, "main"), mode="all")) == 45
+
+
+def test_a_refusal_spells_the_difference_out():
+    after = run(
+        *(case(f"f.yaml::c{at:03}", {"a": 1, "b": "x"}, expected={"a": 1, "b": "x"}) for at in range(5))
+    )
+    assert texts(baseline_blocks(compare_runs(many(5), after), "main"))[1:5] == [
+        "5 cases scored differently in the baseline: no comparison is made",
+        "",
+        "scored differently  then, and now",
+        "f.yaml::c000        field_match, now pairwise_f1",
+    ]
+
+
+@pytest.mark.parametrize("unicode", [True, False])
+def test_figures_with_their_intervals(unicode):
+    results = many(40, wrong=range(20))
+    view = RunView(results, headlines=headlines(results))
+    means, leaves = (
+        [line_text(line) for line in block_lines(each, Look(unicode=unicode))] for each in view.figure_blocks
+    )
+    assert means[0] == "mean of cases, with 95 % confidence intervals (40 cases):"
+    assert means[1].startswith("  score      0.75  0.6")
+    assert means[2] == "  pass rate  0.50  0.35 to 0.65"
+    assert leaves[0] == "all leaves, with 95 % confidence intervals (40 cases):"
+    for block in view.figure_blocks:
+        assert all(line_width(line) <= 40 for line in block_lines(block, Look(width=40)))
+    fields = block_lines(field_figures(field_headlines(results)), Look())
+    assert line_text(fields[0]).startswith("score of fields, mean of the cases that have them")
+    assert line_text(fields[-1]).endswith("(40 cases)")
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def shown(*cases, width=80, **more):
+    return texts(RunView(run(*cases), **more).tables, width=width)
+
+
+def test_fields_by_the_parameters_of_a_fixture_in_their_order():
+    both = [
+        case(f"a[{model}]", GOLD if model == "large" else WRONG, model=model) for model in ("large", "small")
+    ]
+    assert shown(*both) == [
+        "score of fields by model, all leaves",
+        "field       small  large",
+        "items[].q    0.00      –",
+        "total        0.00   1.00",
+        "items[].p    0.50   1.00",
+        "items[].n    1.00   1.00",
+        "shop         1.00   1.00",
+        "────────────────────────",
+        "all leaves   0.57   1.00",
+    ]
+    assert shown(both[0]) == []
+    assert (
+        shown(both[0], case("b[small]", GOLD, model="small"))[-1] == "the columns are not over the same cases"
+    )
+    # Runs of a case count as one.
+    often = replace(both[1], runs=tuple(replace(both[1].runs[0], number=at) for at in (1, 2, 3)), of=3)
+    assert "total        0.50   1.00" in shown(both[0], often, case("b[small]", GOLD, model="small"))
+
+
+def test_columns_without_room_form_further_tables():
+    models = [case(f"a[{model}]", WRONG, model=model) for model in MODELS]
+    for width in (20, 24, 40, 80):
+        lines = shown(*models, width=width)
+        assert all(len(line) <= width for line in lines)
+        assert {*MODELS} <= {*" ".join(lines).split()}
+
+
+def test_figures_by_a_tag_name_their_scope():
+    cases = [
+        case("a", GOLD, tags={"source": "scan"}),
+        case("b", WRONG, tags={"source": "phone"}),
+        case("c", GOLD),
+    ]
+    assert shown(*cases, by=["source"])[:6] == [
+        "by source, mean of cases",
+        "source  cases  score  precision  recall    F1  pass rate",
+        "phone       1   0.62       0.57    0.67  0.62       0.00",
+        "scan        1   1.00       1.00    1.00  1.00       1.00",
+        "1 case without this tag",
+        "",
+    ]
+    assert shown(*cases, by=["sauce"]) == ["nothing has a tag 'sauce'; did you mean 'source'?"]
+    assert shown(cases[2], by=["sauce"]) == ["nothing has any tag"]
+
+
+def test_what_answers_took_by_model():
+    cases = [
+        case("a", WRONG, spent=Spent("b", cost=0.5)),
+        case("b", GOLD, spent=Spent("a")),
+        case("c", GOLD, spent=Spent()),
+    ]
+    assert shown(*cases) == [
+        "answers by model, means and totals",
+        "model       answers  score of answers        cost  total cost",
+        "a                 1              1.00           –           –",
+        "b                 1              0.62         0.5         0.5",
+        "all models        2              0.81  0.5 (of 1)  0.5 (of 1)",
+    ]
+    assert shown(cases[2]) == []
+
+
+# -- commands of CI services -------------------------------------------------------------------------------
+
+COMMANDS = ("::stop-commands::abc", "  ::warning::y", "##[error]x", "##vso[task.complete]")
+
+
+@pytest.mark.parametrize("data", COMMANDS)
+def test_no_line_begins_as_a_command_of_a_ci_service(data, pytester, capfd):
+    """A line of a log that begins so is carried out by GitHub Actions or Azure Pipelines."""
+    cases = [
+        replace(
+            case(f"{data}{at}", {data: [at]}, expected={data: ["x"]}, spent=Spent(data), model=data),
+            tags={"t": data},
+        )
+        for at in range(2)
+    ]
+    bad = replace(
+        cases[0], id=f"{data}9", runs=(replace(cases[0].runs[0], comparisons=(), passed=False, error=data),)
+    )
+    for name, results in {"now": run(*cases, bad), "then": run(cases[0], narrowed=(data,))}.items():
+        (pytester.path / f"{name}.json").write_text(to_text(results), encoding="utf-8")
+    for name, text in {"gold": "x", "answers": "y"}.items():
+        (pytester.path / f"{name}.jsonl").write_text(json.dumps({"id": data, "t": data, data: text}) + "\n")
+        (pytester.path / f"{name}.json").write_text(json.dumps({data: text}))
+    for line in (
+        "report now.json", "report now.json -v", "report now.json --by t --markdown out.md", "diff then.json now.json",
+        "diff then.json now.json -v --markdown diff.md", "compare answers.json gold.json -v",
+        "evaluate answers.jsonl gold.jsonl --id-field id --by t -v",
+    ):  # fmt: skip
+        main(line.split())
+    for name in ("out.md", "diff.md"):
+        print((pytester.path / name).read_text(encoding="utf-8"))  # noqa: T201 - as `cat` does in CI
+    pytester.makepyfile(
+        f"""
+        import pytest
+        @pytest.mark.parametrize("model", [{data!r}, "b"])
+        @pytest.mark.jsonmatch(tags={{"t": {data!r}}}, threshold=0)
+        def test_it(assert_json_match, model):
+            assert_json_match({{{data!r}: 1}}, {{{data!r}: 2}}, name={data!r})
+        """
+    )
+    pytester.runpytest("-v", "--jsonmatch-by=t", "--jsonmatch-by=model", "--jsonmatch-gate=f1 >= 1")
+    out, err = capfd.readouterr()
+    lines = (out + err).splitlines()
+    assert any(data.strip()[2:] in line for line in lines)
+    assert [line for line in lines if line.lstrip().startswith(("::", "##[", "##vso["))] == []
