@@ -356,7 +356,7 @@ class GoldenCase:
         leads = "lies" if real == os.path.abspath(path) else f"leads to {real},"  # noqa: PTH100 - no links followed
         raise self.error(
             f"`{key}` {self._given[key]!r} {leads} outside of {bounds.folders[0]}, pytest's rootdir; "
-            "move the file into it, or name its folder in the ini option jsonmatch_allowed_paths",
+            "move the file into it",
             key,
         )
 

@@ -288,7 +288,7 @@ class _Reader:
             raise self.document.error(
                 (*where, "parametrize"),
                 f"written out, the cases of `parametrize` take more than {size_text(limit)}; "
-                "make fewer of them, or raise the ini option jsonmatch_yaml_limit",
+                "make fewer of them",
             )
 
     def _taken(self, case_id: str, where: Trail, *, has_name: bool) -> None:

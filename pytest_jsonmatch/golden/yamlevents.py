@@ -55,13 +55,9 @@ _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
 _BOTTOM: Final = 1_000
 _SPLIT: Final = f"{TOO_DEEP}; give its parts cases of their own"
 _TOO_LARGE: Final = (
-    "the file is larger than {}; split it, keep large values in JSON files of their own (`expected_file`), "
-    "or raise the ini option jsonmatch_yaml_limit"
+    "the file is larger than {}; split it, or keep large values in JSON files of their own (`expected_file`)"
 )
-_TOO_MUCH: Final = (
-    "written out, the aliases up to here take more than {}; use fewer of them, "
-    "or raise the ini option jsonmatch_yaml_limit"
-)
+_TOO_MUCH: Final = "written out, the aliases up to here take more than {}; use fewer of them"
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
 _WORD: Final = re.compile(r"[^\s,\]}]+")
 _CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
