@@ -124,12 +124,12 @@ class Comparing:
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
-        self.options = dict(options)
+        self.options: dict[str, Any] = dict(options)
         """The options that the plan knows."""
-        self.repair = self.options.pop("repair", False)
+        self.repair: Any = self.options.pop("repair", False)
         if not isinstance(self.repair, bool):
             raise ConfigurationError(f"repair is {self.repair!r}; it must be True or False")
-        self.validate = self.options.pop("validate", "off")
+        self.validate: Any = self.options.pop("validate", "off")
         check_validate(self.validate, self.options.get("schema"))
         judge = self.options.pop("judge", None)
         if judge is not None and not isinstance(judge, str):
@@ -137,10 +137,10 @@ class Comparing:
 
             if not isinstance(judge, Bench):
                 as_judge(judge)  # an invalid judge raises here, not at the first question
-        self.plan = prepare(metric, self.options)
-        self.bench = _bench(self.plan, judge)
+        self.plan: Plan = prepare(metric, self.options)
+        self.bench: Bench | None = _bench(self.plan, judge)
         plan = self.plan
-        self.is_plain = plan.is_whole and not (
+        self.is_plain: bool = plan.is_whole and not (
             plan.has_batch or plan.preloads or plan.reads_texts or plan.standing
         )
         """Whether two JSON values need nothing but a walk."""

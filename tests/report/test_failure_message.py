@@ -281,7 +281,7 @@ def test_deep_paths_are_cut_unless_verbose():
         "  k" + ".k" * 99,
         "      1 → 2  100 % off",
     ]
-    assert lines(message(actual, expected))[3].split()[0] == "k.k.k.k.k.k.k.k.k.k.….k.k.k.k.k.k.k.k.k.k…"
+    assert lines(message(actual, expected))[3].split()[0] == "k.k.k.k.k.k.k.k.k.k.…k.k.k.k.k.k.k.k.k.k.k"
 
 
 def test_verbose_shows_values_whole():

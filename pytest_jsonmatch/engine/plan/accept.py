@@ -177,31 +177,19 @@ class Acceptance:
     Scalars are scored here if the place's comparators never fail; the rest is for `score/accept.py`.
     """
 
-    __slots__ = (
-        "_score",
-        "_values",
-        "alternatives",
-        "bare",
-        "is_for_walk",
-        "is_of_scalars",
-        "optional",
-        "predicates",
-        "scores_scalars",
-    )
-
     def __init__(self, accept: Accept, bare: PlanNode, score: Callable[[JsonValue, JsonValue], Any]) -> None:
         """Take what is accepted, the node without it, and what scores two transformed values there."""
         self.alternatives, self.predicates, self.optional = accept
-        self.bare = bare
+        self.bare: PlanNode = bare
         """The same place if only the expected value is right."""
-        self.scores_scalars = bare.quick is not None
+        self.scores_scalars: bool = bare.quick is not None
         """Whether scalars can be scored here."""
         takes_values = bool(self.alternatives or self.predicates)
-        self.is_for_walk = takes_values and not self.scores_scalars
+        self.is_for_walk: bool = takes_values and not self.scores_scalars
         """Whether only the walk can score what is accepted."""
         kinds = {type(each.value) for each in self.alternatives}
         only_scalars = self.scores_scalars and not self.predicates and kinds.isdisjoint(CONTAINERS)
-        self.is_of_scalars = only_scalars or not takes_values
+        self.is_of_scalars: bool = only_scalars or not takes_values
         """Whether it changes nothing but the scores of scalars."""
         self._score = score
         # Containers are compared by the walk, member by member, unless a comparator takes them whole.

@@ -11,11 +11,11 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.accept import Accept
-    from pytest_jsonmatch.engine.plan.rules import PlanBase, Score, Standing, Transforms, TypeTable
+    from pytest_jsonmatch.engine.plan.rules import PlanBase, Standing, Transforms, TypeTable, UserScore
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -58,13 +58,14 @@ class PlanNode:
         self.plan = plan
         self.parent = parent
         self.segment = segment
-        self.children = _Children(self)
+        self.children: _Children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._path: str | None = None
         self.unlisted = unlisted
         """Whether this is a member that the schema does not list."""
         self.schema = schema
-        self.branches = None if schema is None else schema.branches or None
+        branches = () if schema is None else schema.branches
+        self.branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] | None = branches or None
         self.origin: tuple[PlanNode, Segment] | None = None
         """The node that made this one, and the step from there."""
         self.place: PlanNode = self
@@ -83,25 +84,26 @@ class PlanNode:
         self.reads_text: bool = said.get("reads_text", False)
         """Whether texts here are JSON, which is read before the walk."""
         explicit: Bound | None = said.get("compare")
-        self.explicit = explicit.behind(self.prepare) if explicit and self.transforms else explicit
+        behind = explicit.behind(self.prepare) if explicit and self.transforms else explicit
+        self.explicit: Bound | None = behind
         self.skip: bool = said.get("skip", False)
         self.align: Alignment = said.get("align", plan.options.arrays)
-        self.own_weight = float(said.get("weight", 1.0))
+        self.own_weight: float = float(said.get("weight", 1.0))
         self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight
         looked_at = self.skip or self.unlisted or self.branches
         is_safe = not (looked_at or any(isinstance(change, UserFunction) for change in self.transforms))
         reflexive = self.types.reflexive if explicit is None else explicit.comparator.reflexive
-        self.plain = is_safe and reflexive
+        self.plain: bool = is_safe and reflexive
         """Whether equal scalars of one type match without further checks."""
         compare = self.explicit or self.types
         can_be_quick = is_safe and compare.is_quick
-        self.quick: Score | None = self._behind_transforms(compare.score) if can_be_quick else None
+        self.quick: UserScore | None = self._behind_transforms(compare.score) if can_be_quick else None
         """Scores two scalars and never fails; None if they need further checks."""
-        self.accept = self._acceptance(said, compare.score)
+        self.accept: Acceptance | None = self._acceptance(said, compare.score)
         """What else is right here; None if only the expected value is."""
         plan.nodes += 1
 
-    def _acceptance(self, said: Mapping[str, Any], score: Score) -> Acceptance | None:
+    def _acceptance(self, said: Mapping[str, Any], score: UserScore) -> Acceptance | None:
         """Return what else is right here, and let `quick` take it into account."""
         accepts: list[Accept] = [said[word] for word in ("accept", "also") if word in said]
         if not accepts:
@@ -203,7 +205,7 @@ class PlanNode:
                 value = transform(value)
         return value
 
-    def _behind_transforms(self, score: Score) -> Score:
+    def _behind_transforms(self, score: UserScore) -> UserScore:
         """Return the function that scores two values after this node's transforms."""
         if not self.transforms:
             return score
