@@ -136,7 +136,6 @@ class RunView:
         others_failed: how many tests that compare nothing failed.
         left_out: how many tests do not count, by reason.
         link: the base of links to lines, to which a file and `#L12` are appended; empty if there is none.
-        differences: what differs, if only two values were compared; else empty.
         details: what `details_of` returned, by (node id, id) of the comparison.
         sources: what is known about tests, by node id.
         notes: further notes.
@@ -154,7 +153,6 @@ class RunView:
     others_failed: int = 0
     left_out: Sequence[tuple[str, int]] = ()
     link: str = ""
-    differences: str = ""
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
     sources: Mapping[str, CaseText] = field(default_factory=dict)
     notes: Sequence[str] = ()
