@@ -58,7 +58,7 @@ NAMES_OF_RESULTS: Final[Mapping[str, str]] = {
     "omitted_rate": "omission_rate",
     "invented_rate": "hallucination_rate",
 }
-"""The names of figures in results, where they differ; gates read those of omissions and hallucinations too."""
+"""The names of figures in results, where they differ; gates also read those of the last four."""
 _SPELLINGS: Final = {name: word for word, name in NAMES_OF_RESULTS.items() if word != "score"}
 _OF_RUN: Final = frozenset({"completeness"})
 OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
