@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -120,7 +121,7 @@ class CaseText(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunView:
     """What is shown of a run.
 
@@ -221,17 +222,16 @@ class RunView:
         for reason, number in self.left_out:
             yield f"not counted: {count(number)} {reason}", False
 
-    @property
-    def tables(self) -> Iterator[Block]:
+    @cached_property
+    def tables(self) -> tuple[Block, ...]:
         """The figures of cases by the tags `by` and by the parameters of a fixture; of answers by model."""
         from pytest_jsonmatch.report.tables import parameter_blocks, spent_blocks, tag_blocks
 
-        for name in self.by:
-            yield from tag_blocks(self.results, name)
-        yield from parameter_blocks(self.results.cases, self.by)
-        yield from spent_blocks(self.results.cases)
+        results = self.results
+        by_tag = (block for name in self.by for block in tag_blocks(results, name))
+        return *by_tag, *parameter_blocks(results.cases, self.by), *spent_blocks(results.cases)
 
-    @property
+    @cached_property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
         results = self.results
@@ -243,7 +243,7 @@ class RunView:
             replace(each, cases=of, noun=results.noun, uncounted=0 if each.extra else of) for each in sections
         ]
 
-    @property
+    @cached_property
     def scopes(self) -> list[Scope]:
         """The figures of the run: means of cases, and, for several cases, figures over all leaves.
 
