@@ -103,7 +103,7 @@ class Comparison:
             passed=passed,
             has_figures=result.has_figures,
             threshold=dict(threshold),
-            fields=result.short_fields(),
+            fields=dict(result.per_field),
             presence=result.presence(),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
@@ -125,7 +125,7 @@ _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 # -- cases -------------------------------------------------------------------------------------------------
 
 _UNKNOWN: Final = Spent()
-Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
+CaseVerdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
 
 @final
@@ -207,7 +207,7 @@ class Case:
         return self.passed_runs / len(self.runs)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CaseVerdict:
         """Whether enough runs passed; "undecided" if that depends on missing runs."""
         wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         missing = self.of - len(self.runs)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Side: TypeAlias = tuple[list[JsonValue], Sequence[int]]
+    Elements: TypeAlias = tuple[list[JsonValue], Sequence[int]]
     """An array, and the indices of the elements in question."""
-    Measure: TypeAlias = Callable[[PlanNode, Any, "Source", "Source"], "Cell"]
+    Measure: TypeAlias = Callable[[PlanNode, Any, "ElementSource", "ElementSource"], "Cell"]
 
-Pairs: TypeAlias = "list[tuple[int, int]]"
+IndexPairs: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
 
 NOTHING: Final = 1e-300
@@ -35,7 +35,7 @@ _MOST_DOUBLINGS: Final = 8
 
 
 @final
-class Source(NamedTuple):
+class ElementSource(NamedTuple):
     """The place of an element."""
 
     array: list[JsonValue]
@@ -59,7 +59,7 @@ class Cell(NamedTuple):
 class Pairing(NamedTuple):
     """How two arrays pair."""
 
-    pairs: Pairs
+    pairs: IndexPairs
     score: float = 0.0
     """Σ of the pairs, if they come from a grid."""
     less: float = 0.0
@@ -75,7 +75,7 @@ class Aligned(NamedTuple):
     node: PlanNode
     trail: Any
     """The place of the arrays."""
-    pairs: Pairs
+    pairs: IndexPairs
     expected: list[JsonValue]
     actual: list[JsonValue]
 
@@ -104,10 +104,10 @@ class Context:
         options = plan.options
         self.plan = plan
         self.count_extra = count_extra
-        self.as_f1 = options.reduce == "f1"
+        self.as_f1: bool = options.reduce == "f1"
         # "Greater" than the threshold by more than rounding.
-        self.threshold = options.array_threshold + _SLACK
-        self.canon = Canon(nulls_absent=options.nulls == "absent")
+        self.threshold: float = options.array_threshold + _SLACK
+        self.canon: Canon = Canon(nulls_absent=options.nulls == "absent")
         self.leaves: Known = {}
         self.most: dict[tuple[PlanNode, int], float] = {}
         """The highest possible scores of containers of actual."""
