@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Params: TypeAlias = Mapping[str, object]
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
 Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
-Change: TypeAlias = "Callable[[JsonValue], JsonValue]"
+CompiledTransform: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
 
 @final
@@ -103,6 +103,19 @@ def score_of(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
         return 0.0
 
 
+def rows_of(
+    score: Score, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+) -> list[dict[int, float]]:
+    """Return, for each expected value, the scores other than 0, by the position of the actual value."""
+    own: Any = score
+    try:
+        return [
+            {to: found for to, other in enumerate(actual) if (found := own(one, other))} for one in expected
+        ]
+    except ValueError:
+        return [{to: score_of(own, one, other) for to, other in enumerate(actual)} for one in expected]
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Comparator:
@@ -129,7 +142,7 @@ class Comparator:
     make: Callable[[Params], Scoring]
     params: Sequence[str] | None = None
     reflexive: bool = True
-    map_params: Callable[[Params, Change], Params] | None = None
+    map_params: Callable[[Params, CompiledTransform], Params] | None = None
     batch: Batch | None = None
 
     def bind(self, params: Params) -> Bound:
@@ -158,7 +171,7 @@ class Bound(Scoring):
         """Whether it can score two values at any time, and never fails."""
         return self.table is not None and self.preload is None
 
-    def behind(self, transform: Change) -> Bound:
+    def behind(self, transform: CompiledTransform) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed like the data."""
         map_params = self.comparator.map_params
         return self if map_params is None else self.comparator.bind(map_params(self.params, transform))
