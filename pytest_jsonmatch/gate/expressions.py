@@ -153,12 +153,12 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
     >>> parse_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
     'fields["total"].auroc'
     """
-    reader = _Reader(text)
+    reader = _GateReader(text)
     return reader.read_of_study(figures) if figures else reader.read()
 
 
 @final
-class _Reader:
+class _GateReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = list(self._tokens())

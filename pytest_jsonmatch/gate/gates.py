@@ -17,7 +17,7 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.model import Answers, counts_extra, segments_of
+from pytest_jsonmatch.results.model import AnswerCounts, counts_extra, segments_of
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _of_leaves(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
     return value, "" if value is not None else "nothing to divide by"
 
 
-def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
+def _of_answers(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
     value = answers.rates.get(name)
     if value is None:
         return None, _OF_ANSWERS[name]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-Check: TypeAlias = "Callable[[JsonValue], object]"
+KeyCheck: TypeAlias = "Callable[[JsonValue], object]"
 
 # Names that have a meaning for pytest in a module.
 XUNIT_NAMES: Final = frozenset(
@@ -77,7 +77,7 @@ def ids_of_runs(case_id: str, runs: int) -> list[str]:
     return [case_id] if runs == 1 else [f"{case_id}@{run}" for run in range(1, runs + 1)]
 
 
-def _is(kind: str) -> Check:
+def _is(kind: str) -> KeyCheck:
     """Return the check that a value is of a JSON type."""
 
     def check(value: JsonValue) -> None:
@@ -105,7 +105,7 @@ _string: Final = _is("string")
 _object: Final = _is("object")
 
 
-def _text(missing: str) -> Check:
+def _text(missing: str) -> KeyCheck:
     """Return the check for text that is not empty; `missing` says what to do otherwise."""
 
     def check(value: JsonValue) -> None:
@@ -182,7 +182,7 @@ def _options(value: JsonValue) -> None:
         _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
 
 
-def _by_pattern(name: str) -> Check:
+def _by_pattern(name: str) -> KeyCheck:
     def check(value: JsonValue) -> None:
         _object(value)
         for pattern, said in value.items():
@@ -227,7 +227,7 @@ class Key(NamedTuple):
         filled: whether places `${name}` in it are filled.
     """
 
-    check: Check | None
+    check: KeyCheck | None
     file_wide: bool = False
     joined: bool = False
     filled: bool = True

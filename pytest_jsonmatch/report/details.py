@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.figures import short_figure
-from pytest_jsonmatch.report.textdiff import Span, spans
+from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _text(value: JsonValue) -> str | None:
     return None if value is MISSING else render(value, _MAX_TEXT)
 
 
-def _side(different: Iterable[Span], own: str) -> list[list[str]]:
+def _side(different: Iterable[DiffSpan], own: str) -> list[list[str]]:
     """Return the spans of one side, its own ones marked."""
     found: list[list[str]] = []
     for kind, text in different:
@@ -273,7 +273,7 @@ _Run: TypeAlias = "tuple[str, str]"
 _Path: TypeAlias = "tuple[Segment, ...]"
 
 
-class _Place(NamedTuple):
+class _LeafPlace(NamedTuple):
     """Where a value is in a document: its level, the text before and after it, its mark."""
 
     depth: int
@@ -296,7 +296,7 @@ def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> lis
     runs: list[_Run] = []
     length = marked = 0
     by_place = {parse_path(path): mark for path, mark in marks.items()}
-    root = _Place(0, "", "", by_place.get((), ""))
+    root = _LeafPlace(0, "", "", by_place.get((), ""))
     for indent, raw, mark in _lines(value, by_place, () if marks else None, root):
         text = printable(raw)
         lead = "\n" + "  " * indent if runs else ""
@@ -323,7 +323,7 @@ def _add(runs: list[_Run], kind: str, text: str) -> None:
 
 
 def _lines(
-    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _Place
+    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _LeafPlace
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the lines of a value: (levels of indentation, text, its mark or "").
 
@@ -340,6 +340,6 @@ def _lines(
         below = None if path is None or mark else (*path, key)
         name = f"{render(key, _MAX_TEXT)}: " if is_object else ""
         own = mark if below is None else marks.get(below, "")
-        inner = _Place(depth + 1, name, "," if left else "", own)
+        inner = _LeafPlace(depth + 1, name, "," if left else "", own)
         yield from _lines(item, marks, below, inner)
     yield depth, ("}" if is_object else "]") + comma, mark

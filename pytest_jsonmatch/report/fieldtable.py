@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.sheets import AnyCell, Cell, Rows, score_cell
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
@@ -265,14 +265,14 @@ def columns_of(section: Section, *, is_verbose: bool = False) -> dict[str, str]:
     return {title: name for title, name in {**COUNTS, **SHARES}.items() if title not in hidden}
 
 
-def cells_of(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[Cell]:
+def cells_of(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[SheetCell]:
     """Yield the cells of a row, but for its name."""
     for title, name in columns.items():
         value = getattr(figures, name)
         if title in SHARES:
             yield score_cell(value)
         else:
-            yield Cell(count(value), "" if value else "faint")
+            yield SheetCell(count(value), "" if value else "faint")
 
 
 def field_table(section: Section, mode: str) -> Rows:
@@ -284,7 +284,7 @@ def field_table(section: Section, mode: str) -> Rows:
     """
     shown = worst_rows(section.rows, _MAX_ROWS if mode == "auto" else None, only_imperfect=mode == "failed")
     columns = columns_of(section, is_verbose=mode == "all")
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         ["  " * min(row.depth, _MAX_DEPTH) + row.label, *cells_of(row.figures, columns)] for row in shown
     ]
     return Rows(
@@ -295,13 +295,13 @@ def field_table(section: Section, mode: str) -> Rows:
         most=len(rows),
         hidden=len(section.rows) - len(shown) if mode == "auto" else 0,
         spare=_SPARE,
-        total=[Cell(ALL_LEAVES, "strong"), *cells_of(section.total, columns)],
+        total=[SheetCell(ALL_LEAVES, "strong"), *cells_of(section.total, columns)],
     )
 
 
 def unmatched_table(section: Section) -> Rows:
     """Return the arrays in which elements found no partner."""
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         [
             each.path,
             f"{count(each.only_expected)} of {count(each.pairs + each.only_expected)}",

@@ -26,7 +26,7 @@ from pytest_jsonmatch.report.fieldtable import (
     is_perfect,
 )
 from pytest_jsonmatch.report.figures import change_text, score_text
-from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Rows, Said
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
 from pytest_jsonmatch.report.view import TITLES_OF, Fault, RunView, baseline_blocks, extent, message_lines
 
 if TYPE_CHECKING:
@@ -161,9 +161,9 @@ def _listed(
         yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{of}")
 
 
-def _block(block: Block, most: int) -> Iterator[str]:
+def _block(block: SheetBlock, most: int) -> Iterator[str]:
     """Yield a sentence or a table; other blocks are not part of reports."""
-    if isinstance(block, Said):
+    if isinstance(block, Sentence):
         yield from [_prose(block.text, code), ""]
     elif isinstance(block, Rows) and block.rows and not any(block.columns):
         yield from [_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ""]
@@ -176,8 +176,8 @@ def _block(block: Block, most: int) -> Iterator[str]:
             yield from _headed(_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ())
         is_text = [not at or title in block.text for at, title in enumerate(block.columns)]
 
-        def cells(row: Sequence[AnyCell]) -> list[str]:
-            texts = [each.text if isinstance(each, Cell) else str(each) for each in row]
+        def cells(row: Sequence[AnySheetCell]) -> list[str]:
+            texts = [each.text if isinstance(each, SheetCell) else str(each) for each in row]
             return [cell(each) if data else _prose(each) for each, data in zip(texts, is_text, strict=True)]
 
         header = [

@@ -11,15 +11,15 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
-    AnyCell,
-    Block,
-    Cell,
+    AnySheetCell,
     Chart,
     Gates,
     Rows,
-    Said,
+    Sentence,
     Series,
     Sheet,
+    SheetBlock,
+    SheetCell,
     Spark,
     highest,
     place_text,
@@ -49,7 +49,7 @@ def sheet_page(sheet: Sheet) -> str:
     )
 
 
-def sections_of_page(blocks: Iterable[Block]) -> list[list[tuple[str, Any]]]:
+def sections_of_page(blocks: Iterable[SheetBlock]) -> list[list[tuple[str, Any]]]:
     """Return blocks as data for the templates, in sections: a block with a title begins a new one."""
     sections: list[list[tuple[str, Any]]] = []
     for block in blocks:
@@ -62,7 +62,7 @@ def sections_of_page(blocks: Iterable[Block]) -> list[list[tuple[str, Any]]]:
     return sections
 
 
-def _drawn(block: Block) -> Any:
+def _drawn(block: SheetBlock) -> Any:
     """Return the data of a block for the template; empty if there is nothing to draw."""
     if isinstance(block, Gates):
         return block.checks and {"on": block.on, "checks": [check_cells(check) for check in block.checks]}
@@ -70,8 +70,8 @@ def _drawn(block: Block) -> Any:
         return block.rows and _table(block)
     if isinstance(block, Chart):
         return _chart(block)
-    if isinstance(block, Said):
-        return block.text and Said(clip(block.text, _MAX_TEXT), block.tone)
+    if isinstance(block, Sentence):
+        return block.text and Sentence(clip(block.text, _MAX_TEXT), block.tone)
     return block.figures
 
 
@@ -88,10 +88,10 @@ def _table(block: Rows) -> dict[str, object]:
     }
 
 
-def _cell(cell: AnyCell, is_text: bool) -> dict[str, object]:
+def _cell(cell: AnySheetCell, is_text: bool) -> dict[str, object]:
     if isinstance(cell, Spark):
         return {"text": "", "tone": "", "is_text": True, "drawn": _spark(cell)}
-    told = cell if isinstance(cell, Cell) else Cell(cell)
+    told = cell if isinstance(cell, SheetCell) else SheetCell(cell)
     return {"text": clip(told.text, _MAX_TEXT), "tone": told.tone, "is_text": is_text, "drawn": None}
 
 

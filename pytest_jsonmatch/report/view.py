@@ -20,7 +20,15 @@ from pytest_jsonmatch.report.figures import (
     interval_text,
     score_text,
 )
-from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Figure, Figures, Rows, Said
+from pytest_jsonmatch.report.sheets import (
+    AnySheetCell,
+    Rows,
+    Sentence,
+    SheetBlock,
+    SheetCell,
+    SheetFigure,
+    SheetFigures,
+)
 from pytest_jsonmatch.results.comparison import Case, CaseRun, merged_fields
 from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 
@@ -219,7 +227,7 @@ class RunView:
             yield f"not counted: {count(number)} {reason}", False
 
     @property
-    def tables(self) -> Iterator[Block]:
+    def tables(self) -> Iterator[SheetBlock]:
         """The figures of cases by the tags `by` and by the parameters of a fixture; of answers by model."""
         from pytest_jsonmatch.report.tables import parameter_blocks, spent_blocks, tag_blocks
 
@@ -267,12 +275,14 @@ class RunView:
         return scopes
 
     @property
-    def figure_blocks(self) -> list[Figures]:
+    def figure_blocks(self) -> list[SheetFigures]:
         """The figures as blocks, with their intervals if they have any."""
         sure, clusters = self.confidence
         of = count(self.results.number, self.results.noun)
         title = f", with {sure} ({of}{clusters}):" if sure else ":"
-        return [Figures(list(map(_figure, scope.figures)), f"{scope.title}{title}") for scope in self.scopes]
+        return [
+            SheetFigures(list(map(_figure, scope.figures)), f"{scope.title}{title}") for scope in self.scopes
+        ]
 
     @property
     def confidence(self) -> tuple[str, str]:
@@ -293,20 +303,20 @@ def _distinct(figures: Sequence[Headfigure]) -> tuple[Headfigure, ...]:
     return (score, *(others if is_other[-1] else others[:-1]))
 
 
-def _figure(each: Headfigure) -> Figure:
-    return Figure(each.name, score_text(each.value), each.ends)
+def _figure(each: Headfigure) -> SheetFigure:
+    return SheetFigure(each.name, score_text(each.value), each.ends)
 
 
-def field_figures(headlines: Sequence[Headline]) -> Figures:
+def field_figures(headlines: Sequence[Headline]) -> SheetFigures:
     """Return the mean of each field over the cases that have it, with its interval."""
     figures = [
-        Figure(
+        SheetFigure(
             name, score_text(of.estimate), f"{interval_text(of.low, of.high)}  ({count(of.cases, 'case')})"
         )
         for name, of in headlines
     ]
     sure = f"{headlines[0].interval.confidence * 100:g} % confidence intervals" if headlines else ""
-    return Figures(
+    return SheetFigures(
         figures, f"score of fields, mean of the cases that have them, with {sure}:" if sure else ""
     )
 
@@ -456,7 +466,7 @@ def commit_text(commit: str) -> str:
 
 def baseline_blocks(
     diff: BaselineDiff, name: str, proven: RunChange | None = None, *, changes: bool = True
-) -> Iterator[Block]:
+) -> Iterator[SheetBlock]:
     """Yield what there is to say of a run against its baseline.
 
     Args:
@@ -472,19 +482,19 @@ def baseline_blocks(
         parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
     lists = ("new", diff.new), (missing, diff.vanished)
     parts += [f"{count(len(names))} {what}" for what, names in lists if names]
-    yield Said(f"baseline {name}{f' ({made})' if made else ''}: {', '.join(parts)}", "strong")
+    yield Sentence(f"baseline {name}{f' ({made})' if made else ''}: {', '.join(parts)}", "strong")
     if not diff.is_comparable:
         number = count(len(diff.mismatches), "case")
-        yield Said(f"{number} scored differently in the baseline: no comparison is made", "bad")
-        rows: list[list[AnyCell]] = [[each.case, each.difference] for each in diff.mismatches]
+        yield Sentence(f"{number} scored differently in the baseline: no comparison is made", "bad")
+        rows: list[list[AnySheetCell]] = [[each.case, each.difference] for each in diff.mismatches]
         yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
         return
     if diff.score is not None and proven is None:
         of = f"mean of {diff.after.noun}s{'' if diff.of_corpora else ' in both'}"
         figures = " to ".join(score_text(each) for each in (diff.score.before, diff.score.after))
-        yield Said(f"score, {of}: {figures} ({change_text(diff.score.change)})")
+        yield Sentence(f"score, {of}: {figures} ({change_text(diff.score.change)})")
     for kind, words in () if proven is None else proven.sentences():
-        yield Said(words, TONES_OF.get(kind, ""))
+        yield Sentence(words, TONES_OF.get(kind, ""))
     several = len({each.metric for each in diff.fields}) > 1
     fields = [
         each._replace(name=f"{each.name} ({each.metric})") if several else each
@@ -495,7 +505,7 @@ def baseline_blocks(
         rows = [
             [
                 each.name,
-                Cell(change_text(each.change), "bad" if each.change < 0 else "good"),
+                SheetCell(change_text(each.change), "bad" if each.change < 0 else "good"),
                 *map(score_text, each[1:3]),
             ]
             for each in sorted(deltas, key=lambda each: -abs(each.change))
@@ -506,8 +516,8 @@ def baseline_blocks(
         yield Rows([""], [[each] for each in names], title, "case", _MOST)
 
 
-def _change(delta: Delta) -> Cell:
-    return Cell(change_text(delta.change), "bad" if delta.change < 0 else "good")
+def _change(delta: Delta) -> SheetCell:
+    return SheetCell(change_text(delta.change), "bad" if delta.change < 0 else "good")
 
 
 def _is_incomplete(results: ResultSet) -> bool:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.answers import Compared
-    from pytest_jsonmatch.study.records import Side
+    from pytest_jsonmatch.study.answers import ComparedAnswer
+    from pytest_jsonmatch.study.records import Records
 
     Floats = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class AgreementStudy:
 
 
 def measure_agreement(
-    annotators: Mapping[str, Side],
+    annotators: Mapping[str, Records],
     *,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
@@ -201,7 +201,7 @@ class _Counted:
         for name, there, pairs in shared:
             self._add(name, there, [next(results) for _ in pairs])
 
-    def _add(self, name: str | int, there: int, compared: Iterable[Compared]) -> None:
+    def _add(self, name: str | int, there: int, compared: Iterable[ComparedAnswer]) -> None:
         """Add a document that `there` annotators describe."""
         scores: list[float] = []
         differing: dict[str, None] = {}

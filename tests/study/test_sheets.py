@@ -10,15 +10,15 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import (
-    Cell,
     Chart,
-    Figure,
-    Figures,
     Gates,
     Rows,
-    Said,
+    Sentence,
     Series,
     Sheet,
+    SheetCell,
+    SheetFigure,
+    SheetFigures,
     Spark,
     sheet_lines,
 )
@@ -41,8 +41,8 @@ CHECKS = [Check("auroc", "auroc", 0.9, 0.8, passed=True), Check("ece", "ece", No
 
 def test_all_blocks_as_text():
     assert text(
-        Figures([Figure("auroc", "0.83", "0.80 to 0.86"), Figure("ece", "0.1")]),
-        Said("A sentence."),
+        SheetFigures([SheetFigure("auroc", "0.83", "0.80 to 0.86"), SheetFigure("ece", "0.1")]),
+        Sentence("A sentence."),
         Gates(CHECKS, "9 values"),
     ) == [
         "about",
@@ -63,7 +63,7 @@ def test_blocks_without_content_are_left_out():
         Rows(["field"], []),
         Chart("", "x", "y", [Series("", [])]),
         Gates([], "0 values"),
-        Figures([]),
+        SheetFigures([]),
     )
     assert text(*empty) == ["about"]
     assert "<section>" not in page(*empty)
@@ -120,9 +120,9 @@ def test_gaps_marks_and_guides_on_a_page():
 @pytest.mark.parametrize("hostile", ["</script><b>", "\x1b[31m", "a\u202eb"])
 def test_names_of_the_data_are_harmless(hostile):
     blocks = (
-        Said(hostile),
-        Figures([Figure("f", hostile, hostile)]),
-        Rows(["field", "n"], [[hostile, Cell(hostile, "bad")]], hostile, text={"n"}),
+        Sentence(hostile),
+        SheetFigures([SheetFigure("f", hostile, hostile)]),
+        Rows(["field", "n"], [[hostile, SheetCell(hostile, "bad")]], hostile, text={"n"}),
         Chart(hostile, "x", "y", [Series(hostile, [(0, 1)])], marks=[(0, hostile)]),
         Gates([Check(hostile, "f1", 1.0, 0.5, True, hostile)], hostile),
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.accept import Accept
-    from pytest_jsonmatch.engine.plan.rules import PlanBase, Score, Standing, Transforms, TypeTable
+    from pytest_jsonmatch.engine.plan.rules import PlanBase, Standing, Transforms, TypeTable, UserScore
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -119,7 +119,7 @@ class PlanNode:
         """Scores what else is right here; None if there is nothing else, or only the walk can score it."""
         self.accepted_by_walk = self.accept is not None and self.accept.takes_values
         """Whether only the walk can score what else is right here."""
-        score: Score = compare.score
+        score: UserScore = compare.score
         quick = is_safe and compare.is_quick
         if self.accept is not None:
             if quick:
@@ -135,7 +135,7 @@ class PlanNode:
             quick = quick and self.accept.is_quick
         self.accepts_scalars_only: bool = self.acceptance is not None and self.acceptance.is_of_scalars
         """Whether all else that is right here are scalars, each given by its value."""
-        self.quick: Score | None = self._behind_transforms(score) if quick else None
+        self.quick: UserScore | None = self._behind_transforms(score) if quick else None
         """Scores two scalars and never fails; None if they need further checks."""
         plan.nodes += 1
 
@@ -228,7 +228,7 @@ class PlanNode:
                 value = transform(value)
         return value
 
-    def _behind_transforms(self, score: Score) -> Score:
+    def _behind_transforms(self, score: UserScore) -> UserScore:
         """Return the function that scores two values after this node's transforms."""
         if not self.transforms:
             return score
