@@ -180,7 +180,8 @@ class Outcomes:
         test.tags = news.tags or test.tags
         if self.keep_outputs is not None and news.outputs:
             self.keep_outputs(news.outputs)
-        self.rules.take(test.nodeid, news.rules)
+        if news.rules:
+            self.rules.take(test.nodeid, news.rules)
 
     def _counted(self) -> Iterator[_Test]:
         # Sorted by node id, so that the table does not depend on the order in which workers report.
