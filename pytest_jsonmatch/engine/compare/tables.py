@@ -26,8 +26,6 @@ _EXACT_INTEGER: Final = 2**52
 # Members shared by more than this fraction of all pairs of sets are counted by a matrix product; below it,
 # counting pair by pair is faster at any size (measured from 50 to 3,000 sets).
 _COMMON_SHARE: Final = 0.02
-# Letters are counted modulo this number, which keeps all ASCII characters distinct.
-_LETTERS: Final = 128
 # BLAS computes products of up to this many multiplications in one thread.
 _ONE_THREAD: Final = 2**18
 # Above this many, its threads pay off.
@@ -227,28 +225,3 @@ def overlaps(expected: Sequence[AbstractSet[Hashable]], actual: Sequence[Abstrac
     owners = np.repeat(np.arange(len(sizes)), np.diff(shared.indptr))
     shared.data /= sizes[owners] + others[shared.indices] - shared.data
     return shared
-
-
-def letter_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-    """Bound 1 - edit distance / length of the longer text: each letter that only the longer has is an edit.
-
-    >>> letter_bounds(["hello"], ["yellow", "ha"]).round(3).tolist()
-    [[0.667, 0.2]]
-    """
-    left, right = (np.stack(list(map(_letter_counts, texts))) for texts in (expected, actual))
-    letters = np.flatnonzero(left.any(axis=0) & right.any(axis=0))
-    columns = np.ascontiguousarray(right.T)
-    bounds = np.empty((len(left), len(right)))
-    for block in row_blocks(*bounds.shape):
-        shared = np.zeros(bounds[block].shape, dtype=np.int32)
-        for letter in letters:
-            shared += np.minimum(left[block, letter, None], columns[letter])
-        longest = np.maximum(left[block].sum(axis=1)[:, None], columns.sum(axis=0))
-        # Rounded like the edit distance, so that no bound is below the exact value.
-        bounds[block] = 1.0 - (longest - shared) / longest
-    return bounds
-
-
-def _letter_counts(text: str) -> NDArray[np.int32]:
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return np.bincount(points % _LETTERS, minlength=_LETTERS).astype(np.int32)
