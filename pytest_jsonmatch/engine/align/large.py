@@ -118,7 +118,7 @@ class ArrayGrid(Grid):
         if weight != 1.0:
             table *= weight
         if costly is not None:
-            self._leave_open(CostlyValues(costly, (left, right), (weight, limit, accepted)), table)
+            self._leave_open(CostlyValues(costly, left, right, weight, limit, accepted), table)
         if right.codes is not None:
             columns = np.array(right.codes, dtype=np.intp)
             table = table.take(columns, axis=1, mode="clip")
@@ -226,11 +226,6 @@ class ArrayGrid(Grid):
         return np.minimum(most, by_side)
 
     # -- solving -------------------------------------------------------------------------------------------
-
-    @property
-    def worths(self) -> Matrix:
-        """The worths of all pairs, exact or bounds; 0 where no pair is allowed."""
-        return self._worth
 
     def similarities(self) -> Matrix:
         """Return the similarities of all pairs, exact or bounds; 1 where there is nothing to compare."""
