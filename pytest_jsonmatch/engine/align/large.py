@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds, CostlyValues, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
-from pytest_jsonmatch.engine.compare.tables import product, row_blocks
+from pytest_jsonmatch.engine.compare.tables import row_blocks
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class ArrayGrid(Grid):
         scores = self.score[rows, columns]
         total = np.zeros((len(one), len(other)))
         for least in range(1, int(min(one.max(initial=0.0), other.max(initial=0.0))) + 1):
-            total += product((one >= least) * scores, (other >= least).T.astype(np.float64))
+            total += (one >= least) * scores @ (other >= least).T.astype(np.float64)
         return total
 
     def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:

@@ -26,10 +26,6 @@ _EXACT_INTEGER: Final = 2**52
 # Members shared by more than this fraction of all pairs of sets are counted by a matrix product; below it,
 # counting pair by pair is faster at any size (measured from 50 to 3,000 sets).
 _COMMON_SHARE: Final = 0.02
-# BLAS computes products of up to this many multiplications in one thread.
-_ONE_THREAD: Final = 2**18
-# Above this many, its threads pay off.
-_MANY_THREADS: Final = 2**24
 
 
 def row_blocks(rows: int, columns: int, cells: int = 65_536) -> list[slice]:
@@ -146,22 +142,6 @@ def _else_equality(
     return scores
 
 
-def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """Multiply two matrices, (k, l) by (l, m).
-
-    BLAS starts threads. If other programs keep the cores busy, as workers of pytest-xdist do, the threads
-    wait milliseconds for each other, and a small product takes a hundred times as long; so it is split.
-
-    >>> product(np.eye(2), np.ones((2, 1))).tolist()
-    [[1.0], [1.0]]
-    """
-    found: NDArray[Any] = np.empty((len(left), right.shape[1]), dtype=np.result_type(left, right))
-    part = len(left) * right.size if len(left) * right.size > _MANY_THREADS else _ONE_THREAD
-    for rows in row_blocks(len(left), right.size, part):
-        np.matmul(left[rows], right, out=found[rows])
-    return found
-
-
 def shared_members(
     expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]
 ) -> Matrix:
@@ -187,7 +167,7 @@ def shared_members(
         wanted, held = (np.zeros((size, int(is_common.sum()) + 1), dtype=np.float32) for size in (n, m))
         wanted[rows, number[left]] = 1.0
         held[columns, number[right]] = 1.0
-        shared += product(wanted[:, :-1], np.ascontiguousarray(held[:, :-1].T))
+        shared += wanted[:, :-1] @ held[:, :-1].T
     rare = holders * ~is_common
     wanting = rare[left] > 0
     if wanting.any():
