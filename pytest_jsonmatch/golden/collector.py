@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.golden.errors import Trail
-    from pytest_jsonmatch.golden.files import Bounds
+    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.golden.files import FileBounds
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
@@ -80,7 +80,7 @@ class CaseRules:
         tuple[MatchResult, Exception | None],
     ]
     check_configuration: Callable[[GoldenCase], object]
-    bounds: Bounds
+    bounds: FileBounds
     repeat: int | None = None
     updater: Updater | None = None
     keep: Callable[[GoldenCase, object], None] | None = None
@@ -129,7 +129,7 @@ class GoldenFile(pytest.Module):
     """The case of each test; a fixture with parameters makes several tests of one case."""
     _told: dict[str, str]
     """The errors reported so far, each with the first case that has it."""
-    _holders: Counter[Trail] | None = None
+    _holders: Counter[Steps] | None = None
     """How many tests have each rule, by its place; counted when it is needed."""
 
     def _getobj(self) -> ModuleType:
@@ -177,13 +177,15 @@ class GoldenFile(pytest.Module):
         if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
             return
         try:
+            if (fault := case.fault) is not None:
+                raise fault
             self.rules.check_configuration(case)
             if case.row is not None:
                 case.row.check()
         except JsonMatchError as error:
             _fail(case, error, told=self._told)
 
-    def holders(self, trail: Trail) -> int:
+    def holders(self, trail: Steps) -> int:
         """Return how many tests of the file have the rule at this place."""
         if self._holders is None:
             cases = (self.cases[name] for name in self._tests if name in self.cases)
@@ -258,7 +260,6 @@ class GoldenFile(pytest.Module):
 
     def _refuse(self, error: GoldenFileError) -> None:
         """Give the file one test in place of cases, which fails and says what is wrong with the file."""
-        _hide_nul(self.path)
         self._error, self.cases = error, {}
         code = _standing_in(_run_case.__code__, self.path, error.line)
         code = code.replace(co_name=FILE_ERROR, co_firstlineno=error.line)
@@ -362,14 +363,6 @@ def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:
     # Without a modification time, an entry is never looked up on disk.
     linecache.cache[spelt] = (len(quoted) * lines, None, [quoted] * lines, spelt)
     return code.replace(co_filename=spelt)
-
-
-def _hide_nul(path: Path) -> None:
-    """Let a file with NUL characters be quoted without them: older Pythons would end the whole run."""
-    lines = linecache.getlines(str(path))
-    if any("\0" in line for line in lines):
-        shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
-        linecache.cache[str(path)] = (sum(map(len, shown)), None, shown, str(path))
 
 
 # -- marks -------------------------------------------------------------------------------------------------

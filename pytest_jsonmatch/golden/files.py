@@ -100,7 +100,7 @@ def is_lines_file(path: str) -> bool:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class FileBounds:
     """The bounds of a session's golden files.
 
     Args:
@@ -113,9 +113,9 @@ class Bounds:
     folders: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, files: CaseFiles) -> Bounds:
+    def of(cls, files: CaseFiles) -> FileBounds:
         """Return the configured bounds."""
-        return cls(files.yaml_limit or DEFAULT_SIZE, files.folders)
+        return cls(folders=files.folders)
 
     def outside(self, path: str, home: str) -> str | None:
         """Return the real path of a file, with symbolic links resolved, if it is out of bounds; else None.

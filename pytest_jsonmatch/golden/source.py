@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.golden.files import is_json_file
-from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse
+from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse, skip_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ class Source:
         self.name = name
         self.is_json: bool = is_json_file(name)
         self.has_bom: bool = data.startswith(_BOM)
-        self.value: JsonValue = parse(data, name)
+        self.value: JsonValue = parse(data, name, holds_cases=True)
         self.text: str = data.decode("utf-8").removeprefix("\ufeff")
         found = _BREAK.search(self.text)
         self.newline: str = "\n" if found is None else found[0]
@@ -168,14 +168,17 @@ class Source:
             anchors[node.anchor] = node
             node.slot = node.start + 1 + len(node.anchor)
             node.start = self.skip_blanks(node.slot)
-        if type(value) in {dict, list}:
+        if hasattr(event, "flow_style"):
             node.style = "block"
             if event.flow_style:
                 node.style = "flow" if text[node.start] in "{[" else "pair"
-            self._add_items(node, value, get_event, anchors)
-            end = get_event().end_mark.index
+            if type(value) in {dict, list}:
+                self._add_items(node, value, get_event, anchors)
+                ending = get_event()
+            else:  # beyond our limits
+                ending = skip_container(get_event)
             if node.style == "flow":
-                node.end = end
+                node.end = ending.end_mark.index
             return node
         node.start = min(node.start, end)  # behind an anchor there may be nothing
         node.style = event.style or ""

@@ -50,25 +50,10 @@ _SIZE: Final = re.compile(r"(\d+\.?\d*|\.\d+)\s*(kib|mib|gib|b|)", re.IGNORECASE
 _UNITS: Final = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
-def _bytes(raw: object) -> int:
-    text = _text(raw)
-    size = _SIZE.fullmatch(text)
-    number = float(size[1]) * _UNITS[size[2].lower()] if size else 0.0
-    if text and not 1 <= number < math.inf:
-        raise ValueError(
-            f"the size is {text!r}; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"
-        )
-    return int(number)
-
-
 def _strings(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
         return tuple(raw)
     raise ValueError(f"got {raw!r}")
-
-
-def _paths(raw: Any) -> tuple[str, ...]:
-    return tuple(map(os.path.realpath, raw))
 
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
@@ -134,7 +119,7 @@ def usage_errors(option: str) -> Iterator[None]:
 class Ini(NamedTuple):
     """What an ini option accepts: pytest's type, our reader, the words for errors; and its default."""
 
-    type: Literal["string", "float", "args", "linelist", "bool", "paths"]
+    type: Literal["string", "float", "args", "linelist"]
     convert: Callable[[object], object]
     accepts: str
     default: object
@@ -162,9 +147,6 @@ _INI: Final[Mapping[str, Ini]] = {
     "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC),
     "threshold": Ini("float", _threshold, "a number from 0 to 1", defaults.THRESHOLD),
     "files": Ini("args", _strings, "a list of glob patterns", []),
-    "yaml_limit": Ini("string", _bytes, "a size such as 16 MiB or 1 GiB", ""),
-    "allowed_paths": Ini("paths", _paths, "a list of folders", []),
-    "suggest": Ini("bool", bool, "true or false", default=True),
     "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
     "cluster": Ini("string", _text, "the name of a tag", ""),
@@ -175,10 +157,6 @@ _INI_HELP: Final[Mapping[str, str]] = {
     "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
     "threshold": f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
     "files": "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
-    "yaml_limit": "largest size of a golden YAML file, with aliases expanded (default: 16 MiB)",
-    "allowed_paths": "folders outside of rootdir in which golden cases may name files, relative to the ini "
-    "file",
-    "suggest": "whether a failing golden case suggests changes that would let it pass (default: true)",
     "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
     "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
     "cluster": "tag whose value is the cluster of a case that names none, such as document",
@@ -284,11 +262,6 @@ class Settings(NamedTuple):
     threshold: float
     files: tuple[str, ...]
     summary: str
-    """In bytes; 0 for the default. The same applies to `yaml_limit`."""
-    yaml_limit: int
-    suggest: bool
-    folders: tuple[str, ...] | None
-    """Real paths of the folders in which golden cases may name files: rootdir and the allowed ones."""
     record: str | None
     replay: str | None
     update: Literal["new", "failed", "all"] | None
@@ -369,7 +342,6 @@ class Settings(NamedTuple):
         least, gates = asked("fail_under"), asked("gate")
         least_gates = [] if least is None else [f"score >= {least!r}"]
         said |= {
-            "folders": (os.path.realpath(config.rootpath), *said.pop("allowed_paths")),
             "gates": (
                 *_gates(said["gates"], "jsonmatch_gates"),
                 *_gates([*least_gates, *gates], "--jsonmatch-gate"),

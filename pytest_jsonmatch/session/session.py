@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -57,8 +58,7 @@ class Session:
     def __init__(self, config: pytest.Config, settings: Settings, *, encoding: str) -> None:
         self.config = config
         self.settings = settings
-        self.case_files: CaseFiles = CaseFiles(settings.yaml_limit, settings.folders, settings.repeat)
-        self.suggests: bool = settings.suggest
+        self.case_files: CaseFiles = CaseFiles((os.path.realpath(config.rootpath),), settings.repeat)
         self.outcomes: Outcomes = Outcomes()
         self.recorders: Recorders = Recorders()
         self._shared_rules = SharedRules()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.compare import BUILTIN, tables, text
+from pytest_jsonmatch.engine.compare import BUILTIN, text
 from pytest_jsonmatch.engine.value.equality import json_key
 
 NAN = float("nan")
