@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.marks import Mark
-    from pytest_jsonmatch.golden.tables import Row
+    from pytest_jsonmatch.golden.tables import TableRow
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
@@ -51,13 +51,13 @@ class GoldenCase:
     line: int
     _given: Mapping[str, Any] = field(repr=False)
     _document: Document = field(repr=False)
-    _where: Trail = field(repr=False)
+    _where: Steps = field(repr=False)
     _params: Mapping[str, Any] = field(default_factory=dict, repr=False)
     run: int = 1
     """Which of its runs this is, counted from 1."""
     runs: int = 1
     """How often the case runs: `repeat`, or what the command line says."""
-    row: Row | None = field(default=None, repr=False)
+    row: TableRow | None = field(default=None, repr=False)
     """Its row in a table; None if the case is in the golden file."""
 
     @property
@@ -243,7 +243,7 @@ class GoldenCase:
         return self.line if self.row is None else self.line_of(self._where)
 
     @property
-    def expected_trail(self) -> Trail:
+    def expected_trail(self) -> Steps:
         """Where the expected value is in the file that holds it."""
         return () if "expected_file" in self._given else (*self._where, "expected")
 
@@ -260,17 +260,17 @@ class GoldenCase:
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
         return self.row is not None and (not keys or keys[0] in self.row.table.keys)
 
-    def _trail_of(self, keys: Trail) -> Trail:
+    def _trail_of(self, keys: Steps) -> Steps:
         """Return where a key of the case is, or a value inside it: in the case, or beside `cases`."""
         own, top = (*self._where, *keys), self._document.value
         is_above = keys and self._where and keys[0] in top and value_at(top, own) is MISSING
         return keys if is_above else own
 
-    def trail_of_rule(self, kind: str, pattern: str) -> Trail:
+    def trail_of_rule(self, kind: str, pattern: str) -> Steps:
         """Return where a pattern of `fields`, `accept` or `threshold` is: in the case, or beside `cases`."""
         return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
-    def trails_of_rules(self) -> Iterator[Trail]:
+    def trails_of_rules(self) -> Iterator[Steps]:
         """Yield where each pattern of `fields`, `accept` and `threshold` is."""
         threshold = self._given.get("threshold")
         limits = threshold.get("fields") if type(threshold) is dict else None
@@ -279,7 +279,7 @@ class GoldenCase:
             for pattern in patterns or ():
                 yield self.trail_of_rule(kind, pattern)
 
-    def line_of(self, trail: Trail) -> int:
+    def line_of(self, trail: Steps) -> int:
         """Return the line of an entry of the YAML file, or of the nearest one around it."""
         return self._document.position(trail).line
 

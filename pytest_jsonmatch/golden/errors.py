@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Trail: TypeAlias = "tuple[str | int, ...]"
+Steps: TypeAlias = "tuple[str | int, ...]"
 """Where a value is: object keys and array indices, from the root of the document."""
 
 _LONGEST: Final = 1_000
@@ -53,7 +53,7 @@ class InvalidValueError(Exception):
     def __init__(self, reason: str, *at: str | int) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.at: Trail = at
+        self.at: Steps = at
 
 
 def shortened(reason: str) -> str:

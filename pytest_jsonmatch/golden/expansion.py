@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
 
 # Names that have a meaning for pytest in a module.
 XUNIT_NAMES: Final = frozenset(
@@ -159,7 +159,7 @@ def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
 
 
 def filled(
-    value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Trail, str], None], at: Trail = ()
+    value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Steps, str], None], at: Steps = ()
 ) -> JsonValue:
     """Return a value with its places `${name}` filled.
 
@@ -176,7 +176,7 @@ def filled(
     {'a': 3, 'b': 'no. 3', 'c': '${n}'}
     """
 
-    def text_in(text: str, where: Trail) -> str:
+    def text_in(text: str, where: Steps) -> str:
         def put(place: re.Match[str]) -> str:
             escaped, name = place.groups()
             if escaped:
@@ -194,7 +194,7 @@ def filled(
 
     # An explicit stack, since parameters may nest deeply.
     top: list[Any] = [None]
-    waiting: list[tuple[Any, Any, JsonValue, Trail]] = [(top, 0, value, at)]
+    waiting: list[tuple[Any, Any, JsonValue, Steps]] = [(top, 0, value, at)]
     while waiting:
         target, key, item, where = waiting.pop()
         if type(item) is str:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-Check: TypeAlias = "Callable[[JsonValue], object]"
+KeyCheck: TypeAlias = "Callable[[JsonValue], object]"
 
 _PRODUCER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _DEFAULT_OPTIONS: Final = Options()
 
 
-def _is(kind: str) -> Check:
+def _is(kind: str) -> KeyCheck:
     """Return the check that a value is of a JSON type."""
 
     def check(value: JsonValue) -> None:
@@ -57,7 +57,7 @@ _string: Final = _is("string")
 _object: Final = _is("object")
 
 
-def _text(missing: str) -> Check:
+def _text(missing: str) -> KeyCheck:
     """Return the check for text that is not empty; `missing` says what to do otherwise."""
 
     def check(value: JsonValue) -> None:
@@ -134,7 +134,7 @@ def _options(value: JsonValue) -> None:
         _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
 
 
-def _by_pattern(name: str) -> Check:
+def _by_pattern(name: str) -> KeyCheck:
     def check(value: JsonValue) -> None:
         _object(value)
         for pattern, said in value.items():
@@ -179,7 +179,7 @@ class Key(NamedTuple):
         filled: whether places `${name}` in it are filled.
     """
 
-    check: Check | None
+    check: KeyCheck | None
     file_wide: bool = False
     joined: bool = False
     filled: bool = True
