@@ -16,7 +16,7 @@ from pytest_jsonmatch.report.escape import (
     pad,
     printable,
 )
-from pytest_jsonmatch.report.figures import change_text, score_text
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine, line_width
 
 T = TypeVar("T")
@@ -78,10 +78,6 @@ class Look:
         """Return a score with at least `least` decimals, and as many as `score_text` needs."""
         return score_text(value, least, unicode=self.unicode)
 
-    def change(self, value: float) -> str:
-        """Return a change with its sign."""
-        return change_text(value, unicode=self.unicode)
-
     def line(self, text: str, markup: Markup = PLAIN) -> StyledLine:
         """Return a line of text, cut to the width."""
         return [(self.clip(text, self.width), markup)]
@@ -108,10 +104,6 @@ class Look:
         """Return text on at most this many lines."""
         room = max(self.width - len(indent), 20)
         return [[(indent + line, markup)] for line in fold(text, room, rows, unicode=self.unicode)]
-
-    def named(self, lead: str, markup: Markup, name: str) -> StyledLine:
-        """Return a line of figures, and a name that is cut in its middle if there is no room for it."""
-        return [(lead, markup), (self.middle(name, max(self.width - display_width(lead), 1)), PLAIN)]
 
     def fitting(self, line: StyledLine) -> StyledLine:
         """Return a line cut at its end, if it is too long."""

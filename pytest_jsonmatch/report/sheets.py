@@ -63,10 +63,9 @@ class SheetFigures(NamedTuple):
 
 
 class Spark(NamedTuple):
-    """A cell that draws a series of values as a small chart, some of them marked."""
+    """A cell that draws a series of values as a small chart."""
 
     values: Sequence[float | None]
-    marked: Sequence[int] = ()
 
 
 class SheetCell(NamedTuple):
@@ -144,7 +143,6 @@ class Chart:
         x: the label of the horizontal axis.
         y: the label of the vertical axis.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
-        marks: the places of vertical lines, with their labels.
         only_on_page: whether terminals leave it out.
     """
 
@@ -152,7 +150,6 @@ class Chart:
     x: str
     y: str
     series: Sequence[Series]
-    marks: Sequence[tuple[float, str]] = ()
     only_on_page: bool = False
 
 

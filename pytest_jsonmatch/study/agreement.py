@@ -5,7 +5,6 @@ Import this module late: it imports numpy.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -185,7 +184,7 @@ class _Counted:
         self.pairs = list(combinations(range(len(annotators)), 2))
         self.documents = self.alone = self.batch_errors = 0
         self.fields: dict[str, Ratings] = {}
-        self._worst: list[tuple[float, int, DisputedDocument]] = []
+        self._disputed: list[DisputedDocument] = []
 
     def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparer) -> None:
         """Add documents; a judge is asked about all of them together."""
@@ -221,22 +220,20 @@ class _Counted:
                     differing[leaf.short_path()] = None
         if differing:
             mean, fields = fsum(scores) / len(scores), tuple(differing)
-            disputed = DisputedDocument(name, mean, len(fields), fields[:_NAMED])
-            keep = heapq.heappush if len(self._worst) < _WORST else heapq.heappushpop
-            keep(self._worst, (-mean, -self.documents, disputed))
+            self._disputed.append(DisputedDocument(name, mean, len(fields), fields[:_NAMED]))
         self.documents += 1
 
     def result(self) -> AgreementStudy:
         """Return the figures."""
         total, fields = figures_of(self.fields, self.documents, is_of_two=len(self.annotators) == 2)
-        worst = sorted(self._worst, key=lambda item: item[:2], reverse=True)
+        worst = sorted(self._disputed, key=lambda disputed: disputed.agreement)[:_WORST]
         return AgreementStudy(
             self.annotators,
             self.documents,
             self.alone,
             total,
             fields,
-            tuple(disputed for _, _, disputed in worst),
+            tuple(worst),
             self.batch_errors,
         )
 

@@ -72,16 +72,15 @@ def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Steps, Steps]:
     return tuple(place), tuple(source)
 
 
-def nodes_of(value: JsonValue) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
+def nodes_of(value: JsonValue, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
     """Yield a value and everything in it, from top to bottom, each with the segments of its schema path."""
-    waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
-    while waiting:
-        path, each = waiting.pop()
-        yield path, each
-        if type(each) is dict:
-            waiting += reversed([((*path, key), inner) for key, inner in each.items()])
-        elif type(each) is list:
-            waiting += [((*path, ELEMENT), inner) for inner in reversed(each)]
+    yield path, value
+    if type(value) is dict:
+        for key, inner in value.items():
+            yield from nodes_of(inner, (*path, key))
+    elif type(value) is list:
+        for inner in value:
+            yield from nodes_of(inner, (*path, ELEMENT))
 
 
 path_of: Final = lru_cache(maxsize=1 << 12)(format_path)

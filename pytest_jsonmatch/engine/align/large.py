@@ -105,12 +105,12 @@ class ArrayGrid(Grid):
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add the scores of a column. The node's comparators score each pair of distinct values once."""
         table, costly = self._table(node, left, right)
-        if node.accepted_by_walk:
+        accepted = None
+        if node.accept is not None and node.accept.is_for_walk:
             self.walked = True
             table[:] = 1.0
-        accepted = None
-        if node.acceptance is not None:
-            accepted = list(map(node.acceptance.ceiling, right.values))
+        elif node.accept is not None:
+            accepted = list(map(node.accept.ceiling, right.values))
             np.maximum(table, accepted, out=table)
         limit = self.aligner.plan.options.leaf_threshold
         if limit is not None:

@@ -57,12 +57,12 @@ class ListGrid(Grid):
             one, other = [left.values[at] for at in rows], [right.values[at] for at in columns]
             for at, scores in zip(rows, _scores(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
-        if node.accepted_by_walk:
+        if node.accept is not None and node.accept.is_for_walk:
             self.walked: bool = True
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
-        if node.acceptance is not None:
+        elif node.accept is not None:
             ceilings = {
-                to: most for to, value in enumerate(right.values) if (most := node.acceptance.ceiling(value))
+                to: most for to, value in enumerate(right.values) if (most := node.accept.ceiling(value))
             }
             lines = [
                 {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}
