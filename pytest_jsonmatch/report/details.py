@@ -8,12 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
-from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
+from pytest_jsonmatch.engine.value.paths import Segment, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.figures import short_figure
 from pytest_jsonmatch.report.textdiff import DiffSpan, spans
-from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
@@ -59,40 +58,12 @@ def details_of(result: MatchResult) -> str:
     >>> json.loads(wrong)["leaves"][0]["e"]
     [['=', '"'], ['-', 'y'], ['=', '"']]
     """
-    extras = dict(islice(_extras(result), MAX_LEAVES))
-    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL and not extras
-    wrong = "" if is_perfect else _wrong(result, extras)
-    return f"{wrong}\n{_documents(result, extras, is_perfect=is_perfect)}"
+    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL
+    return f"{'' if is_perfect else _wrong(result)}\n{_documents(result, is_perfect=is_perfect)}"
 
 
-def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
-    """Yield path and value of everything that only actual has, if the metric does not count it."""
-    if counts_extra(str(result.signature)):
-        return
-    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.alignments}
-    waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]] = [(*result.documents, (), ())]
-    while waiting:
-        expected, actual, at, to = waiting.pop()
-        partners: Mapping[Any, Any]
-        if type(expected) is dict and type(actual) is dict:
-            partners, items = {key: key for key in expected}, [*actual.items()]
-        elif type(expected) is list and type(actual) is list:
-            partners = pairs.get(format_path(at), {index: index for index in range(len(expected))})
-            items = [*enumerate(actual)]
-        else:
-            continue
-        for key, value in items:
-            if key in partners:
-                waiting.append((expected[partners[key]], value, (*at, partners[key]), (*to, key)))
-            else:
-                yield format_path((*to, key)), value
-
-
-def _wrong(result: MatchResult, extras: Mapping[str, JsonValue]) -> str:
+def _wrong(result: MatchResult) -> str:
     found = _leaves(result.field_results)
-    for path, value in extras.items():
-        shown = [("=", printable(render(value, _MAX_TEXT)))]
-        found["leaves"].append({"p": clip(path, _MAX_PATH), "k": "extra", "s": 0, "e": None, "a": shown})
     if arrays := list(islice(_arrays(result), _MAX_ARRAYS)):
         found["arrays"] = arrays
     return json.dumps(found)
@@ -111,10 +82,10 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
     return {"leaves": kept, **({"more": more} if more else {})}
 
 
-def _documents(result: MatchResult, extras: Mapping[str, JsonValue], *, is_perfect: bool) -> str:
+def _documents(result: MatchResult, *, is_perfect: bool) -> str:
     """Return both documents as marked text; actual is null if it is missing, and 0 if both are the same."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
-    marked: tuple[dict[str, str], dict[str, str]] = {}, dict.fromkeys(extras, "~")
+    marked: tuple[dict[str, str], dict[str, str]] = {}, {}
     room = _MAX_TEXTS
     for leaf in () if is_perfect else islice(_differing(result.field_results), _MAX_MARKED):
         for marks, path, mark in zip(marked, (leaf.expected_path, leaf.actual_path), "-+", strict=True):

@@ -86,7 +86,6 @@ class Section:
         cases: how many cases there are.
         variants: how many different sets of options they have.
         uncounted: how many of them do not count what only actual has.
-        file: the file that the cases are in, if the metric has several sections; else empty.
         rows: fields, and groups of them.
         total: the figures of all leaves.
         unmatched: the arrays in which elements found no partner.
@@ -97,7 +96,6 @@ class Section:
     cases: int
     variants: int
     uncounted: int
-    file: str
     rows: tuple[FieldRow, ...]
     total: FieldAggregation
     unmatched: tuple[Unmatched, ...] = ()
@@ -111,8 +109,6 @@ class Section:
     def title(self, quoted: Callable[[str], str] = str) -> str:
         """Return what the figures cover, and what they leave out; `quoted` formats names."""
         title = f"{quoted(self.metric)}, all leaves of {count(self.cases, self.noun)}"
-        if self.file:
-            title += f" in {quoted(self.file)}"
         if self.variants > 1:
             title += f", {count(self.variants, 'set')} of options"
         return title + left_out(self.cases, self.uncounted)
@@ -123,11 +119,7 @@ def sections_of(cases: Iterable[Case]) -> tuple[Section, ...]:
 
     Figures are means over the runs of each case first, and then over cases; counts are of all runs.
     """
-    return tuple(
-        _section(metric, group, file)
-        for metric, of_metric in by_metric(cases).items()
-        for file, group in _by_fields(of_metric)
-    )
+    return tuple(_section(metric, of_metric) for metric, of_metric in by_metric(cases).items())
 
 
 def worst_rows(
@@ -187,33 +179,7 @@ class _Tree:
     children: dict[Segment, _Tree] = field(default_factory=dict)
 
 
-def _by_fields(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    """Group cases by file; files that have a field in common form one group.
-
-    Each group is named by its file if there are several groups.
-    """
-    by_file: dict[str, list[Case]] = {}
-    for case in cases:
-        by_file.setdefault(case.id.partition("::")[0], []).append(case)
-    groups: list[tuple[list[str], set[str]]] = []
-    for file, of_file in by_file.items():
-        files, paths = [file], {path for each in comparisons_of(of_file) for path in each.fields}
-        apart = []
-        for group in groups:
-            # A file without any field can't be distinguished: it is merged with all others.
-            if paths and group[1] and paths.isdisjoint(group[1]):
-                apart.append(group)
-            else:
-                files, paths = group[0] + files, group[1] | paths
-        groups = [*apart, (files, paths)]
-    found = []
-    for files, _ in groups:
-        name = files[0] if len(files) == 1 else f"{files[0]} and {count(len(files) - 1, 'other file')}"
-        found.append((name if len(groups) > 1 else "", [each for file in files for each in by_file[file]]))
-    return found
-
-
-def _section(metric: str, cases: Sequence[Case], file: str = "") -> Section:
+def _section(metric: str, cases: Sequence[Case]) -> Section:
     comparisons = list(comparisons_of(cases))
     shares = [1 / len(case.runs) for case in cases for _ in comparisons_of([case])]
     silent = [
@@ -225,7 +191,6 @@ def _section(metric: str, cases: Sequence[Case], file: str = "") -> Section:
         number,
         variants=len({comparison.signature for comparison in comparisons}),
         uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
-        file=file,
         rows=tuple(_rows(root, (), None, 0)),
         total=figures_of(added(root.all)),
         unmatched=tuple(_unmatched(comparisons)),

@@ -106,14 +106,12 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
     yield from _verdict(view, most)
     if view.results.number:
         yield from _headed("Figures", _figures(view))
-    if view.differences:
-        yield from _headed("What differs", _fenced(message_lines(view.differences, _MESSAGE_LINES)))
     if sections:
         lines = (line for section in sections for line in _section(section, most))
         yield from _headed("Fields over all leaves, the worst first", lines)
     for block in view.tables:
         yield from _block(block, most)
-    if view.faults and not view.differences:  # else there is one case, shown above
+    if view.faults:
         title = "The worst records" if view.results.is_partial else "Records below 1"
         if view.results.corpus is None:
             title = f"Cases that failed: {count(len(view.faults))}"

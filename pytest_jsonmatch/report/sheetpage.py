@@ -95,7 +95,7 @@ def _cell(cell: AnySheetCell, is_text: bool) -> dict[str, object]:
     return {"text": clip(told.text, _MAX_TEXT), "tone": told.tone, "is_text": is_text, "drawn": None}
 
 
-def _spark(spark: Spark) -> dict[str, object]:
+def _spark(spark: Spark) -> list[str]:
     known = [value for value in spark.values if value is not None]
     least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
     last = max(len(spark.values) - 1, 1)
@@ -107,8 +107,7 @@ def _spark(spark: Spark) -> dict[str, object]:
         (round(3 + (_SPARK_WIDTH - 6) * at / last, 1), None if value is None else round(up(value), 1))
         for at, value in enumerate(spark.values)
     ]
-    dots = [places[at] for at in spark.marked if at < len(places) and places[at][1] is not None]
-    return {"lines": list(_polylines(places)), "dots": dots}
+    return list(_polylines(places))
 
 
 # -- charts ------------------------------------------------------------------------------------------------
@@ -138,7 +137,6 @@ def _chart(chart: Chart) -> dict[str, object]:
         "legend": [(kind, each.name) for kind, each in zip(kinds, chart.series, strict=True) if each.name],
         "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, least)],
         "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top)],
-        "marks": [(across(x), text) for x, text in chart.marks],
         "lines": [_series(each, kind, across, up) for kind, each in zip(kinds, chart.series, strict=True)],
     }
 

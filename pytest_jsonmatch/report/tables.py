@@ -125,7 +125,7 @@ def spent_blocks(cases: Iterable[Case]) -> Iterator[SheetBlock]:
     ]
     titles = [title for title, _ in columns]
     spare = {title: at for at, title in enumerate(titles)}
-    header = ("model", "answers", "score of answers", *titles)
+    header = ("model", "answers", "mean score", *titles)
     yield Rows(header, rows, "answers by model, means and totals", "model", spare=spare)
 
 

@@ -76,15 +76,15 @@ def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetB
     comparisons = list(comparisons_of(cases))
     if not comparisons:
         return
-    repeated, below = repeats(cases), list(_below(cases))
+    sections, repeated, below = view.sections, repeats(cases), list(_below(cases))
     passed = not below and all(case.verdict == "passed" for case in repeated.cases)
-    is_perfect_run = not below and not repeated.is_mixed and all(map(_is_perfect, view.sections))
+    is_perfect_run = not below and not repeated.is_mixed and all(map(_is_perfect, sections))
     if mode == "auto" and is_brief is not False and (is_perfect_run or (is_brief is True and passed)):
-        yield from _brief(view)
+        yield from _brief(view, sections)
         yield from view.tables if view.by else ()
         yield from _repeat_head(repeated) if repeated.is_mixed else ()
     else:
-        for section in view.sections:
+        for section in sections:
             yield from section_blocks(section, mode)
         of = count(len(comparisons), "run" if repeated else "case")
         yield _list(below, f"{count(len(below))} of {of} below the threshold:", _MAX_CASES, "case")
@@ -102,10 +102,10 @@ def _list(rows: Sequence[Sequence[AnySheetCell]], title: str, most: int, noun: s
     return Rows([""] * len(rows[0]) if rows else [""], rows, title, noun, most, text={""})
 
 
-def _brief(view: RunView) -> Iterator[SheetBlock]:
+def _brief(view: RunView, every: Sequence[Section]) -> Iterator[SheetBlock]:
     """Yield a line for each metric."""
     for metric, compared in by_metric(view.results.cases).items():
-        sections = [section for section in view.sections if section.metric == metric]
+        sections = [section for section in every if section.metric == metric]
         number = sum(section.cases for section in sections)
         said = f"jsonmatch: {metric}, {count(number, 'case')}"
         if (runs := len(list(comparisons_of(compared)))) > number:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -123,7 +124,7 @@ class CaseText(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunView:
     """What is shown of a run.
 
@@ -139,7 +140,6 @@ class RunView:
         others_failed: how many tests that compare nothing failed.
         left_out: how many tests do not count, by reason.
         link: the base of links to lines, to which a file and `#L12` are appended; empty if there is none.
-        differences: what differs, if only two values were compared; else empty.
         details: what `details_of` returned, by (node id, id) of the comparison.
         sources: what is known about tests, by node id.
         notes: further notes.
@@ -157,7 +157,6 @@ class RunView:
     others_failed: int = 0
     left_out: Sequence[tuple[str, int]] = ()
     link: str = ""
-    differences: str = ""
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
     sources: Mapping[str, CaseText] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -226,17 +225,16 @@ class RunView:
         for reason, number in self.left_out:
             yield f"not counted: {count(number)} {reason}", False
 
-    @property
-    def tables(self) -> Iterator[SheetBlock]:
+    @cached_property
+    def tables(self) -> tuple[SheetBlock, ...]:
         """The figures of cases by the tags `by` and by the parameters of a fixture; of answers by model."""
         from pytest_jsonmatch.report.tables import parameter_blocks, spent_blocks, tag_blocks
 
-        for name in self.by:
-            yield from tag_blocks(self.results, name)
-        yield from parameter_blocks(self.results.cases, self.by)
-        yield from spent_blocks(self.results.cases)
+        results = self.results
+        by_tag = (block for name in self.by for block in tag_blocks(results, name))
+        return *by_tag, *parameter_blocks(results.cases, self.by), *spent_blocks(results.cases)
 
-    @property
+    @cached_property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
         results = self.results
@@ -248,7 +246,7 @@ class RunView:
             replace(each, cases=of, noun=results.noun, uncounted=0 if each.extra else of) for each in sections
         ]
 
-    @property
+    @cached_property
     def scopes(self) -> list[Scope]:
         """The figures of the run: means of cases, and, for several cases, figures over all leaves.
 

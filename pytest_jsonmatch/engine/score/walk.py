@@ -48,10 +48,12 @@ class Walk(Places):
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, bare: bool = False
     ) -> None:
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
-        kind = type(expected)
-        if node.branches is not None and (bare or node.accept is None):
+        kind, accept = type(expected), None if bare else node.accept
+        takes = accept is not None and accept.takes(kind, type(actual))
+        if node.branches is not None and not takes:
             node = node.chosen(expected, actual)
-        if node.accept is not None and not bare and (kind is not type(actual) or node.accept.takes(kind)):
+            takes = accept is None and not bare and node.accept is not None
+        if takes:
             accepting(self, node, where, expected, actual)
         elif node.skip:
             self.skip(node, where, expected, actual)
@@ -123,7 +125,8 @@ class Walk(Places):
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
         element = node.children[ELEMENT]
-        if pairs is None and (key := key_of(node, expected, actual)) is not None:
+        has_key = pairs is None and type(node.align) is not str
+        if has_key and (key := key_of(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
