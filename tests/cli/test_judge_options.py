@@ -44,7 +44,7 @@ def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
     ran = command(f"evaluate answers.jsonl gold.jsonl {JUDGED}")
     assert (ran.code, ran.out.splitlines()[0], ran.err) == (
         0,
-        "leaf_f1, 3 records: mean score 0.67",
+        "leaf_f1, 2 of 3 records with score 1",
         "judge: 2 calls, 2 items\n",
     )
 
@@ -80,7 +80,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
         True,
     )
     assert "FAILED   batch_errors == 0" in corpus.out
-    assert corpus.out.splitlines()[0] == "leaf_f1, 3 records: mean score –, 3 batch errors"
+    assert corpus.out.splitlines()[0] == "leaf_f1, 0 of 3 records with score 1, 3 errors"
 
 
 def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
