@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def preload(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
     """Show strings of records to the comparators that preload them, in one call each.
 
     At each schema path of a record, strings that only one side has are shown if the other side has any, too.
-    Most strings that both have meet their equals, which score 1; comparators encode the rest when they meet it.
+    Most strings of both sides meet their equals, which score 1; the rest are encoded when they are compared.
 
     Args:
         plan: a compiled metric whose `preloads` is true.
@@ -58,13 +58,15 @@ def _collect(node: PlanNode, value: JsonValue, met: Met) -> None:
     if node.skip:
         return
     bound = node.explicit or node.types.find("", "")
-    if type(value) is str and bound is not None and bound.preload is not None:
+    if type(value) not in CONTAINERS:
         text = node.prepare(value)
-        if type(text) is str:
+        if type(text) is str and bound is not None and bound.preload is not None:
             met[bound.preload, node.place][text] = None
-    elif type(value) is dict and node.explicit is None:
+    elif node.explicit is not None:
+        return
+    elif type(value) is dict:
         for key, item in value.items():
             _collect(node.children[key], item, met)
-    elif type(value) is list and node.explicit is None:
+    else:
         for item in value:
             _collect(node.children[ELEMENT], item, met)
