@@ -118,6 +118,8 @@ class Context:
         self.measure = measure
         """Scores two elements."""
         self.kept: dict[tuple[int, int], Pairing] = {}
+        """Pairings by the identity of two arrays, which the documents keep alive: equal elements share a row
+        of a grid, but not the order inside their arrays."""
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairing of two arrays for the walk."""

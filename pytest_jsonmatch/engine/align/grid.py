@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.context import Cell, ElementSource, Pairing, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, twins
-from pytest_jsonmatch.engine.align.parts import Part
+from pytest_jsonmatch.engine.align.parts import Part, Total
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -231,12 +231,12 @@ class Grid(ABC):
         self._cells[row, column] = cell
         return cell
 
-    def sums(self, pairs: IndexPairs) -> tuple[float, float]:
-        """Return Σ of some pairs, none of which needs a walk, and how many leaves fewer they have."""
+    def sums(self, pairs: IndexPairs) -> Total:
+        """Return the total of some pairs, none of which needs a walk."""
         if self.is_exact:
-            return self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs])
+            return Total(self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs]))
         cells = [self.measure(row, column) for row, column in pairs]
-        return sum([cell.score for cell in cells]), sum([cell.less for cell in cells])
+        return Total(sum([cell.score for cell in cells]), sum([cell.less for cell in cells]))
 
     def _scores_of(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, exact or a bound."""
@@ -318,7 +318,7 @@ class Nested:
         ]
         self.gains: LeafWeights | None = gains if any(map(any, gains)) else None
         """How many more leaves each value has when it has a partner; None if none has more."""
-        self._sums: dict[tuple[int, int], tuple[float, float]] = {}
+        self._sums: dict[tuple[int, int], Total] = {}
 
     @property
     def is_keyed(self) -> bool:
@@ -371,13 +371,13 @@ class Nested:
             less -= sum([left[codes[at]] + right[others[to]] for at, to in pairs])
         return Pairing(sorted(pairs), score, less)
 
-    def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return Σ of two of the paired arrays, and how many leaves fewer they have; computed once."""
+    def sums(self, row: int, column: int) -> Total:
+        """Return the total of two of the paired arrays, computed once."""
         found = self._sums.get((row, column))
         if found is None:
             # Few of these pairs matter: they are computed again when they are kept.
             pairing = self.pair(row, column)
-            found = self._sums[row, column] = pairing.score, pairing.less
+            found = self._sums[row, column] = Total(pairing.score, pairing.less)
         return found
 
     def keep(self, row: int, column: int) -> None:
