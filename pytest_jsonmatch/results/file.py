@@ -6,7 +6,6 @@ JSON Lines: a head with what holds for the run, then a line for each case, by id
 from __future__ import annotations
 
 import json
-import re
 from functools import cache, lru_cache
 from importlib import resources
 from reprlib import repr as short
@@ -32,7 +31,6 @@ VERSION: Final = 1
 SCHEMA: Final = "results.schema.json"
 """The file beside this one that is the JSON Schema of a line."""
 
-_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LONGEST: Final = 200
 """A message about an invalid file is cut after this many characters."""
 _REMEDY: Final = "write it anew: pytest --jsonmatch-json, or jsonmatch evaluate --json"
@@ -151,13 +149,13 @@ def _read_head(line: str) -> dict[str, Any]:
     if type(version) is not int or version > VERSION:
         told = f"its version is {short(version)}, and this release reads up to {VERSION}"
         raise ValueError(f"{told}: upgrade pytest-jsonmatch")
-    _check("head", found, line)
+    _check("head", found)
     return dict(found)
 
 
 def _read_case(line: str) -> Case:
     found = _loaded(line)
-    _check("case", found, line)
+    _check("case", found)
     for run in found["runs"]:
         for comparison in run.get("comparisons", ()):
             for pattern in comparison.get("threshold", {}).get("fields", ()):
@@ -197,8 +195,8 @@ def schema_text() -> str:
     return resources.files("pytest_jsonmatch.results").joinpath(SCHEMA).read_text(encoding="utf-8")
 
 
-def _check(kind: str, found: object, line: str) -> None:
-    """Check the content of a line against the schema of a head or a case.
+def _check(kind: str, found: object) -> None:
+    """Check a line against the schema of a head or a case.
 
     Raises:
         ValueError: the schema does not allow it; the message names the first invalid place.
@@ -206,7 +204,7 @@ def _check(kind: str, found: object, line: str) -> None:
     try:
         error = next(_validator(kind).iter_errors(found), None)
     except UnicodeEncodeError:  # a key with a lone surrogate, which the validator can't handle
-        error = next(_validator(kind).iter_errors(json.loads(_SURROGATE.sub("?", line))), None)
+        error = next(_validator(kind).iter_errors(_with_whole_keys(found)), None)
     if error is not None:
         raise ValueError(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
 
@@ -217,3 +215,12 @@ def _validator(kind: str) -> Any:
 
     definitions: Mapping[str, Any] = json.loads(schema_text())["$defs"]
     return jsonschema_rs.validator_for({"$defs": definitions, "$ref": f"#/$defs/{kind}"})
+
+
+def _with_whole_keys(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {
+            key.encode("utf-8", "backslashreplace").decode(): _with_whole_keys(each)
+            for key, each in found.items()
+        }
+    return [*map(_with_whole_keys, found)] if isinstance(found, list) else found
