@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
-from pytest_jsonmatch.golden.expansion import as_id
+from pytest_jsonmatch.golden.keys import as_id
 from pytest_jsonmatch.reading.strict import parse_json, text_of
 
 if TYPE_CHECKING:

@@ -180,3 +180,15 @@ def test_an_answer_that_the_metric_refuses_is_noticed():
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
     audit = case({"a": 1}, metric="pairwise_f1", schema=schema)
     assert audit.by_field["invented_by_audit"] == {"noticed": 1.0}
+
+
+def test_a_case_with_threshold_0_is_there_for_gates_and_notices_every_loss():
+    expected = {"total": 1234.5, "shop": "Mill"}
+    rules = {"total": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}}
+
+    def compare(actual):
+        return compare_json(actual, expected, fields=rules), True, {"score": 0.0}
+
+    audit = find_holes([("a", expected, compare)])
+    assert [(hole.field, hole.kind) for hole in audit.holes] == [("total", "digit")]
+    assert 0.8 < audit.noticed < 1
