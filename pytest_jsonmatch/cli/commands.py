@@ -179,7 +179,6 @@ def _study_audit(parser: Parser) -> None:
         "compare these by each case's own metric, rules and threshold"
     )
     add(parser, "--mutate PATH", told, nargs="+")
-    add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
     add_rules(parser, "--id-field", "--repair")
     add_study_options(parser, "--gate")
 
@@ -259,9 +258,9 @@ def _study_shift(parser: Parser) -> None:
 
 @_command(
     "measure how far a judge agrees with people's labels: percent, Cohen's kappa, by field",
-    "jsonmatch study judge labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
-    "jsonmatch study judge labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
-    "jsonmatch study judge labels.jsonl --judge-from conftest:judge --gate 'agreement_low >= 0.9'",
+    "jsonmatch study judge labels.jsonl --judge model=gpt-4.1-mini --judge cache=verdicts.jsonl",
+    "jsonmatch study judge labels.jsonl --judge mode=cached --judge cache=old.jsonl --gate 'kappa > 0.7'",
+    "jsonmatch study judge labels.jsonl --judge from=conftest:judge --gate 'agreement_low >= 0.9'",
 )
 def _study_judge(parser: Parser) -> None:
     add(

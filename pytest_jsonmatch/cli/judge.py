@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.cli.agreement import agreement_blocks
 from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
-from pytest_jsonmatch.cli.rules import judging
+from pytest_jsonmatch.cli.rules import judge_settings, judging
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -86,7 +86,7 @@ def run(options: Namespace) -> int:
     labels = read_labels(options.labels)
     with judging(options) as judge:
         answers = _answers(judge, [item for item, _ in labels if _is_asked(item)])
-    name = options.judge_model or options.judge_from or options.judge_cache
+    name = next(filter(None, map(judge_settings(options).get, ("model", "from", "cache"))), None)
     study = _compared(labels, answers, name)
     verdicts = count(study.agreement.documents, "verdict")
     judged = "the registered judge" if name is None else f"judge {name}"

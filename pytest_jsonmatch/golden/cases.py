@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import os.path
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
-from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import is_json_file
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import Position, load, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.errors import Steps
@@ -79,7 +82,8 @@ class GoldenCase:
     @property
     def tags(self) -> dict[str, Any]:
         """The tags of the case by name: its own and those of its file."""
-        return read_tags(self._given.get("tags", {}))
+        given = self._given.get("tags")
+        return read_tags(given) if given else {}
 
     @property
     def known_tags(self) -> dict[str, Any]:
@@ -394,3 +398,71 @@ class GoldenCase:
             return data.decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError:
             return data
+
+
+# -- failures at lines that are not Python -----------------------------------------------------------------
+
+_CONTEXT: Final = 5
+"""At most this many lines are shown above the failing one in a traceback."""
+_BRACKETS: Final = 50
+
+
+def raise_at(
+    message: str,
+    *,
+    path: str,
+    line: int,
+    first: int = 1,
+    name: str = "case",
+    cause: BaseException | None = None,
+) -> NoReturn:
+    """Raise `AssertionError(message)` from a line of a file, by code that is compiled as if it were there.
+
+    The error is a plain AssertionError: editors show others as an error of the test, not as a failure.
+
+    Args:
+        message: the error's text.
+        path: the file.
+        line: the line in it, counted from 1.
+        first: no line above this one is shown, unless it is the one that fails.
+        name: what tracebacks call the function.
+        cause: the cause of the error, if it should be shown too.
+
+    >>> try:
+    ...     raise_at("no good", path="a.yaml", line=3, first=2)
+    ... except AssertionError as error:
+    ...     print(error, error.__traceback__.tb_next.tb_next.tb_lineno)
+    no good 3
+    """
+    __tracebackhide__ = True
+    _make_quotable(path)
+    function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
+    for node in ast.walk(function):
+        # Without columns: those of the statement above would put carets in wrong places below the YAML.
+        place = {"lineno": line, "end_lineno": line, "col_offset": -1, "end_col_offset": -1}
+        vars(node).update(place)
+    vars(function).update(lineno=max(min(first, line), line - _CONTEXT))
+    module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
+    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    # The message is a global, not an argument: pytest shows the arguments and locals of a frame.
+    names = {"AssertionError": AssertionError, "message": message, "cause": cause}
+    run: Callable[[], NoReturn] = FunctionType(code.replace(co_name=name), names)
+    run()
+
+
+def _make_quotable(path: str) -> None:
+    """Keep a file from ending the run when pytest quotes it.
+
+    pytest reads what it quotes as Python. NUL characters, and from some 100 brackets inside each other on
+    Python's parser itself, are more than it survives. So NUL characters are replaced, and files with many
+    brackets begin, as far as quoting goes, with a blank that is wrong in Python: it reads no further.
+    """
+    lines = linecache.getlines(path)
+    text = "".join(lines)
+    if "\0" not in text and text.count("[") + text.count("{") < _BRACKETS:
+        return
+    shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
+    first = next((at for at, line in enumerate(shown) if line.strip() and line.lstrip()[0] != "#"), 0)
+    shown[first] = f" {shown[first].lstrip()}"
+    # Without a modification time, an entry is never looked up on disk.
+    linecache.cache[path] = (len(text), None, shown, path)

@@ -25,8 +25,8 @@ from pytest_jsonmatch.engine.value.errors import (
     TargetPathError,
     UnlistedFieldError,
 )
-from pytest_jsonmatch.golden.cases import GoldenCase
-from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.cases import GoldenCase, raise_at
+from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.running import RuleSource, Turn

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
-from pytest_jsonmatch.golden.expansion import bad_id, expansions, filled, id_of_file, ids_of_runs
+from pytest_jsonmatch.golden.expansion import expansions, filled
 from pytest_jsonmatch.golden.files import FileBounds, size_text
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
@@ -25,6 +25,9 @@ from pytest_jsonmatch.golden.keys import (
     PAIRS,
     SEVERAL,
     article,
+    bad_id,
+    id_of_file,
+    ids_of_runs,
     is_repeat,
 )
 from pytest_jsonmatch.golden.marks import marks_of
@@ -50,7 +53,11 @@ _OTHER_NAMES: Final = {
     **dict.fromkeys(("gold", "ground_truth", "expected_output"), "expected"),
 }
 """Names that other tools use for our keys."""
-_CHECKS: Final = {"cases_from": check_cases_from, **{name: key.check for name, key in KEYS.items()}}
+_CHECKS: Final = {
+    **{name: key.check for name, key in KEYS.items()},
+    "cases_from": check_cases_from,
+    "parametrize": expansions,
+}
 
 
 @final
@@ -139,7 +146,7 @@ class _Reader:
             self._add(case_id, self.document.position().line, top, ())
         if self.errors:
             raise self._all_errors()
-        marks = tuple(marks_of(top.get("marks", []), ("marks",))) if several else ()
+        marks = tuple(marks_of(top["marks"], ("marks",))) if several and "marks" in top else ()
         return GoldenCases(self.cases, marks, self.document)
 
     def _all_errors(self) -> GoldenFileError:

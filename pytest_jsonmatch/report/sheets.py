@@ -10,8 +10,18 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.look import Look, joined, ruled, table_lines
-from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
+from pytest_jsonmatch.report.look import Look, joined, table_lines
+from pytest_jsonmatch.report.styled import (
+    BOLD,
+    DIM,
+    GREEN,
+    PLAIN,
+    RED,
+    YELLOW,
+    Markup,
+    StyledLine,
+    line_width,
+)
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -22,9 +32,6 @@ _SMALL: Final = 0.2
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
-_LEAST_TEXT: Final = 16
-_LAYOUTS: Final = ((2, 1_000), (1, 1_000), (1, _LEAST_TEXT))
-"""The gap between columns, and the room for each text; if columns have to go, the next is tried."""
 _MAX_TITLE: Final = 16
 _YELLOW_FROM: Final = 0.8
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
@@ -232,24 +239,12 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}
     spare = [at for at, title in places if title in block.spare]
     spare.sort(key=lambda at: -block.spare[block.columns[at]])
-    lines: list[StyledLine] = []
-    for gap, enough in _LAYOUTS if spare else _LAYOUTS[:1]:
-        lines = table_lines(
-            rows,
-            look,
-            texts=texts,
-            spare=spare,
-            gap=gap,
-            enough=enough,
-            least=_LEAST_TEXT,
-            indent="" if has_header else "  ",
-        )
-        if len(lines[0]) == len(rows[0]):
-            break
-    below = ruled(lines, look)[-2:] if block.total else []
+    lines = table_lines(rows, look, texts=texts, spare=spare, indent="" if has_header else "  ")
+    rule: StyledLine = [(("─" if look.unicode else "-") * max(map(line_width, lines)), DIM)]
+    below = [rule, lines.pop()] if block.total else []
     hidden = block.hidden + len(block.rows) - len(shown)
     more = [look.more(count(hidden, f"more {block.noun}"))] if hidden else []
-    return [*_told(block.title, look, BOLD), *(lines[:-1] if below else lines), *more, *below]
+    return [*_told(block.title, look, BOLD), *lines, *more, *below]
 
 
 def _parts(block: Rows, look: Look) -> Iterator[Rows]:

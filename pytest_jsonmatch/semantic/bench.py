@@ -26,8 +26,8 @@ JudgeQuestion: TypeAlias = "tuple[Hashable, ...]"
 
 _NO_JUDGE: Final = (
     "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
-    "jsonmatch_judge or override the fixture of this name; on the command line give --judge-model, "
-    "--judge-from or -p MODULE (docs/judge.md)"
+    "jsonmatch_judge or override the fixture of this name; on the command line give --judge or -p MODULE "
+    "(docs/judge.md)"
 )
 
 

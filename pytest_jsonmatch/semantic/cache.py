@@ -155,7 +155,7 @@ class CachedJudge:
         return JudgeError(
             "cache miss",
             f"no verdict of {self.model!r} on this pair in {place}; the mode 'live' asks for it "
-            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge-mode live)",
+            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge mode=live)",
         )
 
     def _ask(self, judge: Judge, unknown: Sequence[tuple[VerdictKey, JudgeItem]]) -> Answers:

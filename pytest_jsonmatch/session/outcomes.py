@@ -150,7 +150,8 @@ class Outcomes:
                 self.runs.setdefault(news.turn.case, {})[report.nodeid] = None
             if self.keep_outputs is not None and news.outputs:
                 self.keep_outputs(news.outputs)
-            self.rules.take(report.nodeid, news.rules)
+            if news.rules:
+                self.rules.take(report.nodeid, news.rules)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
         if is_tolerated:
             test.tolerated, test.ended = report, True

@@ -258,13 +258,6 @@ class Tried:
     notes: dict[str, None] = field(default_factory=dict)
     """What is left out."""
 
-    def merge(self, other: Tried) -> None:
-        """Add the outcomes of mutations of other cases."""
-        self.cases += other.cases
-        self.counts.update(other.counts)
-        self.examples = {**other.examples, **self.examples}
-        self.notes |= other.notes
-
     def add(self, name: str, expected: JsonValue, compare: Try) -> None:
         """Break what a case expects, and see whether the case notices.
 
@@ -275,13 +268,14 @@ class Tried:
         """
         self.cases += 1
         try:
-            right, passes, _ = compare(expected)
+            right, passes, limits = compare(expected)
         except JsonMatchError as error:
             self.notes[f"{name}: {str(error).splitlines()[0]}"] = None
             return
         if not passes:
             self.notes[f"{name}: its own expected value does not pass"] = None
             return
+        is_for_gates = not any(limits.values())
         skipped = [each for each in results_of(right) if each.status == SKIPPED]
         self.notes |= {f"{each.path}: a rule skips it": None for each in skipped}
         trails = [instance_trail(each.place, "expected") for each in skipped]
@@ -297,7 +291,9 @@ class Tried:
                 if any(found.status == BATCH_ERROR for found in results_of(result)):
                     self.notes[f"{each.field}: a judge compares it, but none is asked"] = None
                     continue
-                rule = _rule(each, result, limits) if passes else ""
+                # A case whose own threshold is 0 is there for gates, which see every loss.
+                sees = not passes or (is_for_gates and (result.score or 0.0) < (right.score or 0.0))
+                rule = "" if sees else _rule(each, result, limits)
             self.counts[each.field, each.kind, rule] += 1
             if rule:
                 self.examples.setdefault((each.field, each.kind), (each.told, name))

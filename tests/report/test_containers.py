@@ -44,10 +44,10 @@ def test_the_worst_come_first_and_the_root_is_left_out() -> None:
         {"n": {"a": 1}, "m": [1, 2], "x": {"y": 1}}, {"n": {"a": 1}, "m": [1, 3]}, metric="leaf_f1"
     )
     assert text_of(container_lines(result.containers, Look(hint="-vv"), most=2)) == [
-        "objects and arrays          precision  recall    F1",
+        "objects and arrays  kind    precision  recall    F1",
         "x (only in actual)  object       0.00    1.00  0.00",
         "m                   array        0.50    0.50  0.50",
-        "  … 1 more (-vv)",
+        "  … 1 more object or array (-vv)",
     ]
     assert text_of(container_lines(compare_json({"a": 1}, {"a": 2}).containers, Look(), most=9)) == []
 

@@ -78,7 +78,7 @@ def test_a_table_leaves_out_what_it_can_spare_and_then_cuts_texts():
     ]
     assert text(table, width=60)[2:] == [
         "field        n why                                     spare",
-        "aaaaaaaaaaaa 1 because of xxxxxxxxxxxxxxxxxxxxxxxxxxxx… 0.123",
+        "aaaaaaaaaaaa 1 because of xxxxxxxxxxxxxxxxxxxxxxxxxxx… 0.123",
     ]
     assert text(table, width=36)[3] == "aaaaaaaaaaaa 1 because of xxxxxxxxx…"
 

@@ -125,7 +125,8 @@ class Walk(Places):
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
         element = node.children[ELEMENT]
-        if pairs is None and (key := key_of(node, expected, actual)) is not None:
+        has_key = pairs is None and type(node.align) is not str
+        if has_key and (key := key_of(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
