@@ -43,11 +43,6 @@ def test_the_forms(files, command, written):
     assert written("report run.json", form="markdown").startswith("## ❌ jsonmatch: failed\n")
 
 
-def test_standard_input(files, command, folder, stdin):
-    stdin((folder / "run.json").read_bytes())
-    assert command("report -").out.replace("<stdin>", "run.json") == command("report run.json").out
-
-
 def test_all_that_is_shown_with_v(write, command):
     wide = {f"k{number:02}": number for number in range(40)}
     write(run_json=to_text(results_of(a=(dict.fromkeys(wide, -1), wide))))
