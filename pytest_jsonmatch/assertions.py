@@ -305,7 +305,7 @@ class _Asked:
     def _would_pass(self, actual: object, expected: JsonValue, result: MatchResult) -> Iterator[str]:
         """Yield changes that would let the case pass, as YAML to paste."""
         run = current_run()
-        if not self.suggests or run is None or not run.suggests or result.errors:
+        if not self.suggests or run is None or result.errors:
             return
         from pytest_jsonmatch.api import Comparing
         from pytest_jsonmatch.engine.compare import BUILTIN

@@ -60,8 +60,6 @@ class Turn(NamedTuple):
 class CaseFiles(NamedTuple):
     """The configuration of golden files."""
 
-    yaml_limit: int
-    """The size limit of a golden file in bytes; 0 for the default."""
     folders: tuple[str, ...] | None
     """Real paths of the folders in which cases may name files; None for anywhere."""
     repeat: int | None
@@ -97,10 +95,6 @@ class Run(Protocol):
     @property
     def case_files(self) -> CaseFiles:
         """The configuration of golden files."""
-
-    @property
-    def suggests(self) -> bool:
-        """Whether a failing golden case suggests changes that would let it pass."""
 
     @property
     def look(self) -> tuple[bool, bool, int]:

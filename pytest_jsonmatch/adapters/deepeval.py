@@ -22,13 +22,16 @@ class JsonMatchMetric(BaseMetric):
     _required_params = [SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT]  # noqa: RUF012 - DeepEval's
 
     def __init__(self, threshold: float = defaults.THRESHOLD, **options: Any) -> None:
-        self.threshold, self._options = threshold, options
+        self.threshold: float = threshold
+        self._options = options
 
     def measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
         """Score one test case."""
         found = grade(test_case.actual_output, test_case.expected_output, self._options)
-        self.score, self.reason, self.score_breakdown = found.score, found.reason, found.figures
-        self.success = found.score >= self.threshold
+        self.score: float = found.score
+        self.reason: str = found.reason
+        self.score_breakdown: dict[str, float] = found.figures
+        self.success: bool = found.score >= self.threshold
         return found.score
 
     async def a_measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -85,9 +85,7 @@ def _files(
     answers: Any
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
-        content = answer_stream.read()
-        found, warnings = value_of_answer(actual, "array", repair=options.repair, content=content)
-        answers = _array(actual, found)
+        answers, warnings = _answers(actual, answer_stream.read(), repair=options.repair)
         if type(records) is list and options.id_field is None:
             # Where no object or array is expected, a string is a value, not a model's output.
             for at, record in enumerate(records[: len(answers)]):
@@ -97,6 +95,34 @@ def _files(
     else:
         answers = (line for _, line in lines_of(answer_stream))
     return Sides(answers, records, warnings=warnings)
+
+
+def _answers(written: str, content: bytes, *, repair: bool) -> tuple[list[Any], tuple[str, ...]]:
+    """Return the answers of an array, and what was tolerated in reading them.
+
+    If one has too many levels or digits, all are returned as text: then that one alone counts as no JSON.
+    """
+    try:
+        found, warnings = value_of_answer(written, "array", repair=repair, content=content)
+    except CommandError:
+        if answers := _texts(content.decode("utf-8", "ignore")):
+            return answers, ()
+        raise
+    return _array(written, found), warnings
+
+
+def _texts(array: str) -> list[str]:
+    """Return the elements of a JSON array as text; none if it is no JSON beyond our limits either."""
+    decoder = json.JSONDecoder(parse_int=float)
+    texts, at = [], array.find("[") + 1
+    with suppress(ValueError, RecursionError):
+        decoder.decode(array.lstrip("\ufeff"))
+        while (at := len(array) - len(array[at:].lstrip(" \t\r\n,"))) < len(array) and array[at] != "]":
+            value, end = decoder.raw_decode(array, at)
+            texts.append(value if type(value) is str else array[at:end])
+            at = end
+        return texts
+    return []
 
 
 def _gold_records(written: str, stream: BufferedReader) -> list[Any] | str | Iterator[Any]:

@@ -78,10 +78,10 @@ class Share:
     """What one process finds in its share of the cases: a plugin of pytest, and what comes back from it."""
 
     def __init__(self, workers: int, number: int) -> None:
-        self.tried = Tried()
-        self.others = 0
+        self.tried: Tried = Tried()
+        self.others: int = 0
         """The number of collected tests that are not golden cases."""
-        self.problem = ""
+        self.problem: str = ""
         """Why nothing could be collected."""
         self._workers = workers
         self._number = number

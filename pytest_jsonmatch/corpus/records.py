@@ -147,12 +147,12 @@ class RecordSource:
     """
 
     def __init__(self, records: Any, side: str) -> None:
-        self.is_held = isinstance(records, Sequence)
+        self.is_held: bool = isinstance(records, Sequence)
         self.names: Sequence[str | int] | None = None
         """The ids of the records, if they are given by id."""
         self.path: Path | None = None
         self.file: Any = None
-        self.place = FilePlace()
+        self.place: FilePlace = FilePlace()
         """Where iteration begins."""
         self._records = records
         self._side = side

@@ -176,7 +176,7 @@ class RunSums:
                 sums.more_leaves[1] += detail.leaves[1] - (status != OMISSION)
 
     def _of(self, node: PlanNode) -> _FieldSums:
-        sums = self.fields[node.short_path, node.weight]
+        sums = self.fields[node.path, node.weight]
         sums.counts_extra = node.plan.options.extra == "count"
         return sums
 

@@ -134,8 +134,12 @@ def _both(now: Scores, then: Scores, before: ResultSet, after: ResultSet) -> tup
     cases = {*now, *then}
     found = []
     for results, scores in ((after, now), (before, then)):
-        there = {case.id for case in results.cases if all(run.comparisons for run in case.runs)}
-        found.append({case: scores.get(case, [1.0]) for case in (cases & there) | scores.keys()})
+        right = {
+            case.id: [1.0] * len(case.runs)
+            for case in results.cases
+            if case.id in cases and all(run.comparisons for run in case.runs)
+        }
+        found.append({**right, **scores})
     return found[0], found[1]
 
 

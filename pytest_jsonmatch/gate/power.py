@@ -25,7 +25,7 @@ MOST: Final = 50_000
 """The most cases, or clusters of them, to plan for."""
 _ASSUMED: Final = 1_000
 _CHANGING: Final = 0.5
-_ASSUMPTION: Final = "assumed to be half the difference between two unrelated runs"
+_ASSUMPTION: Final = "is a guess: give a second run of the same cases as AGAIN"
 
 
 @final
@@ -107,7 +107,7 @@ def assumed_sample(pass_rate: float) -> Sample:
     passing = round(_ASSUMED * pass_rate)
     scores = [1.0] * passing + [0.0] * (_ASSUMED - passing)
     noise = _assumed_noise(scores, [1.0] * _ASSUMED)
-    return Sample(tuple(scores), (1,) * _ASSUMED, noise, _ASSUMPTION)
+    return Sample(tuple(scores), (1,) * _ASSUMED, noise, "is a guess, without a run")
 
 
 def _assumed_noise(means: Sequence[float], sizes: Sequence[float]) -> tuple[float, ...]:

@@ -28,13 +28,13 @@ class Pairs:
     """Two runs, case by case.
 
     >>> pair_cases({"a": [1.0, 0.5], "b": [1.0]}, {"a": [1.0], "c": [0.0]})
-    Pairs(cases=('a',), current=(0.75,), baseline=(1.0,), clusters=('a',))
+    Pairs(cases=('a',), current=(1.0,), baseline=(1.0,), clusters=('a',))
     """
 
     cases: tuple[str, ...]
     """Ids of the cases in both runs, sorted, so the order in which they ran does not matter."""
     current: tuple[float, ...]
-    """The mean of each case's repeats, in [0, 1]."""
+    """The mean of each case's repeats, of as many as both runs have, in [0, 1]."""
     baseline: tuple[float, ...]
     clusters: tuple[str, ...] = ()
     """The cluster of each case, such as its document; its own id if it has none."""
@@ -50,18 +50,6 @@ class Pairs:
         return [Row(delta, 1.0, cluster) for delta, cluster in zip(self.deltas, self.clusters)]
 
 
-def case_scores(scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Return the mean score of each case over its repeats, by case id, sorted.
-
-    The mean does not depend on the order of the repeats.
-
-    >>> case_scores({"b": [0.5, 1.0, 0.75], "a": [1]})
-    {'a': 1.0, 'b': 0.75}
-    """
-    means = ((case, math.fsum(repeats) / len(repeats)) for case, repeats in sorted(scores.items()))
-    return {case: min(1.0, mean) for case, mean in means}
-
-
 def pair_cases(
     current: Mapping[str, Sequence[float]],
     baseline: Mapping[str, Sequence[float]],
@@ -71,18 +59,23 @@ def pair_cases(
 
     Args:
         current: the scores of each case's repeats, by case id.
-        baseline: the same for the run to compare with. The numbers of repeats may differ.
+        baseline: the same for the run to compare with. If one run has more repeats of a case, only as many
+            as the other has are used, the first ones: a mean of five against one would look like a change.
         clusters: the cluster of each case, by case id; a case that is not listed is independent.
     """
     named = clusters or {}
-    now, before = case_scores(current), case_scores(baseline)
-    common = tuple(case for case in now if case in before)
+    common = tuple(sorted(case for case in current if current[case] and baseline.get(case)))
+    repeats = {case: min(len(current[case]), len(baseline[case])) for case in common}
     return Pairs(
         common,
-        tuple(now[case] for case in common),
-        tuple(before[case] for case in common),
+        tuple(_mean(current[case][: repeats[case]]) for case in common),
+        tuple(_mean(baseline[case][: repeats[case]]) for case in common),
         tuple(named.get(case) or case for case in common),
     )
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return min(1.0, math.fsum(scores) / len(scores))
 
 
 def to_grains(numbers: Iterable[float]) -> list[int]:

@@ -141,12 +141,16 @@ class Change:
         limit = f"{self.gate.max_drop:.12g}"
         if self.gate.mode == "regression":
             more = f" by more than {limit}" if self.gate.max_drop else ""
+            if self.kind == "too few":
+                (difference,) = _signed(self.interval.estimate)
+                return f"{verb}: judged by the difference alone, {difference}: {self.verdict}"
             if not self.passed:
                 return f"{verb}: worse{more} (proven)"
             if self.kind in {"better", "no worse"}:
                 return f"{verb}: {self.verdict}"
-            known = "worse, but not shown" if self.kind == "worse" else "not shown"
-            return f"{verb}: {known} to be worse{more}: {self._allowed}"
+            if self.kind == "worse":
+                return f"{verb}: worse, but not shown to be worse{more}: {self._allowed}"
+            return f"{verb}, but not enough {self._units} to tell: {self._possible}"
         if self.passed:
             return f"{verb}: no worse than {limit} (proven)"
         text = f"{verb}: not shown to be no worse than {limit}: {self._allowed}"
@@ -159,6 +163,16 @@ class Change:
     def _allowed(self) -> str:
         drop = max(0.0, -self.interval.low) if self.interval is not None else 1.0
         return f"the data allow a drop of up to {_upwards(drop)}"
+
+    @property
+    def _possible(self) -> str:
+        """The drop that the data allow, and how many cases would rule out the one that the gate allows."""
+        low = 0.0 if self.interval is None else self.interval.low
+        text = f"a drop of up to {_upwards(max(0.0, -low))} is possible"
+        needed = self.gate.least_to_rule_out
+        if needed is None or needed <= self.clusters:
+            return text
+        return f"{text}; about {needed} {self._units} would show {self.gate.max_drop:.12g}"
 
     @property
     def _units(self) -> str:
@@ -185,7 +199,8 @@ def compare(
     if it passes. If the true drop is `max_drop`, either mode is wrong in at most about 1 - confidence of runs
     (docs/statistics.md).
 
-    Without a common case the gate fails in either mode: nothing was compared.
+    With fewer cases, or clusters, than it takes to prove anything, mode `regression` judges by the plain
+    difference. Without a common case the gate fails in either mode: nothing was compared.
 
     Args:
         current: the scores of each case's repeats, by case id; they are averaged.
@@ -260,6 +275,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         return Change(figure, "no case", passed=False, gate=gate)
     kind: Kind
     found = influences(pairs.rows)
+    is_provable = len(found.values) >= gate.least_to_prove
     estimate, values, of_gate = found.ratio, found.values, alpha / gates
     low, high = gate_low, gate_high = found.ends(alpha, -1.0, 1.0)
     if gates > 1 and (max_drop or gate.mode == "non-inferiority"):
@@ -282,12 +298,15 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         low = min(estimate, max(0.0, plain_end(values, alpha)))
     else:
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
-        if len(values) < gate.least_to_prove:
+        if not is_provable:
             kind = "too few"
         # The interval must agree with the kind: no drop or gain is proven, so it contains 0.
         low, high = min(low, 0.0), max(high, 0.0)
     if not is_ruled_out and gate.mode == "non-inferiority":
         low = min(low, -max_drop)
+    if not is_provable:
+        # Nothing can be proven: three of three cases that fall to 0 would pass.
+        is_beyond = estimate < -max_drop - 1e-12
     method = "bounded" if is_few(values) else "Hall"
     return Change(
         figure=figure,

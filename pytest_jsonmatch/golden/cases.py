@@ -17,7 +17,7 @@ from pytest_jsonmatch.golden.yamlevents import Position, load, parse
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.errors import Trail
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.tables import Row
@@ -106,6 +106,18 @@ class GoldenCase:
         return params
 
     @property
+    def fault(self) -> GoldenFileError | None:
+        """What in the case is beyond our limits, or why its row can't be a case; None if nothing is wrong."""
+        of_row = None if self.row is None else self.row.fault
+        return of_row or self._document.fault(self._where)
+
+    def _own(self, key: str, side: Side = "actual") -> JsonValue:
+        """Return a copy of a value that is written in the case."""
+        if (fault := self.fault) is not None:
+            raise fault
+        return to_json_value(self._given.get(key), side=side)
+
+    @property
     def title(self) -> str | None:
         """What the case is about, in prose; None if it does not say."""
         return self._given.get("title")
@@ -163,7 +175,7 @@ class GoldenCase:
         are not UTF-8 text. Raises GoldenFileError if the file can't be read.
         """
         if "input_file" not in self._given:
-            return to_json_value(self._given.get("input"))
+            return self._own("input")
         return self._content("input_file", _DATA_SUFFIXES)
 
     @property
@@ -184,7 +196,7 @@ class GoldenCase:
         if the file can't be read.
         """
         if "actual_file" not in self._given:
-            return to_json_value(self._given.get("actual"))
+            return self._own("actual")
         actual = self._content("actual_file", _YAML_SUFFIXES)
         if isinstance(actual, bytes):
             raise self.error(f"actual_file {self.name_of('actual_file')!r} is not UTF-8 text", "actual_file")
@@ -204,7 +216,7 @@ class GoldenCase:
         Raises GoldenFileError if the file can't be read.
         """
         if "expected_file" not in self._given:
-            return to_json_value(self._given.get("expected"), side="expected")
+            return self._own("expected", side="expected")
         return self._data("expected_file")
 
     @property
@@ -344,7 +356,7 @@ class GoldenCase:
         leads = "lies" if real == os.path.abspath(path) else f"leads to {real},"  # noqa: PTH100 - no links followed
         raise self.error(
             f"`{key}` {self._given[key]!r} {leads} outside of {bounds.folders[0]}, pytest's rootdir; "
-            "move the file into it, or name its folder in the ini option jsonmatch_allowed_paths",
+            "move the file into it",
             key,
         )
 

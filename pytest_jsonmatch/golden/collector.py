@@ -177,6 +177,8 @@ class GoldenFile(pytest.Module):
         if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
             return
         try:
+            if (fault := case.fault) is not None:
+                raise fault
             self.rules.check_configuration(case)
             if case.row is not None:
                 case.row.check()
@@ -258,7 +260,6 @@ class GoldenFile(pytest.Module):
 
     def _refuse(self, error: GoldenFileError) -> None:
         """Give the file one test in place of cases, which fails and says what is wrong with the file."""
-        _hide_nul(self.path)
         self._error, self.cases = error, {}
         code = _standing_in(_run_case.__code__, self.path, error.line)
         code = code.replace(co_name=FILE_ERROR, co_firstlineno=error.line)
@@ -362,14 +363,6 @@ def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:
     # Without a modification time, an entry is never looked up on disk.
     linecache.cache[spelt] = (len(quoted) * lines, None, [quoted] * lines, spelt)
     return code.replace(co_filename=spelt)
-
-
-def _hide_nul(path: Path) -> None:
-    """Let a file with NUL characters be quoted without them: older Pythons would end the whole run."""
-    lines = linecache.getlines(str(path))
-    if any("\0" in line for line in lines):
-        shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
-        linecache.cache[str(path)] = (sum(map(len, shown)), None, shown, str(path))
 
 
 # -- marks -------------------------------------------------------------------------------------------------

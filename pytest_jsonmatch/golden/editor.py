@@ -11,7 +11,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.golden.expansion import XUNIT_NAMES
 from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.marks import NO_MARKS
@@ -98,8 +97,7 @@ def _named(what: str) -> Schema:
 def _definitions() -> Schema:
     """Return the definitions of all keys, and those that they refer to."""
     found: Schema = {name: dict(form) for name, form in tables()["forms"].items()}
-    aliases = {alias: f"The same as {metric}." for alias, metric in ALIASES.items()}
-    found["metric"]["anyOf"] = [*_words({**tables()["metrics"], **aliases}), *found["metric"]["anyOf"]]
+    found["metric"]["anyOf"] = [*_words(tables()["metrics"]), *found["metric"]["anyOf"]]
     return {
         **found,
         **tables()["parts"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, final
 
@@ -17,6 +18,7 @@ Trail: TypeAlias = "tuple[str | int, ...]"
 _LONGEST: Final = 1_000
 _CONTEXT: Final = 5
 """At most this many lines are shown above the failing one in a traceback."""
+_BRACKETS: Final = 50
 
 
 @final
@@ -94,6 +96,7 @@ def raise_at(
     no good 3
     """
     __tracebackhide__ = True
+    _make_quotable(path)
     function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
     for node in ast.walk(function):
         # Without columns: those of the statement above would put carets in wrong places below the YAML.
@@ -106,3 +109,21 @@ def raise_at(
     names = {"AssertionError": AssertionError, "message": message, "cause": cause}
     run: Callable[[], NoReturn] = FunctionType(code.replace(co_name=name), names)
     run()
+
+
+def _make_quotable(path: str) -> None:
+    """Keep a file from ending the run when pytest quotes it.
+
+    pytest reads what it quotes as Python. NUL characters, and from some 100 brackets inside each other on
+    Python's parser itself, are more than it survives. So NUL characters are replaced, and files with many
+    brackets begin, as far as quoting goes, with a blank that is wrong in Python: it reads no further.
+    """
+    lines = linecache.getlines(path)
+    text = "".join(lines)
+    if "\0" not in text and text.count("[") + text.count("{") < _BRACKETS:
+        return
+    shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
+    first = next((at for at, line in enumerate(shown) if line.strip() and line.lstrip()[0] != "#"), 0)
+    shown[first] = f" {shown[first].lstrip()}"
+    # Without a modification time, an entry is never looked up on disk.
+    linecache.cache[path] = (len(text), None, shown, path)

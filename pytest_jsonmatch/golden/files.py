@@ -115,7 +115,7 @@ class Bounds:
     @classmethod
     def of(cls, files: CaseFiles) -> Bounds:
         """Return the configured bounds."""
-        return cls(files.yaml_limit or DEFAULT_SIZE, files.folders)
+        return cls(folders=files.folders)
 
     def outside(self, path: str, home: str) -> str | None:
         """Return the real path of a file, with symbolic links resolved, if it is out of bounds; else None.

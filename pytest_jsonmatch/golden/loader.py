@@ -94,7 +94,7 @@ def load_cases(
     """
     if path.suffix.lower() == ".json":
         data = _PAIR.sub(_joined, data)
-    document = load(data, name, limit=bounds.size)
+    document = load(data, name, limit=bounds.size, holds_cases=True)
     document.bounds = bounds
     return _Reader(document, path, may_lack_expected, repeat).read()
 
@@ -159,6 +159,8 @@ class _Reader:
 
     def _several(self, top: dict[str, Any]) -> None:
         self._check(top, (), FILE_KEYS)
+        # In a case, what is beyond our limits is a failure of that case.
+        self.errors += filter(None, (self.document.fault((key,)) for key in top if key != "cases"))
         defaults = {key: value for key, value in top.items() if key not in {*SEVERAL, "title", "marks"}}
         if "cases_from" in top:
             if "cases" in top:
@@ -286,7 +288,7 @@ class _Reader:
             raise self.document.error(
                 (*where, "parametrize"),
                 f"written out, the cases of `parametrize` take more than {size_text(limit)}; "
-                "make fewer of them, or raise the ini option jsonmatch_yaml_limit",
+                "make fewer of them",
             )
 
     def _taken(self, case_id: str, where: Trail, *, has_name: bool) -> None:

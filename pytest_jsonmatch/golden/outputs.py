@@ -98,7 +98,7 @@ class OutputWriter:
                 f"No such file or directory: {str(path.parent)!r}; make the folder first"
             )
         self.path = path
-        self.problem = ""
+        self.problem: str = ""
         """Why the answers could not be written; empty as long as they can."""
         self._note = ""
         self._file: BinaryIO | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.golden.files import is_json_file
-from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse
+from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse, skip_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,18 +78,18 @@ class Source:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        self.is_json = is_json_file(name)
-        self.has_bom = data.startswith(_BOM)
-        self.value: JsonValue = parse(data, name)
-        self.text = data.decode("utf-8").removeprefix("\ufeff")
+        self.is_json: bool = is_json_file(name)
+        self.has_bom: bool = data.startswith(_BOM)
+        self.value: JsonValue = parse(data, name, holds_cases=True)
+        self.text: str = data.decode("utf-8").removeprefix("\ufeff")
         found = _BREAK.search(self.text)
-        self.newline = "\n" if found is None else found[0]
+        self.newline: str = "\n" if found is None else found[0]
         self._starts = [0, *(each.end() for each in _BREAK.finditer(self.text))]
         self._scalars: list[tuple[int, int]] = []
         self._comments: list[int] = []
         if self.is_json:
             tokens = _JSON_TOKEN.finditer(self.text)
-            self.root = self._json_node(self.value, next(tokens), tokens)
+            self.root: Node = self._json_node(self.value, next(tokens), tokens)
         else:
             self.root = self._yaml_root()
             self._comments += self._find_comments()
@@ -168,14 +168,17 @@ class Source:
             anchors[node.anchor] = node
             node.slot = node.start + 1 + len(node.anchor)
             node.start = self.skip_blanks(node.slot)
-        if type(value) in {dict, list}:
+        if hasattr(event, "flow_style"):
             node.style = "block"
             if event.flow_style:
                 node.style = "flow" if text[node.start] in "{[" else "pair"
-            self._add_items(node, value, get_event, anchors)
-            end = get_event().end_mark.index
+            if type(value) in {dict, list}:
+                self._add_items(node, value, get_event, anchors)
+                ending = get_event()
+            else:  # beyond our limits
+                ending = skip_container(get_event)
             if node.style == "flow":
-                node.end = end
+                node.end = ending.end_mark.index
             return node
         node.start = min(node.start, end)  # behind an anchor there may be nothing
         node.style = event.style or ""

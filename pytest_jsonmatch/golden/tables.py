@@ -204,10 +204,10 @@ class Row(Mapping[str, Any]):
     __slots__ = ("_digest", "_offset", "_size", "fault", "line", "name", "table")
 
     def __init__(self, table: Table, line: int, offset: int, data: bytes) -> None:
-        self.table = table
-        self.line = line
+        self.table: Table = table
+        self.line: int = line
         self._offset, self._size, self._digest = offset, len(data), hash(data)
-        self.name = f"line-{line}"
+        self.name: str = f"line-{line}"
         """The id of its case."""
         self.fault: GoldenFileError | None = None
         """Why it can't be a case."""

@@ -392,7 +392,7 @@ def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
         if is_lines_file(str(path)):
             line, *below = trail
             data, trail = data.split(b"\n")[int(line)], tuple(below)
-        return value_at(parse(data, str(path)), trail)
+        return value_at(parse(data, str(path), holds_cases=True), trail)
     except (JsonMatchError, LookupError):
         return MISSING
 

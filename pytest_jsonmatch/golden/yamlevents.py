@@ -12,19 +12,18 @@ from array import array
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
-from pytest_jsonmatch.engine.value.convert import json_type
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
 from pytest_jsonmatch.engine.value.text import parse_number, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
 from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, Bounds, is_json_file, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 EMPTY: Final = "the file is empty; it should hold a case, or `cases:`"
-MAX_DEPTH: Final = 1_000
 
 _ATOMS: Final[dict[str, JsonValue]] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
@@ -52,17 +51,14 @@ _SECOND_DOCUMENT: Final = (
 )
 _MERGE_KEY: Final = 'YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name'
 _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
-_TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH:,} levels; keep such data in a JSON file of its own"
+# Parsers of YAML take quadratic time in the depth, so they are stopped here.
+_BOTTOM: Final = 1_000
+_SPLIT: Final = f"{TOO_DEEP}; give its parts cases of their own"
 _TOO_LARGE: Final = (
-    "the file is larger than {}; split it, keep large values in JSON files of their own (`expected_file`), "
-    "or raise the ini option jsonmatch_yaml_limit"
+    "the file is larger than {}; split it, or keep large values in JSON files of their own (`expected_file`)"
 )
-_TOO_MUCH: Final = (
-    "written out, the aliases up to here take more than {}; use fewer of them, "
-    "or raise the ini option jsonmatch_yaml_limit"
-)
+_TOO_MUCH: Final = "written out, the aliases up to here take more than {}; use fewer of them"
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
-_TAG_DIRECTIVE_REASON: Final = "the directive %TAG: values have JSON's types only, so there are no tags"
 _WORD: Final = re.compile(r"[^\s,\]}]+")
 _CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
 _BAD_ESCAPE: Final = "found invalid Unicode character escape code"
@@ -70,8 +66,6 @@ _BAD_ESCAPE_REASON: Final = (
     "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
     "or keep the JSON in a file of its own"
 )
-# Directives are at the head of a document, among comments and empty lines.
-_HEAD_LINE: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)[\r\n]+")
 
 
 class Position(NamedTuple):
@@ -90,17 +84,16 @@ class Document:
     that each alias refers to. That is cheap to build; paths are looked up only when something fails.
     """
 
-    __slots__ = ("_aliases", "_ends", "_indexes", "_marks", "bounds", "name", "value")
+    __slots__ = ("_aliases", "_ends", "_faults", "_indexes", "_marks", "bounds", "name", "value")
 
-    def __init__(
-        self, name: str, value: JsonValue, marks: array[int], ends: dict[int, int], aliases: dict[int, int]
-    ) -> None:
-        self.name = name
-        self.value = value
-        self._marks = marks
-        self._ends = ends
-        self._aliases = aliases
-        self.bounds = Bounds()
+    def __init__(self, name: str, value: JsonValue, built: _Builder) -> None:
+        self.name: str = name
+        self.value: JsonValue = value
+        self._marks = built.marks
+        self._ends = built.ends
+        self._aliases = built.aliases
+        self._faults = built.faults
+        self.bounds: Bounds = Bounds()
         """The bounds of its cases."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 
@@ -115,14 +108,26 @@ class Document:
         >>> load(b"a:\n  - b: 1\n", "x.yaml").position(["a", 0, "b"])
         Position(line=2, column=5)
         """
-        value, node, place = self.value, 0, 0
+        return _position(self._marks[self._nodes(path)[0]])
+
+    def fault(self, path: Sequence[str | int] = ()) -> GoldenFileError | None:
+        """Return what is beyond our limits at `path` or below it, and so not in the value; else None."""
+        if not self._faults:
+            return None
+        _, node = self._nodes(path)
+        end = self._ends.get(node, node + 1)
+        return next((error for at, error in self._faults if node <= at < end), None)
+
+    def _nodes(self, path: Sequence[str | int]) -> tuple[int, int]:
+        """Return the nodes of the key, or item, and of the value at `path`, or of the nearest around it."""
+        value, nodes = self.value, (0, 0)
         for step in path:
-            found = self._child(value, node, step)
+            found = self._child(value, nodes[1], step)
             if found is None:
                 break
-            place, node = found
+            nodes = found
             value = value[step]
-        return _position(self._marks[place])
+        return nodes
 
     def error(self, path: Sequence[str | int], reason: str) -> GoldenFileError:
         """Return the error that says `reason` about the entry at `path`."""
@@ -155,13 +160,15 @@ def _position(mark: int) -> Position:
     return Position((mark >> 32) + 1, (mark & 0xFFFFFFFF) + 1)
 
 
-def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document:
+def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE, holds_cases: bool = False) -> Document:
     r"""Load one YAML document.
 
     Args:
         data: the file's content; bytes are UTF-8, with or without a byte order mark.
         name: what the errors call the file.
         limit: the limit of the document in bytes, with its aliases written out.
+        holds_cases: whether it is a golden file: levels are counted inside each value of its cases, and what
+            is beyond our limits is left out, as null, and is a `fault` of the document.
 
     Raises:
         GoldenFileError: the text is not one well-formed document of JSON's types. Its message begins
@@ -177,24 +184,27 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE) -> Document
     if "\0" in text:
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or is not text")
-    _refuse_tag_directives(text, name)
     text, restore = hide_old_breaks(text)
-    return _Builder(text, name, restore, limit).build()
+    document = _Builder(text, name, restore, limit, holds_cases=holds_cases).build()
+    if not holds_cases and (fault := document.fault()) is not None:
+        raise fault
+    return document
 
 
-def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
+def parse(data: bytes, name: str, *, limit: int = UNLIMITED, holds_cases: bool = False) -> JsonValue:
     """Return the value of a file, or of one line, that is JSON or YAML by its name.
 
     Args:
         data: the file's content.
         name: what errors call the file.
         limit: the limit of YAML in bytes, with its aliases written out.
+        holds_cases: whether it may be a golden file, as `load` reads it.
 
     Raises:
         GoldenFileError: the file is not valid.
     """
     if not is_json_file(name):
-        return load(data, name, limit=limit).value
+        return load(data, name, limit=limit, holds_cases=holds_cases).value
     from pytest_jsonmatch.reading.strict import parse_json
 
     try:
@@ -205,14 +215,17 @@ def parse(data: bytes, name: str, *, limit: int = UNLIMITED) -> JsonValue:
         raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
 
 
-def _refuse_tag_directives(text: str, name: str) -> None:
-    """Refuse `%TAG` early: libyaml compares each with all others, so many of them take very long."""
-    head = _HEAD_LINE.match(text)
-    while head is not None:
-        if head[0].startswith("%TAG"):
-            line, column = _line_and_column(text, head.start())
-            raise GoldenFileError(name, line, column, _TAG_DIRECTIVE_REASON)
-        head = _HEAD_LINE.match(text, head.end())
+def skip_container(get_event: Callable[[], Any]) -> Any:
+    """Skip the rest of a container; return the event that ends it, or None if that is far too deep inside."""
+    opened = 1
+    event = None
+    while 0 < opened < _BOTTOM:
+        event = get_event()
+        if hasattr(event, "flow_style"):  # another begins
+            opened += 1
+        elif not hasattr(event, "anchor"):  # one ends
+            opened -= 1
+    return None if opened else event
 
 
 def reads_as_string(text: str) -> bool:
@@ -255,24 +268,47 @@ def hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
 
 
 @final
+class _Anchor(NamedTuple):
+    """A value with a name.
+
+    Args:
+        node: its number.
+        value: the value.
+        size: how many characters it has written out; None while it is open.
+        levels: how many levels of containers it has.
+    """
+
+    node: int
+    value: JsonValue
+    size: int | None
+    levels: int = 0
+
+
+@final
 class _Builder:
     """One pass over the events of one text."""
 
-    def __init__(self, text: str, name: str, restore: dict[int, str] | None, limit: int) -> None:
+    def __init__(
+        self, text: str, name: str, restore: dict[int, str] | None, limit: int, *, holds_cases: bool
+    ) -> None:
         self.text = text
         self.name = name
         self.restore = restore
         self.unusual = restore is not None
+        self.holds_cases = holds_cases
         self.marks: array[int] = array("Q")
         self.ends: dict[int, int] = {}
         self.open: list[int] = []
         """The containers that have begun and not ended, the innermost last."""
         self.aliases: dict[int, int] = {}
+        self.faults: list[tuple[int, GoldenFileError]] = []
+        """What is beyond our limits, each with its node."""
         self.limit = limit
-        # By anchor name: node, value, and how many characters it has written out (None while it is open): a
-        # measure for strings and containers alike.
-        self.anchors: dict[str, tuple[int, JsonValue, int | None]] = {}
+        self.anchors: dict[str, _Anchor] = {}
         self.aliased = 0
+        self.deepest = 0
+        """The deepest level in the container that is open."""
+        self.keys: dict[str, str] = {}
 
     def build(self) -> Document:
         import yaml
@@ -282,8 +318,9 @@ class _Builder:
             loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
             self.unusual |= loader is yaml.SafeLoader
             parser = loader(self.text)
+            self.get_event, self.events = parser.get_event, yaml.events
             try:
-                value = self._document(parser.get_event, yaml.events)
+                value = self._document()
             except (GoldenFileError, UnicodeEncodeError):
                 raise
             except (ValueError, OverflowError):
@@ -295,100 +332,95 @@ class _Builder:
             raise self._forbidden_character() from None
         except yaml.MarkedYAMLError as error:
             raise self._syntax_error(error) from None
-        return Document(self.name, value, self.marks, self.ends, self.aliases)
+        return Document(self.name, value, self)
 
-    # `Any`: PyYAML's events are untyped.
-    def _document(self, get_event: Any, events: Any) -> JsonValue:
-        get_event()
-        event = get_event()
-        if type(event) is events.StreamEndEvent:
+    def _document(self) -> JsonValue:
+        self.get_event()
+        event = self.get_event()
+        if type(event) is self.events.StreamEndEvent:
             raise GoldenFileError(self.name, 1, 1, EMPTY)
-        value = self._node(get_event, events)
-        get_event()
-        event = get_event()
-        if type(event) is not events.StreamEndEvent:
+        value = self._value(self.get_event(), 0 if self.holds_cases else 1)
+        self.get_event()
+        event = self.get_event()
+        if type(event) is not self.events.StreamEndEvent:
             self._fail(event.start_mark, _SECOND_DOCUMENT)
         return value
 
-    def _node(self, get_event: Any, events: Any) -> JsonValue:
-        scalar, alias = events.ScalarEvent, events.AliasEvent
-        mapping, sequence = events.MappingStartEvent, events.SequenceStartEvent
-        marks, ends, anchors, opened = self.marks, self.ends, self.anchors, self.open
-        append_mark = marks.append
-        same_keys: dict[str, str] = {}
-        as_key = same_keys.setdefault
-        root: list[JsonValue] = []
-        # The current container: `target`, its node, and (for a mapping) the key that waits for its value.
-        target: Any = root
-        in_mapping = False
-        key: str | None = None
-        node = -1
-        anchor: str | None = None
-        written_before = 0
-        stack: list[tuple[Any, bool, str | None, int, str | None, int]] = []
-        while True:
+    # `Any`, here and below: PyYAML's events are untyped.
+    def _value(self, event: Any, depth: int) -> JsonValue:
+        """Return the value that begins with an event; a container would be at this depth."""
+        kind = type(event)
+        if kind is self.events.ScalarEvent:
+            return self._scalar(event)
+        if kind is self.events.AliasEvent:
+            return self._alias(event, depth)
+        mark, node = event.start_mark, len(self.marks)
+        self.marks.append(mark.line << 32 | mark.column)
+        if event.tag is not None:
+            self._tag(event)
+        if depth > MAX_DEPTH:
+            if skip_container(self.get_event) is None:
+                self._fail(mark, _SPLIT)
+            return self._add_fault(mark, _SPLIT)
+        is_object = kind is self.events.MappingStartEvent
+        value: Any = {} if is_object else []
+        self.open.append(node)
+        begun, around, self.deepest = mark.index + self.aliased, self.deepest, depth
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _Anchor(node, value, None)
+        end = self._fill_object(value, node, depth) if is_object else self._fill_array(value, depth)
+        if event.anchor is not None and self.anchors[event.anchor].node == node:
+            size = end.end_mark.index + self.aliased - begun
+            self.anchors[event.anchor] = _Anchor(node, value, size, self.deepest - depth + 1)
+        self.deepest = max(self.deepest, around)
+        self.open.pop()
+        self.ends[node] = len(self.marks)
+        return value
+
+    def _fill_object(self, target: dict[str, JsonValue], node: int, depth: int) -> Any:
+        """Take the members of an object; return the event that ends it."""
+        get_event, scalar, end = self.get_event, self.events.ScalarEvent, self.events.MappingEndEvent
+        while type(event := get_event()) is not end:
+            mark = event.start_mark
+            key = self._scalar(event) if type(event) is scalar else self._alias_as_key(event)
+            if type(key) is not str or (key == "<<" and not getattr(event, "style", True)):
+                self._bad_key(event, key)
+            key = self.keys.setdefault(key, key)
+            if key in target:
+                self._duplicate(mark, target, node, key)
             event = get_event()
-            kind = type(event)
-            if kind is scalar:
-                mark = event.start_mark
-                append_mark(mark.line << 32 | mark.column)
-                value: JsonValue = event.value
-                if event.tag is not None:
-                    self._tag(event)
-                if not event.style:
-                    if value in _ATOMS:
-                        value = _ATOMS[value]
-                    elif value[0] in _NUMBER_STARTS and (number := _NUMBER.fullmatch(value)):
-                        value = int(value) if not number[1] and len(value) < _SHORT else self._number(event)
-                    elif value == "<<" and in_mapping and key is None:
-                        self._fail(mark, _MERGE_KEY)
-                if self.unusual and type(value) is str:
-                    value = self._mended(event, value)
-                if event.anchor is not None:
-                    anchors[event.anchor] = (len(marks) - 1, value, event.end_mark.index - mark.index)
-            elif kind is mapping or kind is sequence:
-                mark = event.start_mark
-                append_mark(mark.line << 32 | mark.column)
-                if event.tag is not None:
-                    self._tag(event)
-                if in_mapping and key is None:
-                    self._fail(mark, _KEY_KIND.format("object" if kind is mapping else "array"))
-                if len(stack) == MAX_DEPTH:
-                    self._fail(mark, _TOO_DEEP)
-                stack.append((target, in_mapping, key, node, anchor, written_before))
-                target = {} if kind is mapping else []
-                in_mapping, key = kind is mapping, None
-                node = len(marks) - 1
-                opened.append(node)
-                anchor = event.anchor
-                if anchor is not None:
-                    anchors[anchor] = (node, target, None)
-                    written_before = mark.index + self.aliased
-                continue
-            elif kind is alias:
-                value = self._alias(event)
+            if type(event) is scalar:
+                target[key] = self._scalar(event)
             else:
-                # The end of a mapping or of a sequence, whichever is open.
-                ends[opened.pop()] = len(marks)
-                if anchor is not None and anchors[anchor][0] == node:
-                    written = event.end_mark.index + self.aliased - written_before
-                    anchors[anchor] = (node, target, written)
-                value = target
-                target, in_mapping, key, node, anchor, written_before = stack.pop()
-            if in_mapping:
-                if key is None:
-                    if type(value) is not str:
-                        self._bad_key(event.start_mark, value)
-                    key = as_key(value, value)
-                    if key in target:
-                        self._duplicate(event.start_mark, target, node, key)
-                else:
-                    target[key] = value
-                    key = None
-            else:
-                target.append(value)
-                if target is root:
-                    return value
+                is_list = self.holds_cases and node == 0 and key == "cases"
+                target[key] = self._value(event, -1 if is_list else depth + 1)
+        return event
+
+    def _fill_array(self, target: list[JsonValue], depth: int) -> Any:
+        """Take the elements of an array; return the event that ends it."""
+        get_event, scalar, end = self.get_event, self.events.ScalarEvent, self.events.SequenceEndEvent
+        while type(event := get_event()) is not end:
+            is_scalar = type(event) is scalar
+            target.append(self._scalar(event) if is_scalar else self._value(event, depth + 1))
+        return event
+
+    def _scalar(self, event: Any) -> JsonValue:
+        mark = event.start_mark
+        self.marks.append(mark.line << 32 | mark.column)
+        value: JsonValue = event.value
+        if event.tag is not None:
+            self._tag(event)
+        if not event.style:
+            if value in _ATOMS:
+                value = _ATOMS[value]
+            elif value[0] in _NUMBER_STARTS and (number := _NUMBER.fullmatch(value)):
+                value = int(value) if not number[1] and len(value) < _SHORT else self._number(event)
+        if self.unusual and type(value) is str:
+            value = self._mended(event, value)
+        if event.anchor is not None:
+            size = event.end_mark.index - mark.index
+            self.anchors[event.anchor] = _Anchor(len(self.marks) - 1, value, size)
+        return value
 
     def _mended(self, event: Any, value: str) -> str:
         """Return a string as it is in the text; refuse half a character, as libyaml does by itself."""
@@ -400,34 +432,49 @@ class _Builder:
         try:
             return parse_number(event.value)
         except ValueError as error:
-            self._fail(event.start_mark, str(error))
+            return self._add_fault(event.start_mark, str(error))
 
-    def _alias(self, event: Any) -> JsonValue:
+    def _add_fault(self, mark: Any, reason: str) -> None:
+        """Note that the last node is beyond our limits."""
+        error = GoldenFileError(self.name, mark.line + 1, mark.column + 1, reason)
+        self.faults.append((len(self.marks) - 1, error))
+
+    def _alias(self, event: Any, depth: int) -> JsonValue:
         mark = event.start_mark
         found = self.anchors.get(event.anchor)
         if found is None:
             guess = nearest(event.anchor, self.anchors)
             hint = f"; did you mean *{guess}?" if guess else ""
             self._fail(mark, f"there is no anchor &{event.anchor} before this alias{hint}")
-        node, value, size = found
-        if size is None:
+        if found.size is None:
             self._fail(mark, f"*{event.anchor} is inside the value it names; JSON has no cycles")
-        self.aliases[len(self.marks)] = node
+        self.aliases[len(self.marks)] = found.node
         self.marks.append(mark.line << 32 | mark.column)
-        self.aliased += size
+        self.aliased += found.size
         if self.aliased + len(self.text) > self.limit:
             self._fail(mark, _TOO_MUCH.format(size_text(self.limit)))
-        return value
+        if depth + found.levels - 1 > MAX_DEPTH:
+            return self._add_fault(mark, _SPLIT)
+        self.deepest = max(self.deepest, depth + found.levels - 1)
+        return found.value
+
+    def _alias_as_key(self, event: Any) -> JsonValue:
+        if type(event) is not self.events.AliasEvent:
+            is_object = type(event) is self.events.MappingStartEvent
+            self._fail(event.start_mark, _KEY_KIND.format("object" if is_object else "array"))
+        return self._alias(event, 0)
 
     def _tag(self, event: Any) -> NoReturn:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!", 1)
         self._fail(event.start_mark, _TAG.format(tag))
 
-    def _bad_key(self, mark: Any, value: JsonValue) -> NoReturn:
+    def _bad_key(self, event: Any, value: JsonValue) -> NoReturn:
+        if value == "<<":
+            self._fail(event.start_mark, _MERGE_KEY)
         if type(value) in {dict, list}:
-            self._fail(mark, _KEY_KIND.format(json_type(value)))
+            self._fail(event.start_mark, _KEY_KIND.format(json_type(value)))
         text = render(value, limit=40)
-        self._fail(mark, f'the key {text} is not a string, as JSON\'s keys are; write "{text}"')
+        self._fail(event.start_mark, f'the key {text} is not a string, as JSON\'s keys are; write "{text}"')
 
     def _duplicate(self, mark: Any, target: dict[str, JsonValue], node: int, key: str) -> NoReturn:
         first = node + 1

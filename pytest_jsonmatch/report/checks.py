@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.results.model import ResultSet
 
-FEW_CASES: Final = "few cases, wide interval"
-"""The note on an interval that is based on few differing cases."""
 _MOST_NAMED: Final = 3
 _LEAST_GROUPS: Final = 5
 """Fewer shared beginnings of ids are more likely kinds of cases than documents."""

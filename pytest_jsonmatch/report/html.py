@@ -122,7 +122,6 @@ def _card(figure: Headfigure) -> dict[str, str]:
         "name": figure.name,
         "value": score_text(figure.value),
         "interval": figure.ends,
-        "how": figure.how,
     }
     interval = figure.interval
     if interval is None:

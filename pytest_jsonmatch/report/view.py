@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.checks import FEW_CASES, JUDGED
+from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark, no_command
 from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, Section, sections_of
 from pytest_jsonmatch.report.figures import (
@@ -91,11 +91,6 @@ class Headfigure(NamedTuple):
     def ends(self) -> str:
         """Both ends of the interval; empty without one."""
         return "" if self.interval is None else interval_text(self.interval.low, self.interval.high)
-
-    @property
-    def how(self) -> str:
-        """A note on the interval; empty if there is none."""
-        return FEW_CASES if self.interval is not None and self.interval.method == "bounded" else ""
 
 
 class Scope(NamedTuple):
@@ -299,7 +294,7 @@ def _distinct(figures: Sequence[Headfigure]) -> tuple[Headfigure, ...]:
 
 
 def _figure(each: Headfigure) -> Figure:
-    return Figure(each.name, score_text(each.value), f"{each.ends}{f'  ({each.how})' if each.how else ''}")
+    return Figure(each.name, score_text(each.value), each.ends)
 
 
 def field_figures(headlines: Sequence[Headline]) -> Figures:

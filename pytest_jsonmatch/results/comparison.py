@@ -103,7 +103,7 @@ class Comparison:
             passed=passed,
             has_figures=result.has_figures,
             threshold=dict(threshold),
-            fields=result.short_fields(),
+            fields=dict(result.per_field),
             presence=result.presence(),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),

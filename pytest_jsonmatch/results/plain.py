@@ -17,7 +17,7 @@ from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
 
 T = TypeVar("T")
-_NO_DEFAULT: Final = object()
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def to_plain(value: object) -> Any:
@@ -29,29 +29,33 @@ def to_plain(value: object) -> Any:
     >>> to_plain(Partner(2, 0.5)), to_plain({"a": (Presence(met=1),)})
     ({'index': 2, 'score': 0.5}, {'a': [{'met': 1}]})
     """
-    members = _members(cast("Hashable", type(value)))
-    if members is not None:
-        found: dict[str, Any] = {"score": value.mean_score} if isinstance(value, FieldAggregation) else {}
-        for name, default in members:
-            if (member := getattr(value, name)) != default:
-                found[name] = to_plain(member)
-        return found
-    if isinstance(value, Mapping):
-        return {name: to_plain(item) for name, item in value.items()}
-    return [to_plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is dict:
+        return {name: to_plain(item) for name, item in cast("dict[str, Any]", value).items()}
+    members = _members(cast("Hashable", kind))
+    if members is None:
+        return [to_plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+    found: dict[str, Any] = {"score": value.mean_score} if isinstance(value, FieldAggregation) else {}
+    for name, default in members.items():
+        member = getattr(value, name)
+        if member != default:
+            found[name] = member if type(member) in _SCALARS else to_plain(member)
+    return found
 
 
 @cache
-def _members(kind: Hashable) -> tuple[tuple[str, object], ...] | None:
+def _members(kind: Hashable) -> dict[str, object] | None:
     """Return the members of a dataclass or named tuple, each with its default; None for other types."""
     if isinstance(kind, type) and is_dataclass(kind):
-        return tuple(
-            (each.name, each.default_factory() if each.default_factory is not MISSING else each.default)
+        return {
+            each.name: each.default if each.default_factory is MISSING else each.default_factory()
             for each in fields(kind)
-        )
+        }
     names: tuple[str, ...] | None = getattr(kind, "_fields", None)
-    defaults: Mapping[str, object] = getattr(kind, "_field_defaults", {})
-    return None if names is None else tuple((name, defaults.get(name, _NO_DEFAULT)) for name in names)
+    defaults: dict[str, object] = getattr(kind, "_field_defaults", {})
+    return None if names is None else {**dict.fromkeys(names, MISSING), **defaults}
 
 
 def from_plain(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
@@ -61,8 +65,12 @@ def from_plain(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
     Answers(texts=2, parsed=0, valid=0, validated=0, not_validated=0)
     """
     readers = _READERS.get(kind, {})
-    names = (name for name, _ in _members(kind) or () if name in found)
-    return kind(**{name: readers[name](found[name]) if name in readers else found[name] for name in names})
+    members = _members(kind) or {}
+    known = {name: value for name, value in found.items() if name in members}
+    for name, read in readers.items():
+        if name in known:
+            known[name] = read(known[name])
+    return kind(**known)
 
 
 def _several(kind: Callable[..., T]) -> Callable[[Iterable[Any]], tuple[T, ...]]:

@@ -149,7 +149,7 @@ class SchemaReader:
         self._interned: dict[Any, SchemaPlace] = {}
         self._flats: dict[SchemaPlace, FlatSchema] = {}
         self._open: set[SchemaPlace] = set()
-        self.root = self.source(documents.root)
+        self.root: SchemaPlace = self.source(documents.root)
 
     def source(self, schema: Schema, *, own: bool = False) -> SchemaPlace:
         """Return the place of a schema; for a mere reference, the place of its target."""

@@ -70,7 +70,7 @@ class Memory:
         self._lock = Lock()
         self._judges: dict[int, _AskedJudge] = {}
         """By the id of the judge as it was given; the object is kept, so that its id is not reused."""
-        self.usage = JudgeUsage()
+        self.usage: JudgeUsage = JudgeUsage()
         """What the judges have done in this run."""
 
     def note_errors(self, errors: int) -> None:
@@ -209,7 +209,7 @@ class Bench:
         self._given = given
         self._default = default
         self._mode = mode
-        self.memory = Memory() if memory is None else memory
+        self.memory: Memory = Memory() if memory is None else memory
 
     def __reduce__(self) -> tuple[object, ...]:
         # Another process has its own memory and its own registry.

@@ -225,7 +225,7 @@ class VerdictFile:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         """As it was given, for messages."""
         self._place = self.path.absolute()  # tests change the folder that they run in
         self._entries: dict[bytes, _Entry] = {}

@@ -64,7 +64,7 @@ class Vectors:
     True
     """
 
-    lock = threading.RLock()
+    lock: Any = threading.RLock()
     """One for all encoders: each uses all cores by itself."""
 
     def __init__(self, name: str, load: Callable[[], Encoder]) -> None:

@@ -28,7 +28,7 @@ class Judging:
     """
 
     def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
-        self.memory = Memory()
+        self.memory: Memory = Memory()
         self._settings = settings
         self._root = root
         self._find = find

@@ -50,25 +50,10 @@ _SIZE: Final = re.compile(r"(\d+\.?\d*|\.\d+)\s*(kib|mib|gib|b|)", re.IGNORECASE
 _UNITS: Final = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
-def _bytes(raw: object) -> int:
-    text = _text(raw)
-    size = _SIZE.fullmatch(text)
-    number = float(size[1]) * _UNITS[size[2].lower()] if size else 0.0
-    if text and not 1 <= number < math.inf:
-        raise ValueError(
-            f"the size is {text!r}; it must be a number of bytes, or text such as '512 MiB' or '2 GiB'"
-        )
-    return int(number)
-
-
 def _strings(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
         return tuple(raw)
     raise ValueError(f"got {raw!r}")
-
-
-def _paths(raw: Any) -> tuple[str, ...]:
-    return tuple(map(os.path.realpath, raw))
 
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
@@ -132,12 +117,13 @@ def usage_errors(option: str) -> Iterator[None]:
 
 @final
 class Ini(NamedTuple):
-    """What an ini option accepts: pytest's type, our reader, the words for errors; and its default."""
+    """What an ini option accepts: pytest's type, our reader, the words for errors; its default and help."""
 
-    type: Literal["string", "float", "args", "linelist", "bool", "paths"]
+    type: Literal["string", "float", "args", "linelist"]
     convert: Callable[[object], object]
     accepts: str
     default: object
+    help: str
 
     def add_to(self, parser: pytest.Parser, name: str) -> None:
         """Register the option with pytest."""
@@ -145,7 +131,7 @@ class Ini(NamedTuple):
         # refuse a bare 0.9 for a string option, and "0.9" for a float option.
         is_old = pytest.version_tuple < (8, 4)
         kind = "string" if self.type == "float" and is_old else self.type
-        parser.addini(f"jsonmatch_{name}", _INI_HELP[name], type=kind, default=self.default)
+        parser.addini(f"jsonmatch_{name}", self.help, type=kind, default=self.default)
 
     def read(self, config: pytest.Config, name: str) -> Any:
         """Return the option's value; a `pytest.UsageError` names the option and what it accepts."""
@@ -159,32 +145,58 @@ class Ini(NamedTuple):
 
 _FOLDER: Final = "the path of a folder, relative to the rootdir"
 _INI: Final[Mapping[str, Ini]] = {
-    "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC),
-    "threshold": Ini("float", _threshold, "a number from 0 to 1", defaults.THRESHOLD),
-    "files": Ini("args", _strings, "a list of glob patterns", []),
-    "yaml_limit": Ini("string", _bytes, "a size such as 16 MiB or 1 GiB", ""),
-    "allowed_paths": Ini("paths", _paths, "a list of folders", []),
-    "suggest": Ini("bool", bool, "true or false", default=True),
-    "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
-    "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
-    "cluster": Ini("string", _text, "the name of a tag", ""),
-    "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
+    "metric": Ini(
+        "string",
+        _nonempty,
+        "the name of a metric",
+        defaults.METRIC,
+        f"metric of comparisons that name none (default: {defaults.METRIC})",
+    ),
+    "threshold": Ini(
+        "float",
+        _threshold,
+        "a number from 0 to 1",
+        defaults.THRESHOLD,
+        f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
+    ),
+    "files": Ini(
+        "args",
+        _strings,
+        "a list of glob patterns",
+        [],
+        "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
+    ),
+    "gates": Ini(
+        "linelist",
+        _strings,
+        "a list of gates such as f1 >= 0.9, one a line",
+        [],
+        "gates that a run must pass, one a line, such as f1 >= 0.9",
+    ),
+    "baselines": Ini(
+        "string",
+        _nonempty,
+        _FOLDER,
+        "jsonmatch-baselines",
+        "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
+    ),
+    "cluster": Ini(
+        "string",
+        _text,
+        "the name of a tag",
+        "",
+        "tag whose value is the cluster of a case that names none, such as document",
+    ),
+    "judge": Ini(
+        "linelist",
+        _judge,
+        "lines of NAME = VALUE, such as model = gpt-4.1-mini",
+        [],
+        "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
+        "(docs/judge.md has the names)",
+    ),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
-_INI_HELP: Final[Mapping[str, str]] = {
-    "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
-    "threshold": f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
-    "files": "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
-    "yaml_limit": "largest size of a golden YAML file, with aliases expanded (default: 16 MiB)",
-    "allowed_paths": "folders outside of rootdir in which golden cases may name files, relative to the ini "
-    "file",
-    "suggest": "whether a failing golden case suggests changes that would let it pass (default: true)",
-    "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
-    "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-    "cluster": "tag whose value is the cluster of a case that names none, such as document",
-    "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
-    "(docs/judge.md has the names)",
-}
 
 
 def _given_once(metavar: str, text: str, **more: Any) -> dict[str, Any]:
@@ -284,11 +296,6 @@ class Settings(NamedTuple):
     threshold: float
     files: tuple[str, ...]
     summary: str
-    """In bytes; 0 for the default. The same applies to `yaml_limit`."""
-    yaml_limit: int
-    suggest: bool
-    folders: tuple[str, ...] | None
-    """Real paths of the folders in which golden cases may name files: rootdir and the allowed ones."""
     record: str | None
     replay: str | None
     update: Literal["new", "failed", "all"] | None
@@ -369,7 +376,6 @@ class Settings(NamedTuple):
         least, gates = asked("fail_under"), asked("gate")
         least_gates = [] if least is None else [f"score >= {least!r}"]
         said |= {
-            "folders": (os.path.realpath(config.rootpath), *said.pop("allowed_paths")),
             "gates": (
                 *_gates(said["gates"], "jsonmatch_gates"),
                 *_gates([*least_gates, *gates], "--jsonmatch-gate"),

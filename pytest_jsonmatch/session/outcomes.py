@@ -124,7 +124,7 @@ class Outcomes:
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
-        self.rules = RulesOfRun()
+        self.rules: RulesOfRun = RulesOfRun()
         """The rules that apply to several tests, and whether they have matched anything."""
         self.planned: Mapping[str, int] = {}
         """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""

@@ -50,7 +50,7 @@ class Recorder:
 
     def __init__(self, item: pytest.Item, settings: Settings, shared_rules: SharedRules) -> None:
         self.item = item
-        self.nodeid = _plain_nodeid(item)
+        self.nodeid: str = _plain_nodeid(item)
         self.request: pytest.FixtureRequest | None = None
         """Gives fixtures in mid-test; None unless `jsonmatch_judge` is overridden."""
         self.turn: Turn | None = None
@@ -63,7 +63,7 @@ class Recorder:
         """The tags of the case, and those of its parameters."""
         self.params: Mapping[str, tuple[str, int]] = {}
         """The labels of the item's parameters, and the place of each among those of its fixture."""
-        self.setup_seconds = 0.0
+        self.setup_seconds: float = 0.0
         """How long the item's fixtures took to set up."""
         self._settings = settings
         self._shared_rules = shared_rules
@@ -72,7 +72,7 @@ class Recorder:
 
     def restart(self) -> None:
         """Forget everything: the item is about to run (again)."""
-        self.begun = 0
+        self.begun: int = 0
         """How often the item tried to compare."""
         self._own_rules: dict[tuple[str, str], str | None] = {}
         """Rules of the item's own calls that have matched nothing so far, each with the nearest path."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -57,14 +58,13 @@ class Session:
     def __init__(self, config: pytest.Config, settings: Settings, *, encoding: str) -> None:
         self.config = config
         self.settings = settings
-        self.case_files = CaseFiles(settings.yaml_limit, settings.folders, settings.repeat)
-        self.suggests = settings.suggest
-        self.outcomes = Outcomes()
-        self.recorders = Recorders()
+        self.case_files: CaseFiles = CaseFiles((os.path.realpath(config.rootpath),), settings.repeat)
+        self.outcomes: Outcomes = Outcomes()
+        self.recorders: Recorders = Recorders()
         self._shared_rules = SharedRules()
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
-        self.news = RunNews()
+        self.news: RunNews = RunNews()
         """What the next report carries about the run."""
         self.baseline: Baseline | None = None
         """The baseline that the run is compared with; None without one."""

@@ -35,7 +35,7 @@ class Stopper:
     """
 
     def __init__(self, outcomes: Outcomes, gates: Sequence[Gate], *, has_limited_drop: bool) -> None:
-        self.saved = 0
+        self.saved: int = 0
         """How many tests were left out."""
         self.reason: str | None = None
         """Why the run was ended; None if it was not."""

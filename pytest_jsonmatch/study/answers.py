@@ -52,7 +52,7 @@ class Comparer:
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
-        self.how = Comparing(metric, options)
+        self.how: Comparing = Comparing(metric, options)
         self._rules = patterns_of(options)
         self._unmatched = list(self._rules)
         self._last: MatchResult | None = None

@@ -31,7 +31,9 @@ def test_how_many_cases_a_drop_takes(saved, command):
     ran = command("plan main.json --drop 0.05")
     assert (ran.code, ran.err) == (0, "")
     head, *lines = ran.out.splitlines()
-    assert head.startswith("plan from main.json: 40 cases, mean score 0.975; noise assumed to be half the")
+    assert head.startswith(
+        "plan from main.json: 40 cases, mean score 0.975; noise is a guess: give a second run"
+    )
     cases = number(ran.out, r"to prove a drop of 0.05 in 80 % of runs takes about (\d+) cases")
     curve = [line.split()[:2] for line in lines if re.match(r" +\d", line)]
     powers = {float(cases.replace(",", "")): float(power) for cases, power in curve}
@@ -70,7 +72,7 @@ def test_how_many_cases_a_precision_takes(saved, command):
 
 def test_without_a_run(command):
     ran = command("plan --pass-rate 0.9 --drop 0.1")
-    assert ran.out.startswith("plan from no run: pass rate 0.900; noise assumed")
+    assert ran.out.startswith("plan from no run: pass rate 0.900; noise is a guess")
     assert "in 80 % of runs takes about" in ran.out
 
 

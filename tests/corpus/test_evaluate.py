@@ -57,13 +57,6 @@ def test_the_quick_start_of_source_5():
     assert [each.status for each in second.field_results] == ["match", "mismatch", "mismatch"]
 
 
-def test_macro_and_micro_figures_differ():
-    result = compare_corpus([{"a": 1}, {"b": [1], "c": 5}], [{"a": 1}, {"b": [1, 2, 3]}])
-    assert (result.mean_precision, result.mean_recall) == ((1 + 1 / 2) / 2, (1 + 1 / 3) / 2)
-    assert (result.micro_precision, result.micro_recall, result.micro_f1) == (2 / 3, 2 / 4, 4 / 7)
-    assert (result.per_field["b[]"].recall, result.per_field["c"].precision) == (1 / 3, 0.0)
-
-
 def generated(count: int, seed: int = 7) -> tuple[list[Any], list[Any]]:
     rng = random.Random(seed)
 
@@ -238,15 +231,6 @@ def test_ids_bring_records_together():
     assert result.total_errors == 2
 
 
-def test_the_id_is_scored_only_if_the_schema_lists_it():
-    gold, extracted = [{"id": 1, "v": 2}], [{"id": 1, "v": 2}]
-    schema = {"properties": {"id": {}, "v": {}}}
-    assert compare_corpus(extracted, gold, id_field="id").total_fields == 1
-    assert compare_corpus(extracted, gold, schema={"properties": {"v": {}}}, id_field="id").total_fields == 1
-    assert compare_corpus(extracted, gold, schema=schema, id_field="id").total_fields == 2
-    assert gold == [{"id": 1, "v": 2}]
-
-
 def test_without_ids_missing_answers_are_wrong_and_surplus_ones_an_error():
     result = compare_corpus([{"a": 1}], [{"a": 1}, {"a": 2}])
     assert (result.mean_recall, result.unmatched_expected) == (0.5, (1,))
@@ -294,27 +278,6 @@ def test_bad_lines(tmp_path):
     answers.write_text('{"a": 1}\nI do not know\n', encoding="utf-8")
     result = compare_corpus(answers, gold)
     assert (result.mean_f1, result.errors[0].record_id) == (0.5, 1)
-
-
-@pytest.mark.parametrize(
-    ("gold", "message"),
-    [
-        (
-            b"[]",
-            "expected is of type bytes; it must be a list or an iterator of records, or the path of a JSON Lines file",
-        ),
-        (
-            5,
-            "expected is of type int; it must be a list or an iterator of records, or the path of a JSON Lines file",
-        ),
-        (Path("nowhere.jsonl"), "expected 'nowhere.jsonl' can't be read: no such file or directory"),
-        ("nowhere.jsonl", "expected 'nowhere.jsonl' can't be read: no such file or directory"),
-    ],
-)
-def test_gold_that_is_no_corpus(gold, message):
-    with pytest.raises(ConfigurationError) as caught:
-        compare_corpus([], gold)
-    assert str(caught.value) == message
 
 
 # -- what is kept, what is told ----------------------------------------------------------------------------
@@ -376,19 +339,6 @@ def test_pydantic_models_all_over():
     assert (result.mean_f1, result.per_field["age"].mismatches) == (0.5, 1)
 
 
-def test_a_record_has_the_figures_of_compare_json():
-    gold, extracted = generated(50)
-    for record, one, other in zip(compare_corpus(extracted, gold, schema=WEIGHTS).records, gold, extracted):
-        result = compare_json(other, one, metric="leaf_f1", schema=WEIGHTS)
-        assert (record.precision, record.recall, record.f1, record.score, dict(record.counts)) == (
-            result.precision,
-            result.recall,
-            result.f1,
-            result.score,
-            result.counts,
-        )
-
-
 def test_gold_records_may_have_ids_of_their_own():
     run = compare_corpus([{"n": 1}, {"n": 3}], {"one.json": {"n": 1}, "two.json": {"n": 2}}, keep="all")
     assert [(each.record_id, each.score) for each in run.records] == [("one.json", 1.0), ("two.json", 0.0)]
@@ -436,3 +386,33 @@ def test_a_cluster_that_no_record_names_is_a_warning():
 def test_a_cluster_is_a_name():
     with pytest.raises(ConfigurationError, match=r"^cluster is 3; it must name a member"):
         compare_corpus([], [], cluster=3)
+
+
+def test_the_id_is_scored_only_if_the_schema_lists_it():
+    gold, extracted = [{"id": 1, "v": 2}], [{"id": 1, "v": 2}]
+    schema = {"properties": {"id": {}, "v": {}}}
+    assert compare_corpus(extracted, gold, id_field="id").total_fields == 1
+    assert compare_corpus(extracted, gold, schema={"properties": {"v": {}}}, id_field="id").total_fields == 1
+    assert compare_corpus(extracted, gold, schema=schema, id_field="id").total_fields == 2
+    assert gold == [{"id": 1, "v": 2}]
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        (
+            b"[]",
+            "expected is of type bytes; it must be a list or an iterator of records, or the path of a JSON Lines file",
+        ),
+        (
+            5,
+            "expected is of type int; it must be a list or an iterator of records, or the path of a JSON Lines file",
+        ),
+        (Path("nowhere.jsonl"), "expected 'nowhere.jsonl' can't be read: no such file or directory"),
+        ("nowhere.jsonl", "expected 'nowhere.jsonl' can't be read: no such file or directory"),
+    ],
+)
+def test_gold_that_is_no_corpus(gold, message):
+    with pytest.raises(ConfigurationError) as caught:
+        compare_corpus([], gold)
+    assert str(caught.value) == message

@@ -136,7 +136,7 @@ def test_memory_stays_flat_in_the_same_order_with_answers_missing(tmp_path, kind
 
 
 def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
-    numbers = list(range(1_500))
+    numbers = list(range(3_000))
     gold = lines(tmp_path / "gold.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])
     numbers.reverse()
     answers = lines(tmp_path / "answers.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_json
+from pytest_jsonmatch import JsonMatchError, compare_json
+from pytest_jsonmatch.engine.plan.registry import session_registry
 
 LEVELS = 128
 
@@ -57,3 +58,52 @@ def test_128_levels(wrap, options, levels):
     assert any(field.score < 1.0 for field in result.field_results)
     assert result.to_dict()
     assert compare_json(type(right)(), expected, **options).to_dict()
+
+
+def depth_of(frame) -> int:
+    depth = 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def frames_a_level(value, wrong, **options) -> int:
+    """How many frames deeper the last comparator is called for one more level."""
+    depths = []
+
+    def deep(expected, actual, params):
+        depths.append(depth_of(sys._getframe()))
+        return expected == actual
+
+    with session_registry() as registry:
+        registry.comparator("deep", deep)
+        for levels in (10, 20):
+            expected, actual = nested(value, "leaf", levels), nested(wrong, "fault", levels)
+            compare_json(actual, expected, compare={"string": "deep"}, **options)
+            depths.append(-1)
+    first = max(depths[: depths.index(-1)])
+    return (max(depths) - first + 9) // 10
+
+
+@pytest.mark.parametrize(
+    ("wrap", "options", "most"),
+    [
+        (lambda value: {"a": value}, {}, 2),
+        (lambda value: [value], {}, 2),
+        (lambda value: [value, 0], {"arrays": "unordered"}, 6),
+        (lambda value: {"a": value}, {"accept": {"**": [{}, 1]}}, 6),
+    ],
+    ids=["objects", "ordered arrays", "unordered arrays", "accept"],
+)
+def test_a_level_takes_few_frames(wrap, options, most):
+    assert frames_a_level(wrap, wrap, **options) <= most
+
+
+def test_a_stack_that_is_nearly_used_up_is_an_error_that_says_so():
+    value = nested(lambda value: [value], 1)
+
+    def below(levels):
+        return compare_json(value, value) if levels == 0 else below(levels - 1)
+
+    with pytest.raises(JsonMatchError, match="does not fit into what is left of Python's stack"):
+        below(sys.getrecursionlimit() - depth_of(sys._getframe()) - 200)

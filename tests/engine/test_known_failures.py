@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.engine.plan.registry import session_registry
 
 TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 
@@ -313,3 +318,77 @@ def test_true_is_not_1_at_any_depth(metric):
         {"a": [True, {"b": [0]}]}, {"a": [1, {"b": [False]}]}, metric=metric, arrays="ordered"
     )
     assert (result.f1, result.counts) == (0.0, {"mismatch": 2})
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize("metric", TREE_METRICS)
+@pytest.mark.parametrize("bad", [NAN, INF, -INF])
+def test_a_number_that_json_lacks_equals_nothing_wherever_it_stands_in_nested_arrays(metric, bad):
+    expected = [[[0, 0.1, 0.1, 0.1]], "\ud800"]
+    scores = {
+        compare_json([[order], "\ud800"], expected, metric=metric, arrays="unordered").score
+        for order in permutations([0, 0.10001, bad, 0.1])
+    }
+    assert len(scores) == 1
+    assert compare_json([[0, 0.10001, bad, 0.1]], [[0, 0.1, 0.1, 0.1]], metric="pairwise_f1").score == 0.75
+    same = [[bad, bad], [bad]]
+    assert compare_json(same, [[0, 0], [0]], metric=metric, arrays="unordered").score == 0.0
+
+
+@settings(max_examples=60)
+@given(
+    st.recursive(
+        st.sampled_from([0, 0.1, 0.10001, "a", True, None, NAN, INF, "\ud800"]),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+        max_leaves=12,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_elements_means_nothing_whatever_actual_holds(shuffled, actual, rng):
+    expected = without_what_json_lacks(actual)
+    for metric in TREE_METRICS:
+        one, other = (
+            compare_json({"a": each}, {"a": expected}, metric=metric, arrays="unordered").score
+            for each in (actual, shuffled(actual, rng))
+        )
+        assert one == pytest.approx(other, abs=1e-9)
+
+
+def without_what_json_lacks(value):
+    if isinstance(value, list):
+        return [without_what_json_lacks(each) for each in value]
+    if isinstance(value, dict):
+        return {key: without_what_json_lacks(each) for key, each in value.items()}
+    return value if value == value and value != INF else 0.1  # noqa: PLR0124 - not NaN
+
+
+@pytest.fixture
+def registry():
+    with session_registry() as names:
+        yield names
+
+
+def test_a_judge_is_asked_once_for_one_place(registry):
+    asked = []
+    registry.comparator("batch", lambda items: asked.extend(items) or [0.5] * len(items))
+    rules = {"b": {"compare": "batch"}}
+    result = compare_json(
+        {"x": None, "b": "w"}, {"x": None, "b": "q"}, metric="field_match", nulls="absent", fields=rules
+    )
+    assert (len(asked), result.score) == (1, 0.5)
+
+
+def test_a_comparator_that_raises_is_called_once_for_one_place(registry):
+    calls = []
+
+    def broken(expected, actual, params):
+        calls.append((expected, actual))
+        raise ZeroDivisionError
+
+    registry.comparator("broken", broken)
+    result = compare_json(
+        {"a": 1, "b": [1]}, {"a": 1, "b": [2]}, compare={"number": "broken"}, metric="leaf_f1"
+    )
+    assert len(result.field_results) == len(result.errors) == len(calls) == 2

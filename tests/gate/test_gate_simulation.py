@@ -1,14 +1,12 @@
 """A short form of `benchmarks/gates.py`: error rates on systems whose true scores are known.
 
 Each bound is what a rate of 5 % (80 %, 95 %) exceeds once in a thousand times, at so many runs. Seeds are fixed.
-After 1,000 runs a doubled error rate is over its bound 998 times in 1,000.
+After 300 runs a doubled error rate is over its bound in three of four tests; FULL makes 1,000.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-RUNS = 1_000
+RUNS = 1_000 if "FULL" in os.environ else 300
 FULL = pytest.mark.full
 
 
@@ -42,12 +40,26 @@ def at_least(rate: float, runs: int) -> int:
 @pytest.mark.parametrize("kind", ["binary", "graded", "tied"])
 @pytest.mark.parametrize(
     ("n", "repeats"),
-    [(10, 1), (10, 3), (30, 1), pytest.param(30, 3, marks=FULL), pytest.param(100, 1, marks=FULL)],
+    [(10, 3), (30, 1), *(pytest.param(*each, marks=FULL) for each in ((10, 1), (30, 3), (100, 1)))],
 )
 def test_equal_systems_are_seldom_called_worse(gates, kind, n, repeats):
     random = gates.source("short", kind, n, repeats)
     found = [compare(*gates.comparison(kind, n, random, repeats=repeats)) for _ in range(RUNS)]
     assert sum(each.kind == "worse" for each in found) <= at_most(0.05, RUNS)
+
+
+@pytest.mark.parametrize("sides", [(1, 5), (5, 1)])
+def test_one_run_against_five_is_as_safe(gates, sides):
+    random = gates.source("short", *sides)
+    worse = 0
+    for _ in range(400):
+        now, before = gates.comparison("tied", 10, random, repeats=5)
+        now, before = (
+            {case: scores[:number] for case, scores in side.items()}
+            for side, number in zip((now, before), sides, strict=True)
+        )
+        worse += compare(now, before).kind == "worse"
+    assert worse <= at_most(0.05, 400)
 
 
 @pytest.mark.parametrize("kind", ["binary", pytest.param("graded", marks=FULL)])
@@ -56,7 +68,7 @@ def test_cases_of_one_document_are_not_independent(gates, kind, size):
     random = gates.source("short", kind, size)
     named = {str(at): f"document {at // size}" for at in range(12 * size)}
     wrong, covers = {True: 0, False: 0}, {True: 0, False: 0}
-    for _ in range(400):
+    for _ in range(150):
         now, before, mean = gates.clustered(kind, 12, size, random)
         sides = gates.as_run(now.reshape(1, -1)), gates.as_run(before.reshape(1, -1))
         for is_named in (True, False):
@@ -65,8 +77,8 @@ def test_cases_of_one_document_are_not_independent(gates, kind, size):
             rows = [Row(score, 1.0, units[case]) for case, [score] in sides[0].items()]
             found = ratio_interval(rows)
             covers[is_named] += found.low <= mean <= found.high
-    assert wrong[True] <= at_most(0.05, 400) < wrong[False]
-    assert covers[True] >= at_least(0.95, 400) > covers[False]
+    assert wrong[True] <= at_most(0.05, 150) < wrong[False]
+    assert covers[True] >= at_least(0.95, 150) > covers[False]
 
 
 @pytest.mark.parametrize(
@@ -76,60 +88,47 @@ def test_cases_of_one_document_are_not_independent(gates, kind, size):
 def test_either_mode_is_seldom_wrong_at_its_margin(gates, kind, shape, n):
     random = gates.source("short", kind, shape, n)
     fails = passes = 0
-    for _ in range(RUNS // 2):
+    for _ in range(RUNS):
         sides = gates.comparison(kind, n, random, drop=0.05, shape=shape)
         fails += not compare(*sides, DropGate(0.05)).passed
         passes += compare(*sides, DropGate(0.05, mode="non-inferiority")).passed
-    assert max(fails, passes) <= at_most(0.05, RUNS // 2)
-
-
-def test_outcomes_are_judged_as_well_as_by_the_unconditional_test(gates):
-    random = gates.source("short")
-    least = gates.unconditional(20) - 1e-6
-    ours = theirs = 0
-    for _ in range(300):
-        sides = gates.comparison("binary", 20, random, drop=0.3)
-        deltas = gates.deltas_of(sides)
-        ours += compare(*sides).kind == "worse"
-        theirs += gates.z_of(deltas) >= least
-    assert theirs > 150
-    assert ours >= theirs - 15
-
-
-def test_non_inferiority_sees_nearly_as_much_as_students_test(gates):
-    random = gates.source("short")
-    ours = theirs = 0
-    for _ in range(200):
-        sides = gates.comparison("graded", 150, random)
-        ours += compare(*sides, DropGate(0.02, mode="non-inferiority")).passed
-        theirs += gates.t_test(gates.deltas_of(sides), 0.02, "greater")
-    assert theirs > 100
-    assert ours >= theirs - 20
+    assert max(fails, passes) <= at_most(0.05, RUNS)
 
 
 @pytest.mark.parametrize(
-    ("kind", "n"), [("binary", 30), ("ceiling", 30), ("ceiling", 100), ("graded", 10), ("tied", 30)]
+    ("kind", "n", "drop", "gate"),
+    [("binary", 20, 0.3, DropGate()), ("graded", 150, 0.0, DropGate(0.02, mode="non-inferiority"))],
+)
+def test_as_much_is_seen_as_by_the_usual_tests(gates, kind, n, drop, gate):
+    """The exact unconditional test of outcomes, Student's t of the others."""
+    random = gates.source("short")
+    least = gates.unconditional(20) - 1e-6
+    ours = theirs = 0
+    for _ in range(150):
+        sides = gates.comparison(kind, n, random, drop=drop)
+        deltas, change = gates.deltas_of(sides), compare(*sides, gate)
+        if drop:
+            ours, theirs = ours + (change.kind == "worse"), theirs + (gates.z_of(deltas) >= least)
+        else:
+            ours, theirs = ours + change.passed, theirs + gates.t_test(deltas, 0.02, "greater")
+    assert theirs > 75
+    assert ours >= theirs - 15
+
+
+@pytest.mark.parametrize(
+    ("kind", "n"), [("binary", 30), ("graded", 10), pytest.param("ceiling", 100, marks=FULL)]
 )
 def test_a_detectable_drop_is_detected(gates, kind, n):
     random = gates.source("short", kind, n)
     found, runs = 0, 0
-    for _ in range(4):
+    for _ in range(2):
         now, before = gates.comparison(kind, n, random)
         drop = minimum_detectable(sample_of(before, again=now), n)
-        for _ in range(50):
+        for _ in range(40):
             sides = gates.comparison(kind, n, random, drop=drop, shape="broken")
             found += compare(*sides).kind == "worse"
             runs += 1
     assert at_least(0.8, runs) - 10 <= found <= at_most(0.8, runs) + 10
-
-
-@pytest.mark.parametrize("kind", ["binary", "graded", "tied"])
-def test_four_cases_can_detect_nothing(gates, kind):
-    random = gates.source("short", kind)
-    for _ in range(20):
-        sides = gates.comparison(kind, 4, random, drop=gates.MEANS[kind])
-        assert compare(*sides).kind == "too few"
-        assert minimum_detectable(sample_of(sides[1]), 4) is None
 
 
 @pytest.mark.parametrize(
@@ -142,12 +141,12 @@ def test_four_cases_can_detect_nothing(gates, kind):
         ),
     ],
 )
-@pytest.mark.parametrize("n", [21, 30, 50])
+@pytest.mark.parametrize("n", [21, 50])
 def test_intervals_cover(gates, name, n):
     draw, mean = gates.DISTRIBUTIONS[name]
     random = gates.source("short", name, n)
-    intervals = [gates.mean_interval(draw(n, random).tolist()) for _ in range(RUNS // 4)]
-    assert sum(each.low <= mean <= each.high for each in intervals) >= at_least(0.95, RUNS // 4)
+    intervals = [gates.mean_interval(draw(n, random).tolist()) for _ in range(RUNS // 3)]
+    assert sum(each.low <= mean <= each.high for each in intervals) >= at_least(0.95, RUNS // 3)
 
 
 @pytest.mark.parametrize("n", [10, 30])
@@ -183,21 +182,6 @@ def test_wilson_covers_as_often_as_the_binomial_distribution_says(gates, rate):
     assert sum(p in covering for p in passes) / runs == pytest.approx(
         gates.exact_coverage(rate, 30), abs=0.01
     )
-
-
-def test_the_command_prints_its_tables():
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / "gates.py"), "equal", "wilson", "--runs", "2"],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        check=True,
-    )
-    assert [line for line in done.stdout.splitlines() if line.startswith("###")] == [
-        "### Equal systems: how often they are called worse, in % (at most 5)",
-        "### Wilson's interval of a pass rate at 95 %: simulated coverage / exact coverage, in %",
-    ]
 
 
 def test_the_command_writes_its_tables_into_a_document(gates, tmp_path, capsys):

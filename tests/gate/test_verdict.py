@@ -61,11 +61,43 @@ def test_what_is_not_shown_says_what_the_data_allow():
 
 def test_few_cases_say_how_many_it_takes():
     verdict = compare(run(0.0, 0.0, 0.0, 0.0), run(1.0, 1.0, 1.0, 1.0))
-    assert (verdict.kind, verdict.passed, verdict.p_drop) == ("too few", True, 1 / 16)
+    assert (verdict.kind, verdict.p_drop) == ("too few", 1 / 16)
     assert verdict.verdict == "too few cases: at least 5 must get worse to tell"
     verdict = compare(run(*[0.0] * 6), run(*[1.0] * 6), DropGate(confidence=0.99))
     assert verdict.verdict == "too few cases: at least 7 must get worse to tell"
     assert not compare(run(1.0), run(1.0), DropGate(0.5, mode="non-inferiority")).passed
+
+
+@pytest.mark.parametrize(
+    ("now", "max_drop", "passed", "words"),
+    [
+        (
+            [0.0] * 3,
+            0.0,
+            False,
+            "fails: judged by the difference alone, -1.000: too few cases: at least 5 must",
+        ),
+        ([0.9, 1.0, 1.0], 0.05, True, "passes: judged by the difference alone, -0.033: too few cases"),
+        ([0.9, 0.9, 1.0], 0.05, False, "fails: judged by the difference alone, -0.067: too few cases"),
+        ([1.0] * 3, 0.0, True, "passes: judged by the difference alone, +0.000: too few cases"),
+    ],
+)
+def test_where_nothing_can_be_proven_the_plain_difference_decides(now, max_drop, passed, words):
+    verdict = compare(run(*now), run(1.0, 1.0, 1.0), DropGate(max_drop))
+    assert (verdict.kind, verdict.passed) == ("too few", passed)
+    assert verdict.gate_words.startswith(words)
+
+
+def test_a_gate_that_passes_says_what_drop_is_possible():
+    same = run(*[1.0] * 20)
+    assert compare(same, same, DropGate(0.02)).gate_words == (
+        "passes, but not enough cases to tell: a drop of up to 0.14 is possible; about 149 cases would show 0.02"
+    )
+    noisy = run(*[0.0, 1.0] * 80), run(*[1.0, 0.0] * 80)
+    assert re.fullmatch(
+        r"passes, but not enough cases to tell: a drop of up to 0\.\d\d is possible",
+        compare(*noisy, DropGate(0.02)).gate_words,
+    )
 
 
 def test_an_error_rate_is_what_its_author_meant():

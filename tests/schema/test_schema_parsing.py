@@ -89,10 +89,6 @@ def test_source_4_writes_comparators_another_way(override: dict[str, Any], compa
     assert parse_eval_schema({"x-override-evaluator": override}).rules.get("compare") == compare
 
 
-def test_one_transform_needs_no_list() -> None:
-    assert parse_eval_schema({"x-eval-transform": "strip"}).rules["transform"] == ("strip",)
-
-
 def test_a_rule_that_is_null_is_not_there() -> None:
     node = parse_eval_schema({"x-eval-compare": None, "x-eval-transform": None})
     assert (node.rules.get("compare"), node.rules.get("transform")) == (None, None)
@@ -322,11 +318,6 @@ def test_a_union_inside_a_branch_holds_with_what_stands_beside_it() -> None:
     ]
 
 
-def test_a_union_of_nothing_says_nothing() -> None:
-    node = parse_eval_schema({"anyOf": [False]})
-    assert (node.types, node.properties, node.branches) == (frozenset(), None, ())
-
-
 @pytest.mark.parametrize(
     "align",
     [
@@ -455,10 +446,6 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
             for member, message in (
                 ({"x-eval-comapre": "exact"}, "unknown key 'x-eval-comapre'; did you mean 'x-eval-compare'?"),
                 (
-                    {"x-eval-compare": 5},
-                    "x-eval-compare is 5; it must be a comparator's name, or {name: {parameters}}",
-                ),
-                (
                     {"x-override-evaluator": {"evaluation_typ": "binary"}},
                     "x-override-evaluator has the key 'evaluation_typ'; did you mean 'evaluation_type'?",
                 ),
@@ -466,52 +453,22 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
                     {"x-override-evaluator": "binary"},
                     'x-override-evaluator is \'binary\'; it must be {"evaluation_type": NAME, "evaluation_params": {parameters}}',
                 ),
-                (
-                    {"x-override-evaluator": {"evaluation_params": {}}},
-                    'x-override-evaluator is {\'evaluation_params\': {}}; it must be {"evaluation_type": NAME, "evaluation_params": {parameters}}',
-                ),
                 ({"x-eval-skip": "yes"}, "x-eval-skip is 'yes'; it must be true or false"),
                 ({"x-eval-weight": -1}, "x-eval-weight is -1; it must be a number from 0 to 1,000,000"),
                 (
-                    {"x-eval-transform": [1]},
-                    "x-eval-transform is 1; it must be a transform's name, or {name: {parameters}}",
-                ),
-                (
                     {"x-eval-align": {"match_by": "hungarain"}},
                     "x-eval-align: match_by is 'hungarain'; did you mean 'hungarian'?",
-                ),
-                (
-                    {"x-eval-align": {"match_by": "key_field"}},
-                    "x-eval-align is {'match_by': 'key_field'}; it must be 'ordered', 'unordered' or {'key': NAME}",
                 ),
                 (
                     {"type": "string", "x-eval-align": {"match_by": "hungarian"}},
                     "x-eval-align is for arrays, and this is string",
                 ),
                 ({"type": "strng"}, "unknown type 'strng'; did you mean 'string'?"),
-                (
-                    {"type": []},
-                    "type is []; it must be a name or a list of names: null, boolean, integer, number, string, array, object",
-                ),
                 ({"enum": "x"}, "enum is 'x'; it must be a list of values"),
                 ({"$ref": 5}, "$ref is 5; it must be text such as '#/$defs/item'"),
                 (
                     {"allOf": [{"type": "string"}, {"type": ["array", "object"]}]},
                     "no value fits all parts: one allows only string, another only array or object",
-                ),
-                (
-                    {
-                        "type": "null",
-                        "anyOf": [
-                            {"type": "object", "properties": {"b": {}}},
-                            {"type": "object", "properties": {"c": {}}},
-                        ],
-                    },
-                    "no value fits all parts: one allows only object, another only null",
-                ),
-                (
-                    {"type": "array", "x-eval-align": {"match_by": "key_field", "key": "id", "by": 1}},
-                    "x-eval-align is {'match_by': 'key_field', 'key': 'id', 'by': 1}; it must be 'ordered', 'unordered' or {'key': NAME}",
                 ),
                 ({"$dynamicRef": "#x"}, "$dynamicRef is not supported; write $ref"),
                 (
@@ -538,14 +495,7 @@ def test_a_member_that_must_not_be_there_is_not_listed() -> None:
             "$: x-eval-align: the elements have no member 'nmae'; did you mean 'name'?",
         ),
         ({"properties": {"a": 5}}, "$: properties['a'] is 5; a schema must be an object, or true or false"),
-        ({"properties": []}, "$: properties is []; it must map names to schemas"),
-        ({"items": 5}, "$: items is 5; a schema must be an object, or true or false"),
-        (
-            {"additionalProperties": 5},
-            "$: additionalProperties is 5; a schema must be an object, or true or false",
-        ),
         ({"allOf": []}, "$: allOf is []; it must be a list of schemas"),
-        ({"anyOf": [5]}, "$: one of anyOf is 5; a schema must be an object, or true or false"),
         (
             {"properties": {"a": {"$ref": "#/$defs/itm"}}, "$defs": {"item": {}}},
             "a: $ref '#/$defs/itm' leads nowhere: there is no 'itm'; did you mean 'item'?",

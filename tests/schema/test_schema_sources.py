@@ -117,29 +117,6 @@ def test_ids_and_anchors(tmp_path: Path) -> None:
     assert members["c"] is members["a"]
 
 
-def test_alternatives_in_another_file(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", {"properties": {"at": {"$ref": "b.json#/$defs/at"}}})
-    write(
-        tmp_path / "b.json",
-        {
-            "$defs": {
-                "at": {
-                    "anyOf": [
-                        {"properties": {"x": {"$ref": "#/$defs/n"}}, "required": ["x"]},
-                        {"properties": {"y": {}}},
-                    ]
-                },
-                "n": {"type": "number"},
-            }
-        },
-    )
-    branches = (parse_eval_schema(path).properties or {})["at"].branches
-    assert [[test(value) for test, _ in branches] for value in ({"x": 1}, {"x": "a"})] == [
-        [True, True],
-        [False, True],
-    ]
-
-
 # Errors.
 
 
@@ -283,34 +260,9 @@ def test_values_of_different_types_have_different_hashes(one: object, other: obj
 # The package.
 
 
-def test_every_name_can_be_had() -> None:
-    names = pytest_jsonmatch.schema.__all__
-    assert [name for name in names if not hasattr(pytest_jsonmatch.schema, name)] == []
-    assert dir(pytest_jsonmatch.schema) == sorted(names)
-
-
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'infer'"):
         pytest_jsonmatch.schema.infer  # noqa: B018
-
-
-def modules_after(program: str) -> set[str]:
-    printed = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{program}\nprint(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(pytest_jsonmatch.__file__).parents[1],
-    )
-    return set(printed.stdout.split())
-
-
-def test_a_plain_schema_imports_no_library() -> None:
-    loaded = modules_after(
-        "from pytest_jsonmatch.schema import parse_eval_schema\n"
-        "parse_eval_schema({'$ref': '#/$defs/a', '$defs': {'a': {'anyOf': [{'type': 'string'}, {'type': 'null'}]}}})"
-    )
-    assert loaded & {"jsonschema", "referencing", "pydantic", "numpy", "rapidfuzz", "yaml"} == set()
 
 
 def test_alternatives_may_refer_to_names_that_are_not_ascii() -> None:
@@ -342,3 +294,26 @@ def test_register_takes_names_that_source_5_leaves_free():
         "comparator 'date' is registered already; pass overwrite=True to replace it",
         "'exact' is a built-in comparator and cannot be replaced; choose another name",
     ], run.stderr
+
+
+def test_alternatives_in_another_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"properties": {"at": {"$ref": "b.json#/$defs/at"}}})
+    write(
+        tmp_path / "b.json",
+        {
+            "$defs": {
+                "at": {
+                    "anyOf": [
+                        {"properties": {"x": {"$ref": "#/$defs/n"}}, "required": ["x"]},
+                        {"properties": {"y": {}}},
+                    ]
+                },
+                "n": {"type": "number"},
+            }
+        },
+    )
+    branches = (parse_eval_schema(path).properties or {})["at"].branches
+    assert [[test(value) for test, _ in branches] for value in ({"x": 1}, {"x": "a"})] == [
+        [True, True],
+        [False, True],
+    ]

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeoutError
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.semantic import cache
-from pytest_jsonmatch.semantic.cache import CachedJudge, _line, _writers_lock, key_of
+from pytest_jsonmatch.semantic.cache import CachedJudge, _line, key_of
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem, JudgeUsage, Verdict
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
@@ -197,20 +196,6 @@ def test_the_first_of_two_who_ask_at_once_is_right(file):
     assert len(file.read_text(encoding="utf-8").splitlines()) == 1
 
 
-def test_a_branch_merged_into_another_is_put_in_order(file):
-    file.write_text(
-        "\n".join([LINE.replace("NYC", name) for name in "cab"] + [LINE.replace("NYC", "a")]), "utf-8"
-    )
-    judge = CachedJudge(Counting(), file)
-    judge.judge([item("b")])
-    assert [json.loads(line)["actual"] for line in file.read_text("utf-8").splitlines()] == [
-        "a",
-        "b",
-        "c",
-        "b",
-    ]
-
-
 FILL = """
 import sys, warnings
 from pytest_jsonmatch.semantic.cache import CachedJudge
@@ -255,18 +240,6 @@ def test_several_threads_of_several_judges_fill_one_file(file):
     assert {answer for each in answers for answer in each.values()} == {Verdict(True)}
     actual = [json.loads(line)["actual"] for line in file.read_text(encoding="utf-8").splitlines()]
     assert sorted(map(int, actual)) == list(range(39))
-
-
-def test_a_writer_waits_for_the_others_and_a_reader_does_not(file):
-    file.write_text(LINE, encoding="utf-8")
-    with ThreadPoolExecutor(1) as threads:
-        with _writers_lock(file):
-            assert shown(CachedJudge(Counting(), file).judge([NYC])) == [True]
-            assert shown(CachedJudge(None, file).judge([NYC])) == [True]
-            written = threads.submit(CachedJudge(Counting(), file).judge, [item("b")])
-            with pytest.raises(FutureTimeoutError):
-                written.result(0.2)
-        assert shown(written.result(30)) == [False]
 
 
 def test_without_the_extra_nothing_can_be_kept_but_all_can_be_read(file, monkeypatch):
@@ -340,16 +313,6 @@ def test_values_that_are_no_json_are_not_kept_and_not_asked_about(file):
     assert (asked.asked, judge.usage) == (["A"], JudgeUsage(calls=1, items=1, errors=1))
 
 
-def test_a_judge_that_forgets_an_item(file):
-    class Forgets:
-        usage = JudgeUsage()
-
-        def judge(self, items):
-            return {}
-
-    assert shown(CachedJudge(Forgets(), file).judge([NYC])) == ["missing: the judge gave no answer"]
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -404,3 +367,13 @@ def test_a_recording_that_is_not_there(file):
     with pytest.raises(ConfigurationError) as caught:
         CachedJudge(None, file).judge([NYC])
     assert str(caught.value) == f"the cache of verdicts {file} does not exist"
+
+
+def test_a_judge_that_forgets_an_item(file):
+    class Forgets:
+        usage = JudgeUsage()
+
+        def judge(self, items):
+            return {}
+
+    assert shown(CachedJudge(Forgets(), file).judge([NYC])) == ["missing: the judge gave no answer"]

@@ -117,13 +117,6 @@ def test_the_judge_of_the_call_goes_first(pytester):
     assert judge_line(outcome) == "judge: 1 call, 1 item"
 
 
-def test_without_a_judge_each_test_says_how_to_get_one(suite):
-    outcome = suite.runpytest()
-    outcome.assert_outcomes(failed=5)
-    outcome.stdout.fnmatch_lines(["*there is no judge to ask*jsonmatch_judge*"])
-    assert judge_line(outcome) is None
-
-
 def test_equal_questions_of_several_tests_are_asked_once(pytester):
     pytester.makeconftest(JUDGE)
     cases = "".join(f"  - {{id: c{n}, expected: {{s: one}}, actual: {{s: ONE}}}}\n" for n in range(5))
@@ -250,13 +243,6 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint):
         ]
     )
     assert asked == 1
-
-
-def test_a_judge_of_one_s_own_is_not_asked_in_the_mode_cached(suite):
-    suite.makeconftest(JUDGE)
-    outcome = suite.runpytest("--jsonmatch-judge-mode=cached", "-k", "imported")
-    outcome.assert_outcomes(failed=1, deselected=4)
-    outcome.stdout.fnmatch_lines(["*cache miss: this judge keeps no*"])
 
 
 def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):

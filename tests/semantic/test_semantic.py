@@ -219,17 +219,6 @@ def test_what_is_no_judge_is_refused(judge, message):
         compare_json({"a": "x"}, {"a": "y"}, judge=judge, **SEMANTIC)
 
 
-def test_a_registered_judge_has_to_be_one_and_its_name_free():
-    with session_registry() as registry:
-        registry.judge("default", repr)
-        with pytest.raises(ConfigurationError, match="judge 'default' is registered already"):
-            registry.judge("default", repr)
-        with pytest.raises(ConfigurationError, match="judge 'x' is 5; it must have judge"):
-            registry.judge("x", 5)
-        registry.judge("default", len, overwrite=True)
-        assert registry.find_judge() is len
-
-
 # -- equal questions ---------------------------------------------------------------------------------------
 
 
@@ -270,21 +259,6 @@ def test_what_ended_without_a_verdict_is_asked_again_when_it_comes_again():
     item = JudgeItem("1", "city", "Rome", "Roma")
     found = [memory.ask(judge, [item])["1"] for _ in range(3)]
     assert (list(map(type, found)), len(judge.items)) == ([JudgeError, Verdict, Verdict], 2)
-
-
-def test_other_criteria_and_types_are_other_questions():
-    judge = Asked(lambda item: True)
-    memory = Memory()
-    items = [
-        JudgeItem("1", "a", 1, "x"),
-        JudgeItem("2", "a", "1", "x"),
-        JudgeItem("3", "a", True, "x"),
-        JudgeItem("4", "a", 1, "x", criterion="c"),
-        JudgeItem("5", "a", 1, "x", "d"),
-        JudgeItem("6", "a", 1, "x"),
-    ]
-    memory.ask(judge, items)
-    assert len(judge.items) == 5
 
 
 # -- other processes ---------------------------------------------------------------------------------------

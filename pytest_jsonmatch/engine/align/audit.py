@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.align.audited import Partner
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.solve import dual_prices
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix: TypeAlias = NDArray[np.float64]
-    Budget: TypeAlias = dict[str, int]
     Margins: TypeAlias = dict[tuple[int, int], float | None]
 
 _MAX_ARRAYS: Final = 100
@@ -51,8 +50,6 @@ _MAX_CELLS_INSIDE: Final = 10_000_000
 """At most this many pairs of values are bounded in elements that are not flat, in one comparison."""
 _WALK: Final = 20
 """Scoring values one by one costs as much as bounding this many times as many."""
-_MAX_VALUES: Final = 2_000_000
-"""At most this many values are visited in one comparison to estimate the cost of scoring."""
 _MAX_STEPS: Final = 1_000_000
 """At most this many exchanges are considered in one comparison."""
 _ROUNDING: Final = 1e-12
@@ -73,7 +70,7 @@ def audit_arrays(
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
     """
     aligner = Aligner(plan, measure, count_extra=plan.options.extra == "count")
-    budget = {"cells": _MAX_CELLS, "inside": _MAX_CELLS_INSIDE, "values": _MAX_VALUES, "steps": _MAX_STEPS}
+    budget = Budget(_MAX_CELLS, _MAX_CELLS_INSIDE, _MAX_STEPS)
     return tuple(
         [
             _Audit(aligner, array, audit, budget, tolerance + _ROUNDING).audited()
@@ -83,15 +80,18 @@ def audit_arrays(
 
 
 @final
+@dataclass(slots=True)
+class Budget:
+    """What the audits of one comparison may still cost."""
+
+    cells: int
+    inside: int
+    steps: int
+
+
+@final
 class _NotComputedError(Exception):
     """The audit would cost too much; the message says why."""
-
-
-def _spend(budget: Budget, name: str, cost: int, reason: str) -> None:
-    """Subtract a cost from a budget; raise with this reason if it is too high."""
-    if cost > budget[name]:
-        raise _NotComputedError(reason)
-    budget[name] -= cost
 
 
 @final
@@ -169,7 +169,8 @@ class _Audit:
         node, expected, actual = self.array.node.children[ELEMENT], self.array.expected, self.array.actual
         if node.skip:
             raise _NotComputedError("its elements are skipped")
-        self.values = self._values_in(expected) * self._values_in(actual)
+        one, other = (sum([self._values_in(node, value) for value in side]) for side in (expected, actual))
+        self.values = one * other
         self.expected_keys, self.actual_keys = self.aligner.canon.keys(node, expected, actual)
         pairs = [(pair.expected, pair.actual) for pair in self.audit.pairs]
         self.twins = {i: j for i, j in pairs if self.expected_keys[i] == self.actual_keys[j]}
@@ -180,40 +181,33 @@ class _Audit:
         without_twins = rows * m + n * columns
         self.with_twins = n * m <= max(_MAX_CELLS_WITH_TWINS, without_twins)
         cells = n * m if self.with_twins else without_twins
-        _spend(self.budget, "cells", cells, f"too many elements, {n:,} × {m:,}")
+        if cells > self.budget.cells:
+            raise _NotComputedError(f"too many elements, {n:,} × {m:,}")
+        self.budget.cells -= cells
         if not self.is_flat:
             self._spend_inside(1)
 
     def _spend_inside(self, times: int) -> None:
         sizes = f"{len(self.array.expected):,} × {len(self.array.actual):,}"
         what = "scored one by one" if self.is_flat else "not flat"
-        _spend(self.budget, "inside", times * self.values, f"too many elements that are {what}, {sizes}")
+        if times * self.values > self.budget.inside:
+            raise _NotComputedError(f"too many elements that are {what}, {sizes}")
+        self.budget.inside -= times * self.values
 
-    def _values_in(self, elements: Sequence[JsonValue]) -> int:
-        """Count the values in some elements, and note whether all are flat; raise for costly comparators."""
-        count = 0
-        waiting: list[tuple[PlanNode, JsonValue]] = [
-            (self.array.node.children[ELEMENT], value) for value in elements
-        ]
-        while waiting:
-            count += 1
-            node, value = waiting.pop()
-            if node.branches is not None:
-                self.is_flat = False
-                node = node.chosen(value, MISSING)
-            if node.skip:
-                continue
-            if node.explicit is not None or (type(value) is not dict and type(value) is not list):
-                _refuse_costly(node, value)
-                continue
-            reason = "too much in its elements and those of the arrays before it"
-            _spend(self.budget, "values", len(value), reason)
-            if type(value) is dict:
-                waiting += [(node.children[key], item) for key, item in value.items()]
-            else:
-                self.is_flat = self.is_flat and node.align == "ordered"
-                waiting += [(node.children[ELEMENT], item) for item in value]
-        return count
+    def _values_in(self, node: PlanNode, value: JsonValue) -> int:
+        """Count the values in an element, and note whether it is flat; raise for costly comparators."""
+        if node.branches is not None:
+            self.is_flat = False
+            node = node.chosen(value, MISSING)
+        if node.skip:
+            return 1
+        if node.explicit is not None or type(value) not in CONTAINERS:
+            _refuse_costly(node, value)
+            return 1
+        if type(value) is dict:
+            return 1 + sum([self._values_in(node.children[key], item) for key, item in value.items()])
+        self.is_flat = self.is_flat and node.align == "ordered"
+        return 1 + sum([self._values_in(node.children[ELEMENT], item) for item in value])
 
     # -- pairs ---------------------------------------------------------------------------------------------
 
@@ -271,11 +265,11 @@ class _Audit:
         for row in np.flatnonzero(chosen >= 0).tolist():
             column = int(chosen[row])
             kinds = rows[row], columns[column]
-            if kinds not in known and exchanges.steps <= self.budget["steps"]:
+            if kinds not in known and exchanges.steps <= self.budget.steps:
                 known[kinds] = exchanges.margin(*kinds)
             if kinds in known:
                 found[self.rows[row], self.columns[column]] = known[kinds]
-        self.budget["steps"] -= exchanges.steps
+        self.budget.steps -= exchanges.steps
         return found
 
     def _costs(self, similarities: _Similarities, chosen: NDArray[np.intp]) -> Matrix:
@@ -305,7 +299,7 @@ def _refuse_costly(node: PlanNode, value: JsonValue) -> None:
     # An integer may meet a number with a fraction, which another comparator scores.
     bounds = [node.explicit] if node.explicit else [node.types.find(value, other) for other in (value, 0.5)]
     for bound in bounds:
-        if bound is not None and (bound.table is None or bound.preload is not None):
+        if bound is not None and not bound.is_quick:
             raise _NotComputedError(f"the comparator {bound.comparator.name!r} may be slow")
 
 

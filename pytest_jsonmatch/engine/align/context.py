@@ -104,10 +104,10 @@ class Context:
         options = plan.options
         self.plan = plan
         self.count_extra = count_extra
-        self.as_f1 = options.reduce == "f1"
+        self.as_f1: bool = options.reduce == "f1"
         # "Greater" than the threshold by more than rounding.
-        self.threshold = options.array_threshold + _SLACK
-        self.canon = Canon(nulls_absent=options.nulls == "absent")
+        self.threshold: float = options.array_threshold + _SLACK
+        self.canon: Canon = Canon(nulls_absent=options.nulls == "absent")
         self.leaves: Known = {}
         self.most: dict[tuple[PlanNode, int], float] = {}
         """The highest possible scores of containers of actual."""

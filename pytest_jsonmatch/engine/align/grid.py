@@ -40,17 +40,17 @@ class Grid(ABC):
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         self.aligner = aligner
-        self.expected = [0.0] * rows
+        self.expected: list[float] = [0.0] * rows
         """The weighted leaves of each element of expected."""
-        self.actual = [0.0] * columns
+        self.actual: list[float] = [0.0] * columns
         """The same of actual."""
         self.score: Any = self._zeros()
         """(n, m) Σ weight·score of the pairs, exact or bounds."""
         self.less: Any = None
         """(n, m) how many leaves fewer than its two elements a pair has, or may have; None: no pair has."""
-        self.walked = False
+        self.walked: bool = False
         """Whether only the walk can score the pairs."""
-        self.bounded = False
+        self.bounded: bool = False
         """Whether one of the parts is a bound."""
         self.parts: list[Part] = []
         self._share = 0.0
@@ -304,9 +304,10 @@ class Nested:
         """Take the arrays' node, their elements, and the leaves of each value where it has no partner."""
         self._aligner = aligner
         self._node = node
-        self.inner = inner
+        self.inner: Grid = inner
         """All elements of expected's arrays against all of actual's."""
-        self.left, self.right = sides
+        self.left: Flat = sides[0]
+        self.right: Flat = sides[1]
         self.leaves: Leaves = tuple(
             [[sum([own[code] for code in codes]) for codes in flat.codes] for flat, own in zip(sides, alone)]
         )

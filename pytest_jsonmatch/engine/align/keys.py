@@ -6,18 +6,14 @@ found by its identity: it is at one place of one document, and documents outlive
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from decimal import Decimal
-from hashlib import blake2b
+from contextlib import suppress
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.compare.transforms import map_scalars
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.paths import ELEMENT
-from pytest_jsonmatch.engine.value.text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -26,10 +22,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SKIPPED: Final = ("skipped",)
-_LONGEST_TEXT: Final = 100
-"""Longer texts of nested containers are replaced by a digest, so that depth costs linear time."""
-_MOST_MEMBERS: Final = 8
-"""Elements that this many members do not distinguish are ordered by their whole contents."""
+_MOST_GAPS: Final = 4
+"""Objects that have fewer than one in this many of all their keys are ordered as texts."""
+_BOOLS: Final = repeat(bool)
 
 
 @final
@@ -51,33 +46,26 @@ class Canon:
 
         Transforms are applied and skipped fields left out; unordered arrays in the elements are multisets.
         """
-        if not self._nulls_absent and element.explicit is None and _compared_as_is(element):
-            kinds = {type(value) for side in sides for value in side}
-            if kinds == {str}:
-                return [list(side) for side in sides]
-            if kinds == {dict} and all(
-                _compared_as_is(element.children[key]) for key in set(chain.from_iterable(chain(*sides)))
-            ):
-                return self._of_equal(element, sides)
-        return [[self.key(element, value) for value in side] for side in sides]
-
-    def _of_equal(
-        self, element: PlanNode, sides: Sequence[Sequence[dict[str, JsonValue]]]
-    ) -> list[list[Hashable]]:
-        """Return the keys of objects on both sides whose members are compared as they are."""
-        rough: list[list[Hashable]]
-        try:
-            rough = [[frozenset(value.items()) for value in side] for side in sides]
-        except TypeError:  # there are containers in them
+        if not self._are_plain(element, [value for side in sides for value in side]):
             return [[self.key(element, value) for value in side] for side in sides]
-        shared = set(rough[0]).intersection(*rough[1:])
-        alike = [value for keys, side in zip(rough, sides) for key, value in zip(keys, side) if key in shared]
-        if not _flags_and_numbers(alike):
-            return rough
+        if any(side and type(side[0]) is str for side in sides):
+            return [list(side) for side in sides]
+        # True equals 1 in Python, but not in JSON.
         return [
-            [self.key(element, value) if key in shared else key for key, value in zip(keys, side)]
-            for keys, side in zip(rough, sides)
+            [frozenset(zip(value, value.values(), map(isinstance, value.values(), _BOOLS))) for value in side]
+            for side in sides
         ]
+
+    def _are_plain(self, element: PlanNode, values: Sequence[JsonValue]) -> bool:
+        """Tell whether elements are strings, or objects of scalars, that are compared as they are."""
+        if self._nulls_absent or not _compared_as_is(element):
+            return False
+        kinds = set(map(type, values))
+        if kinds != {dict}:
+            return kinds == {str}
+        keys = set(chain.from_iterable(values))
+        inside = map(type, chain.from_iterable(map(dict.values, values)))
+        return CONTAINERS.isdisjoint(inside) and all(_compared_as_is(element.children[key]) for key in keys)
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return the key of a value, which equal values share; containers are done from the leaves up."""
@@ -131,16 +119,15 @@ class Canon:
         """Return places of values in an order that depends only on the contents of the values."""
         if len(places) < 2:
             return places
-        kinds = {type(values[at]) for at in places}
-        if kinds == {str} and _compared_as_is(element):
-            return sorted(places, key=values.__getitem__)
-        objects = [values[at] for at in places]
-        inside = chain.from_iterable(map(dict.values, objects)) if kinds == {dict} else ()
-        if kinds == {dict} and not self._nulls_absent and CONTAINERS.isdisjoint(map(type, inside)):
-            keys = Counter(chain.from_iterable(objects))
-            if element.branches is None and all(_compared_as_is(element.children[key]) for key in keys):
-                # Members that most objects have distinguish most objects.
-                return _by_members(objects, places, sorted(keys, key=lambda key: (-keys[key], key)))
+        own = [values[at] for at in places]
+        if self._are_plain(element, own):
+            if type(own[0]) is str:
+                return sorted(places, key=values.__getitem__)
+            keys = sorted(set(chain.from_iterable(own)))
+            if len(keys) * len(own) <= _MOST_GAPS * sum(map(len, own)):
+                with suppress(ValueError):  # a program may limit the digits of integers as text
+                    texts = [[repr(value[key]) if key in value else "" for value in own] for key in keys]
+                    return [at for *_, at in sorted(zip(*texts, places))]
         return sorted(places, key=lambda at: self.text(element, values[at]))
 
     def text(self, node: PlanNode, value: JsonValue) -> str:
@@ -148,35 +135,30 @@ class Canon:
 
         Skipped members are left out: twins take the first of elements that differ only there.
         """
+        if node.branches is not None:
+            node = node.chosen(value, MISSING)
         if type(value) is not dict and type(value) is not list:
-            return _encoded(_canonical(node, value))
-        if id(value) not in self._texts:
-            node = node if node.branches is None else node.chosen(value, MISSING)
-            self._texts[id(value)] = self._text_of(node, value)
-        return self._texts[id(value)]
+            return _scalar_text(node.prepare(value))
+        text = self._texts.get(id(value))
+        if text is None:
+            text = self._texts[id(value)] = self._text_of(node, value)
+        return text
 
     def _text_of(self, node: PlanNode, value: JsonValue) -> str:
         """Return the text of a container."""
         children = node.children
-        if type(value) is dict:
-            members = {}
-            for key, item in value.items():
-                if not (children[key].skip or (item is None and self._nulls_absent)):
-                    members[key] = self._stub(children[key], item)
-            return _encoded(members)
-        parts = [self._stub(children[ELEMENT], item) for item in value]
-        if node.align == "unordered":
-            parts.sort(key=None if set(map(type, parts)) == {str} else _encoded)
-        return _encoded(parts)
-
-    def _stub(self, node: PlanNode, value: JsonValue) -> JsonValue:
-        """Return a scalar as equal ones are written, and a short text for a container."""
-        if type(value) is not dict and type(value) is not list:
-            return _canonical(node, value)
-        text = self.text(node, value)
-        if len(text) <= _LONGEST_TEXT:
-            return text
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        if type(value) is list:
+            parts = [self.text(children[ELEMENT], item) for item in value]
+            if node.align == "unordered":
+                parts.sort()
+            return f"[{','.join(parts)}]"
+        return ",".join(
+            [
+                f"{key!r}:{self.text(children[key], value[key])}"
+                for key in sorted(value)
+                if not (children[key].skip or (value[key] is None and self._nulls_absent))
+            ]
+        ).join("{}")
 
 
 def twins(
@@ -249,61 +231,14 @@ def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     return value
 
 
-def _flags_and_numbers(values: Sequence[dict[str, JsonValue]]) -> bool:
-    """Tell whether a member is a boolean in one object and a number in another, equal to Python."""
-    types = set(map(type, chain.from_iterable(map(dict.values, values))))
-    if bool not in types or NUMBERS.isdisjoint(types):
-        return False
-    flags = {key for value in values for key, item in value.items() if type(item) is bool}
-    return any(type(value.get(key)) in NUMBERS for value in values for key in flags)
-
-
 def _compared_as_is(node: PlanNode) -> bool:
     """Tell whether scalars at a node are compared without transforms."""
     return not (node.skip or node.transforms) and node.branches is None
 
 
-def _canonical(node: PlanNode, value: JsonValue) -> JsonValue:
-    """Return a scalar as all that are equal to it are written: after transforms, 1.0 as 1."""
-    value = node.chosen(value, MISSING).prepare(value)
-    return int(value) if type(value) is float and value.is_integer() else value
-
-
-def _text_of_other(value: object) -> str:
-    """Return the text of a large number, or of an object that a user's transform returned."""
-    return number_text(value) if type(value) is Decimal else repr(value)
-
-
-# json.dumps makes an encoder at each call.
-_encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=_text_of_other).encode
-
-
-def _encoded(value: JsonValue) -> str:
-    """Return JSON text with sorted keys of a scalar, or of a container of scalars."""
-    try:
-        return _encode(value)
-    except ValueError:
-        # Python refuses to make decimal text of very long integers, but not hexadecimal text.
-        return _encode(map_scalars(value, lambda each: hex(each) if type(each) is int else each))
-
-
-def _scalar_text(value: JsonValue) -> str:
-    """Return a text that identifies a scalar, faster than JSON."""
-    if type(value) is str:
-        return '"' + value
+def _scalar_text(value: object) -> str:
+    """Return the text of a scalar, which equal ones share, or of what a user's transform returned."""
     if type(value) is float and value.is_integer():
         value = int(value)
-    # Decimal digits of long integers take long, or are refused.
+    # A program may limit the digits of integers as text.
     return hex(value) if type(value) is int else repr(value)
-
-
-def _by_members(values: list[dict[str, JsonValue]], places: list[int], keys: list[str]) -> list[int]:
-    """Return the places of objects of scalars, ordered by as many members as distinguish them."""
-    columns: list[list[str]] = []
-    for key in keys[:_MOST_MEMBERS]:
-        columns.append([_scalar_text(value[key]) if key in value else "" for value in values])
-        if len(set(zip(*columns))) == len(values):
-            break
-    else:
-        columns.append(list(map(_encoded, values)))
-    return [at for *_, at in sorted(zip(*columns, places))]

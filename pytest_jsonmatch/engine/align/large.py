@@ -152,7 +152,7 @@ class ArrayGrid(Grid):
             if scores is not None:
                 costly = block
             elif bound.table is None:
-                self.walked = True
+                self.walked: bool = True
                 scores = np.ones((len(one), len(other)))
             else:
                 scores = bound.table(one, other)
@@ -382,7 +382,8 @@ class RelatedGrid(ArrayGrid):
         scores.eliminate_zeros()
         self._scores = scores
         self._lines: dict[int, dict[int, float]] = {}
-        self.expected, self.actual = [1.0] * rows, [1.0] * columns
+        self.expected: Any = [1.0] * rows
+        self.actual: Any = [1.0] * columns
 
     def finish(self) -> None:
         """Do nothing: the worth of a pair is its score."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import repeat
 from operator import add
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds
 from pytest_jsonmatch.engine.align.solve import assign_lists
-from pytest_jsonmatch.engine.compare.base import score_of
+from pytest_jsonmatch.engine.compare.base import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
-
-_FEW_SCORES: Final = 3
-"""Up to this many scores are added one by one, more as whole rows."""
 
 
 @final
@@ -61,7 +58,7 @@ class ListGrid(Grid):
             for at, scores in zip(rows, _scores(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
         if node.accepted_by_walk:
-            self.walked = True
+            self.walked: bool = True
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
         if node.acceptance is not None:
             ceilings = {
@@ -72,19 +69,12 @@ class ListGrid(Grid):
                 for line in lines
             ]
         limit = self.aligner.plan.options.leaf_threshold
-        own, others = left.places(len(self.expected)), right.places(len(self.actual))
+        own = left.places(len(self.expected))
         if limit is not None:
             lines = [{to: each for to, each in line.items() if each > limit or each == 1.0} for line in lines]
         if weight != 1.0:
             lines = [{to: each * weight for to, each in line.items()} for line in lines]
         for places, scores in zip(own, lines):
-            if len(scores) <= _FEW_SCORES:
-                for to, score in scores.items():
-                    for place in places:
-                        into = self.score[place]
-                        for column in others[to]:
-                            into[column] += score
-                continue
             # The last zero is for elements without a value, whose code is -1.
             line = [0.0] * (len(right.values) + 1)
             for to, score in scores.items():
@@ -157,12 +147,4 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
     if bound.preload is not None:
         # The table has scores of 0 for strings that could not be encoded.
         return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
-    if bound.rows is not None:
-        return bound.rows(expected, actual)
-    score: Any = bound.score
-    try:
-        return [
-            {to: own for to, value in enumerate(actual) if (own := score(one, value))} for one in expected
-        ]
-    except ValueError:
-        return [{to: score_of(score, one, other) for to, other in enumerate(actual)} for one in expected]
+    return rows_of(bound.score, expected, actual) if bound.rows is None else bound.rows(expected, actual)

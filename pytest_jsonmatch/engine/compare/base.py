@@ -103,6 +103,19 @@ def score_of(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
         return 0.0
 
 
+def rows_of(
+    score: Score, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+) -> list[dict[int, float]]:
+    """Return, for each expected value, the scores other than 0, by the position of the actual value."""
+    own: Any = score
+    try:
+        return [
+            {to: found for to, other in enumerate(actual) if (found := own(one, other))} for one in expected
+        ]
+    except ValueError:
+        return [{to: score_of(own, one, other) for to, other in enumerate(actual)} for one in expected]
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Comparator:

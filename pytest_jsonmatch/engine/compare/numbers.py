@@ -9,10 +9,11 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, rows_of
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
 from pytest_jsonmatch.engine.value.equality import json_key
@@ -288,7 +289,24 @@ def _make_threshold(params: Params) -> Scoring:
         scores[near] = 1.0 - (delta[near] / limit) ** power
         return scores
 
-    return _of_numbers(threshold, block, _finite)
+    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
+        # One comparison per pair is faster than one call. NaN is within no bounds.
+        if any(
+            type(n) not in _MACHINE or not -_EXACT_INTEGER <= n <= _EXACT_INTEGER
+            for n in (*expected, *actual)
+        ):
+            return rows_of(scoring.score, expected, actual)
+        return [
+            {
+                to: 1.0 - (delta / limit) ** power
+                for to, other in enumerate(actual)
+                if (delta := abs(one - other)) <= limit
+            }
+            for one in expected
+        ]
+
+    scoring = _of_numbers(threshold, block, _finite)
+    return replace(scoring, rows=rows)
 
 
 def _apart(expected: Number, actual: Number) -> float:

@@ -211,7 +211,7 @@ class Acceptance:
         prepare: Callable[[JsonValue], Any],
     ) -> None:
         """Take the alternatives that can be scored here, and the functions that score and prepare values."""
-        self.accept = accept
+        self.accept: Accept = accept
         self._score = score
         self._values = [(each, prepare(each.value)) for each in alternatives]
 

@@ -60,15 +60,18 @@ class Plan(PlanBase):
     def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         super().__init__(preset, given, registry)
         self.metric = metric
-        self.target = _target(self.options.target_key)
+        self.target: tuple[Segment, ...] = _target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
-        self.signature = Signature(
+        self.signature: Signature = Signature(
             metric,
             _options_text(PRESETS.get(metric, Options()), self.options, defaults, registry.replaced()),
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
-        self.root = PlanNode(self, None, "$", schema)
+        self.root: PlanNode = PlanNode(self, None, "$", schema)
+        one_by_one = self.options.granularity == "leaves" and self.options.root == "any"
+        self.is_whole: bool = one_by_one and not self.target and schema is None
+        """Whether the whole documents are walked, whatever they are."""
 
     def renew(self) -> None:
         """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""

@@ -11,17 +11,16 @@ from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.rules import PlanBase, Score, Standing, Transforms, TypeTable
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Segment
 
-_SHORT: Final = 200
-"""The number of levels in a short path. Longer paths are not cached, so that depth costs linear memory."""
 BARE: Final = -1
 """The step to the node of the same place that accepts only the expected value."""
 OTHER: Final = -2
@@ -68,10 +67,8 @@ class PlanNode:
         self.plan = plan
         self.parent = parent
         self.segment = segment
-        self.children = _Children(self)
+        self.children: _Children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.shown: PlanNode = self if parent is None or self.depth <= _SHORT else parent.shown
-        """The node that a short path leads to."""
         self._path: str | None = None
         self.unlisted = unlisted
         """Whether this is a member that the schema does not list."""
@@ -80,7 +77,8 @@ class PlanNode:
         self.of_other: bool = parent is not None and parent.of_other
         """Expected is, or is in, another value that is right."""
         self.schema = schema
-        self.branches = None if schema is None else schema.branches or None
+        branches = () if schema is None else schema.branches
+        self.branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] | None = branches or None
         self.origin: tuple[PlanNode, Segment] | None = None
         """The node that made this one, and the step from there."""
         self.place: PlanNode = self
@@ -99,20 +97,22 @@ class PlanNode:
         self.reads_text: bool = said.get("reads_text", False)
         """Whether texts here are JSON, which is read before the walk."""
         explicit: Bound | None = said.get("compare")
-        self.explicit = explicit.behind(self.prepare) if explicit and self.transforms else explicit
+        behind = explicit.behind(self.prepare) if explicit and self.transforms else explicit
+        self.explicit: Bound | None = behind
         self.skip: bool = said.get("skip", False)
         self.align: Alignment = said.get("align", plan.options.arrays)
-        self.own_weight = float(said.get("weight", 1.0))
+        self.own_weight: float = float(said.get("weight", 1.0))
         self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight
         looked_at = self.skip or self.unlisted or self.branches
         is_safe = not (looked_at or any(isinstance(change, UserFunction) for change in self.transforms))
         reflexive = self.types.reflexive if explicit is None else explicit.comparator.reflexive
-        self.plain = is_safe and reflexive
+        self.plain: bool = is_safe and reflexive
         """Whether equal scalars of one type match without further checks."""
         accepts = [] if bare else [said[word] for word in ("accept", "also") if word in said]
-        self.accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else next(iter(accepts), None)
+        accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else next(iter(accepts), None)
+        self.accept: Accept | None = accept
         """What else is right here."""
-        self.is_open = not (self.skip or self.branches or explicit or self.accept)
+        self.is_open: bool = not (self.skip or self.branches or explicit or self.accept)
         """Whether two containers of one kind are entered without further checks."""
         compare = self.explicit or self.types
         self.acceptance: Acceptance | None = None
@@ -133,7 +133,7 @@ class PlanNode:
                 self.accepted_by_walk = False
                 score = self.acceptance.score
             quick = quick and self.accept.is_quick
-        self.accepts_scalars_only = self.acceptance is not None and self.acceptance.is_of_scalars
+        self.accepts_scalars_only: bool = self.acceptance is not None and self.acceptance.is_of_scalars
         """Whether all else that is right here are scalars, each given by its value."""
         self.quick: Score | None = self._behind_transforms(score) if quick else None
         """Scores two scalars and never fails; None if they need further checks."""
@@ -188,16 +188,8 @@ class PlanNode:
     def path(self) -> str:
         """The schema path as text."""
         if self._path is None:
-            text = format_path(self.segments())
-            if self.depth > _SHORT:
-                return text
-            self._path = text
+            self._path = format_path(self.segments())
         return self._path
-
-    @property
-    def short_path(self) -> str:
-        """The schema path, cut after 200 levels."""
-        return self.path if self.depth <= _SHORT else f"{self.shown.path}…"
 
     def segments(self) -> tuple[Segment, ...]:
         """Return the segments of the schema path."""
@@ -249,7 +241,7 @@ class PlanNode:
         return (None, {}) if bound is None else (bound.comparator.name, bound.params)
 
     def __repr__(self) -> str:
-        return f"<PlanNode {self.short_path}>"
+        return f"<PlanNode {self.path}>"
 
     def __reduce__(self) -> Any:
         steps: list[Segment] = []

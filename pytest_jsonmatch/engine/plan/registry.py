@@ -286,11 +286,11 @@ class Registry:
 _layers: Final[list[Registry]] = [Registry()]
 _changes: Final[list[int]] = [0]
 
-register_comparator = _layers[0].comparator
-register_transform = _layers[0].transform
-register_metric = _layers[0].metric
-register_encoder = _layers[0].encoder
-register_judge = _layers[0].judge
+register_comparator: Final = _layers[0].comparator
+register_transform: Final = _layers[0].transform
+register_metric: Final = _layers[0].metric
+register_encoder: Final = _layers[0].encoder
+register_judge: Final = _layers[0].judge
 
 
 def register(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:

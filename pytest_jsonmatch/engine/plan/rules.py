@@ -156,16 +156,16 @@ class TypeTable:
             if kind in compare or kind != "integer"
         }
         bound.setdefault("integer", bound["number"])
-        self.bound = bound
+        self.bound: dict[str, Bound] = bound
         """By JSON type; integers have the one for numbers, unless they have their own."""
-        self.reflexive = all(each.comparator.reflexive for each in bound.values())
+        self.reflexive: bool = all(each.comparator.reflexive for each in bound.values())
         """Whether equal scalars always score 1."""
         number, integer = bound["number"].score, bound["integer"].score
 
         def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
-        self.is_quick = all(each.is_quick for each in bound.values())
+        self.is_quick: bool = all(each.is_quick for each in bound.values())
         """Whether all of them can score two values at any time, and never fail."""
         self.by_type: dict[type, Score] = {
             str: bound["string"].score,
@@ -199,21 +199,22 @@ class PlanBase:
 
     def __init__(self, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         """Lay the options `given` over those of a metric."""
-        self.options = options = merge_options(preset, given)
+        options = merge_options(preset, given)
+        self.options: Options = options
         self.registry = registry
-        self.schema = options.schema
+        self.schema: SchemaNode | None = options.schema
         self.recipe: partial[Any] | None = None
         """Makes the same plan in another process, where results are read; None if nothing can."""
         self.nodes = 0
-        self.nulls_absent = options.nulls == "absent"
-        self.transforms = bind_transforms(options.transform, registry, "transform")
+        self.nulls_absent: bool = options.nulls == "absent"
+        self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
             example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'
             raise ConfigurationError(f"transform: 'parse_json' needs a place, such as {example}")
         self._tables: dict[str, TypeTable] = {}
-        self.types = self._table(options.compare)
-        self.default_types = self.types
-        self.standing = rules_of(options, registry)
+        self.types: TypeTable = self._table(options.compare)
+        self.default_types: TypeTable = self.types
+        self.standing: Standing = rules_of(options, registry)
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: IGNORED.rules}
         """The rules of the schema's places, as field rules have them, and the comparators of their types."""
         for place in _places(self.schema):
@@ -222,17 +223,17 @@ class PlanBase:
             words = bind_words(place.rules, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **words}
         said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
-        self.weighted = any(words.get("weight", 1.0) != 1.0 for words in said)
-        self.reads_texts = any(words.get("reads_text", False) for words in said)
+        self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in said)
+        self.reads_texts: bool = any(words.get("reads_text", False) for words in said)
         """Whether some texts inside documents are read as JSON."""
         accepts = [words[word] for words in said for word in ("accept", "also") if word in words]
-        self.has_optional = any(accept.optional for accept in accepts)
+        self.has_optional: bool = any(accept.optional for accept in accepts)
         """Whether actual may lack some place without penalty."""
         bound = [words["compare"] for words in said if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
-        self.has_batch = any(each.comparator.batch is not None for each in bound)
+        self.has_batch: bool = any(each.comparator.batch is not None for each in bound)
         """Whether a batch comparator may be asked about a field."""
-        self.preloads = any(each.preload is not None for each in bound)
+        self.preloads: bool = any(each.preload is not None for each in bound)
         """Whether a comparator may want to see strings before they are compared."""
 
     def __reduce__(self) -> Any:

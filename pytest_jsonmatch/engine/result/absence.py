@@ -142,10 +142,10 @@ def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:
 
 
 def by_path(presence: Mapping[PlanNode, Presence]) -> dict[str, Presence]:
-    """Return presences by path as text, cut after 200 levels."""
+    """Return presences by path as text."""
     found: dict[str, Presence] = {}
     for node, each in presence.items():
-        merge_presence(found, {node.short_path: each})
+        merge_presence(found, {node.path: each})
     return found
 
 
@@ -159,7 +159,7 @@ def fabrications(presence: Mapping[str, Presence]) -> dict[str, tuple[int, int]]
     """Return by member in how many objects expected has no value for it, and in how many of them actual has.
 
     Args:
-        presence: that of all records of a run, by path as text; for a cut path, open objects are left out.
+        presence: that of all records of a run, by path as text.
 
     >>> fabrications({"$": Presence(objects=3), "tip": Presence(met=1, known=True)})
     {'tip': (2, 0)}
@@ -167,7 +167,7 @@ def fabrications(presence: Mapping[str, Presence]) -> dict[str, tuple[int, int]]
     found = {}
     for path, each in presence.items():
         places = each.places
-        if each.known and not path.endswith("…"):
+        if each.known:
             parent = format_path(parse_path(path)[:-1])
             places += presence.get(parent, _NOTHING).objects - each.met
         if places > 0:

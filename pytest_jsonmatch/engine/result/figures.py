@@ -185,15 +185,6 @@ def aggregates(
     return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
 
 
-def by_short_path(fields: Mapping[PlanNode, FieldAggregation]) -> dict[str, FieldAggregation]:
-    """Return aggregates by schema path, cut after 200 levels; those with equal cut paths are merged."""
-    table: dict[str, FieldAggregation] = {}
-    for node, aggregate in fields.items():
-        path = node.short_path
-        table[path] = table[path].merge(aggregate) if path in table else aggregate
-    return table
-
-
 def with_fabrications(
     fields: Mapping[str, FieldAggregation], presence: Mapping[str, Presence]
 ) -> dict[str, FieldAggregation]:

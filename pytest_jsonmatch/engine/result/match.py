@@ -10,7 +10,6 @@ from pytest_jsonmatch.engine.result.absence import by_path, presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
-    by_short_path,
     errors_of,
     f_beta,
     plain_matches,
@@ -121,7 +120,7 @@ class MatchResult:
         return self._outcome
 
     def __getstate__(self) -> dict[str, Any]:
-        # Findings are recognised by the identities of the documents' values, which a copy does not have.
+        # What a walk keeps holds functions, which may not be copied.
         self._written()
         return vars(self)
 
@@ -144,10 +143,6 @@ class MatchResult:
     def per_field(self) -> Mapping[str, FieldAggregation]:
         """Aggregates keyed by schema path (`items[].price`)."""
         return {node.path: each for node, each in self._by_node.items()}
-
-    def short_fields(self) -> dict[str, FieldAggregation]:
-        """Return `per_field` with paths cut after 200 levels; those of equal paths are merged."""
-        return by_short_path(self._by_node)
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:
@@ -207,11 +202,11 @@ class MatchResult:
         """Count pairs, elements only in expected and elements only in actual of aligned arrays.
 
         Returns:
-            The three numbers by schema path, paths cut after 200 levels.
+            The three numbers by schema path.
         """
         counts: dict[str, tuple[int, int, int]] = {}
         for each in self._outcome.alignments:
-            path, paired = each.node.short_path, len(each.pairs)
+            path, paired = each.node.path, len(each.pairs)
             pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
             only_expected += len(each.expected) - paired
             only_actual += len(each.actual) - paired
@@ -219,7 +214,7 @@ class MatchResult:
         return counts
 
     def presence(self) -> dict[str, Presence]:
-        """Return the presence of members of objects, by schema path, paths cut after 200 levels.
+        """Return the presence of members of objects, by schema path.
 
         Runs merge these: `fabrication_rate` depends on what other records have.
         """

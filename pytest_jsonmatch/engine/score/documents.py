@@ -63,12 +63,17 @@ def score(
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has such a member, and the metric rejects it.
     """
-    scope = _scope(plan, plan.root, expected, actual)
-    if plan.schema is not None:
-        check_listed(scope.node, scope.where, scope.expected)
-    own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
-    walk = Walk(own)
-    _walk(walk, scope)
+    if plan.is_whole:
+        own = Pass(plan, answers, rounds=rounds)
+        walk = Walk(own)
+        _walk(walk, plan.root, ROOT, expected, actual)
+    else:
+        scope = _scope(plan, plan.root, expected, actual)
+        if plan.schema is not None:
+            check_listed(scope.node, scope.where, scope.expected)
+        own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
+        walk = Walk(own)
+        _walk(walk, *scope)
     own.finish()
     return Outcome(
         plan.root,
@@ -94,7 +99,7 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
     if outcome.own is None:
         return outcome
     walk = Walk(outcome.own, details=True)
-    _walk(walk, _scope(plan, outcome.root, expected, actual))
+    _walk(walk, *_scope(plan, outcome.root, expected, actual))
     outcome.own.finish()
     return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments, own=None)
 
@@ -109,13 +114,13 @@ class _Scope(NamedTuple):
     actual: JsonValue
 
 
-def _walk(walk: Walk, scope: _Scope) -> None:
-    walk.seen.meet(scope.node)
+def _walk(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    walk.seen.meet(node)
     try:
         if walk.own.units:
-            _units(walk, scope)
+            _units(walk, _Scope(node, where, expected, actual))
         else:
-            walk.place(*scope)
+            walk.place(node, where, expected, actual)
     except RecursionError as error:
         message = (
             f"the comparison of two values with up to {MAX_DEPTH} levels does not fit into what is left of "

@@ -47,12 +47,12 @@ class Pass:
         If top-level keys are `units`, an extra leaf below one is a difference, however the metric treats
         extra keys at the top.
         """
-        self.plan = plan
-        self.answers = answers
-        self.units = units
-        self.rounds = rounds
-        self.count_extra = units or plan.options.extra == "count"
-        self.limit = plan.options.leaf_threshold
+        self.plan: Plan = plan
+        self.answers: Mapping[Place, Answer] = answers
+        self.units: bool = units
+        self.rounds: int = rounds
+        self.count_extra: bool = units or plan.options.extra == "count"
+        self.limit: float | None = plan.options.leaf_threshold
         self.known: dict[Place, float | ComparatorResult | Question | Exception] = {}
         """What comparators without a table said or raised: none is called twice for one place."""
         self.choices: dict[Place, Choice] = {}

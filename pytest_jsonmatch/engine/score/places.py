@@ -82,19 +82,19 @@ class Places:
             base: the node above which weights do not count; None: the walk is for a result, not for sums.
             details: write plain matches, too.
         """
-        self.own = own
+        self.own: Pass = own
         self._plan = own.plan
         self._base = base
         # Plain matches that weigh differently can't be counted in one number.
         self._details = details or own.plan.weighted
         self.findings: list[Finding] = []
-        self.matches = 0
+        self.matches: int = 0
         """The number of plain matches that are not written."""
         self.parts: list[Sums] = []
         """Sums of nested arrays, in a walk for sums."""
         self.alignments: list[Aligned] = []
         self.questions: dict[Place, Asked] = {}
-        self.seen = Seen()
+        self.seen: Seen = Seen()
 
     def sums(self) -> Sums:
         """Return the sums of all findings."""

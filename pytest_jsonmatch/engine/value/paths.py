@@ -22,8 +22,10 @@ class _Marker(Enum):
     ANY_KEY = "*"
     ANY_DEPTH = "**"
 
-    # Nodes are looked up by it all the time, and an Enum's own hash is a slow Python function.
-    __hash__ = object.__hash__
+
+# Nodes are looked up by it all the time, and an Enum's own hash is a slow Python function. In the class, type
+# checkers would take it for an override of another type.
+setattr(_Marker, "__hash__", object.__hash__)  # noqa: B010
 
 
 ELEMENT: Final = _Marker.ELEMENT

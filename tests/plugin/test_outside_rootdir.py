@@ -1,4 +1,4 @@
-"""The ini option `jsonmatch_allowed_paths`, and where files may lie that golden cases name."""
+"""Where files may lie that golden cases name: in the rootdir, or beside the golden file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-native = pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="native TOML came with pytest 9")
 NAMING = """\
 cases:
   - id: of-input
@@ -60,10 +59,7 @@ def write(path, text):
 
 
 def refusal(project, key, written, leads="lies"):
-    return (
-        f"`{key}` '{written}' {leads} outside of {project / 'project'}, pytest's rootdir; move the file into it, "
-        "or name its folder in the ini option jsonmatch_allowed_paths"
-    )
+    return f"`{key}` '{written}' {leads} outside of {project / 'project'}, pytest's rootdir; move the file into it"
 
 
 def test_files_outside_of_rootdir_are_refused_where_they_are_named(pytester, project):
@@ -86,37 +82,7 @@ def test_files_outside_of_rootdir_are_refused_where_they_are_named(pytester, pro
     )
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("pytest.ini", "[pytest]\njsonmatch_allowed_paths = elsewhere ../outside\n"),
-        ("pytest.ini", "[pytest]\njsonmatch_allowed_paths = /\n"),
-        ("pyproject.toml", '[tool.pytest.ini_options]\njsonmatch_allowed_paths = ["../outside"]\n'),
-        pytest.param("pytest.toml", '[pytest]\njsonmatch_allowed_paths = ["../outside"]\n', marks=native),
-    ],
-)
-def test_folders_are_allowed_by_name(pytester, project, file, text):
-    (project / "project" / "pytest.ini").unlink()
-    write(project / "project" / file, text)
-    write(
-        project / "project" / "deep" / "a.golden.yaml",
-        NAMING.replace("../", "../../").replace("OUTSIDE", (project / "outside").as_posix()),
-    )
-    pytester.runpytest(
-        "deep/a.golden.yaml::of-actual",
-        "deep/a.golden.yaml::of-expected",
-        "deep/a.golden.yaml::of-schema",
-        "deep/a.golden.yaml::absolute",
-    ).assert_outcomes(passed=4)
-
-
-def test_folders_are_allowed_in_workers_too(pytester, project, workers):
-    write(project / "project" / "pytest.ini", "[pytest]\njsonmatch_allowed_paths = ../outside\n")
-    write(project / "project" / "a.golden.yaml", "actual: {a: 1}\nexpected_file: ../outside/value.json\n")
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
-
-
-def test_a_folder_whose_name_begins_like_an_allowed_one_is_not_allowed(pytester, project):
+def test_a_folder_whose_name_begins_like_the_rootdirs(pytester, project):
     write(project / "project-2" / "value.json", '{"a": 1}')
     write(project / "project" / "a.golden.yaml", "actual: {a: 1}\nexpected_file: ../project-2/value.json\n")
     outcome = pytester.runpytest()
@@ -240,3 +206,31 @@ def pytest_unconfigure():
     outcome = pytester.runpytest("-s")
     outcome.assert_outcomes(passed=21)
     outcome.stdout.fnmatch_lines(["resolved: ['inside.json']"])
+
+
+LARGE = f"cases:\n- id: one\n  title: {'x' * 2**24}\n  actual: {{a: 1}}\n  expected: {{a: 1}}\n"
+
+
+def test_a_file_that_is_too_large_is_an_error_and_others_run(pytester):
+    write(pytester.path / "a.golden.yaml", "actual: {a: 1}\nexpected: {a: 1}\n")
+    write(pytester.path / "b.golden.yaml", LARGE)
+    write(pytester.path / "value.yaml", f"a: {'x' * 2**24}\n")
+    write(pytester.path / "c.golden.yaml", "actual: {a: 1}\nexpected_file: value.yaml\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(passed=1, failed=1, errors=1)
+    outcome.stdout.fnmatch_lines(
+        [
+            "E *AssertionError: b.golden.yaml:1:1: the file is larger than 16 MiB; *",
+            "E *AssertionError: c.golden.yaml:2:1: expected_file is not valid: value.yaml:1:1: the file is *",
+        ]
+    )
+
+
+def test_a_file_that_is_too_large_for_a_test_in_python(pytester):
+    write(pytester.path / "b.yaml", LARGE)
+    pytester.makepyfile(
+        "from pytest_jsonmatch import golden_cases\n\n@golden_cases('b.yaml')\ndef test_it(case): pass\n"
+    )
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(errors=1)
+    outcome.stdout.fnmatch_lines(["b.yaml:1:1: the file is larger than 16 MiB; *"])
