@@ -135,7 +135,7 @@ class Comparing:
         if judge is not None and not isinstance(judge, str):
             from pytest_jsonmatch.semantic.bench import Bench, as_judge
 
-            if not isinstance(judge, Bench):
+            if isinstance(judge, type) or not (callable(judge) or isinstance(judge, Bench)):
                 as_judge(judge)  # an invalid judge raises here, not at the first question
         self.plan: Plan = prepare(metric, self.options)
         self.bench: Bench | None = _bench(self.plan, judge)
@@ -176,9 +176,12 @@ class Comparing:
             return MatchResult(plan, (expected, value), score(plan, expected, value))
         value, notes = self.read(value_of(actual), expected)
         documents = expected, value = self._documents(expected, value)
-        outcome = answered(plan, expected, value, self.bench)
+        asks = plan.has_batch or plan.preloads
+        outcome = answered(plan, expected, value, self.bench) if asks else score(plan, expected, value)
         validity = validity_of(plan.schema, value, self.validate)
-        return MatchResult(plan, documents, outcome, notes + keyless(plan.standing, expected), validity)
+        if plan.standing:
+            notes += keyless(plan.standing, expected)
+        return MatchResult(plan, documents, outcome, notes, validity)
 
     def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:
         """Yield the results of pairs of an answer and an expected value; questions to a judge are batched.

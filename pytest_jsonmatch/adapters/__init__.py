@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, final
 
-from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch import defaults
+from pytest_jsonmatch.api import Comparing, compare_json
 from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
 
 _MOST_FIELDS = 5
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise the ConfigurationError of an unknown metric or option now, and not with the first answer.
+
+    >>> check_options({"metric": "leaf_f1"})
+    """
+    given = dict(options)
+    Comparing(given.pop("metric", defaults.METRIC), given)
 
 
 @final

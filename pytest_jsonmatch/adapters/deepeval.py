@@ -8,7 +8,7 @@ from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.adapters import grade
+from pytest_jsonmatch.adapters import check_options, grade
 
 
 class JsonMatchMetric(BaseMetric):
@@ -24,6 +24,7 @@ class JsonMatchMetric(BaseMetric):
     def __init__(self, threshold: float = defaults.THRESHOLD, **options: Any) -> None:
         self.threshold: float = threshold
         self._options = options
+        check_options(options)
 
     def measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
         """Score one test case."""

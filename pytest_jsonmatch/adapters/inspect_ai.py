@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspect_ai.scorer import Score, mean, scorer, stderr
 
-from pytest_jsonmatch.adapters import grade
+from pytest_jsonmatch.adapters import check_options, grade
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Scorer, Target
@@ -22,6 +22,7 @@ def json_match(**options: Any) -> Scorer:
 
     A score's explanation names the fields that lower it; its metadata has the figures.
     """
+    check_options(options)
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion

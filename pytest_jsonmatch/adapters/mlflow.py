@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mlflow.entities import Feedback
 from mlflow.genai.scorers import scorer
 
-from pytest_jsonmatch.adapters import grade
+from pytest_jsonmatch.adapters import check_options, grade
 
 if TYPE_CHECKING:
     from mlflow.genai.scorers import Scorer
@@ -22,6 +22,7 @@ def json_match(expectation: str = "expected_response", **options: Any) -> Scorer
 
     Feedback has the score as value, the fields that lower it as rationale, and the figures as metadata.
     """
+    check_options(options)
 
     @scorer(name="json_match")
     def json_match(outputs: Any, expectations: dict[str, Any]) -> Feedback:

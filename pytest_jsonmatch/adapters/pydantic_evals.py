@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_evals.evaluators import EvaluationReason, Evaluator
 
-from pytest_jsonmatch.adapters import grade
+from pytest_jsonmatch.adapters import check_options, grade
 
 if TYPE_CHECKING:
     from pydantic_evals.evaluators import EvaluatorContext
@@ -25,6 +25,9 @@ class JsonMatch(Evaluator[Any, Any, Any]):
     """
 
     options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_options(self.options)
 
     def evaluate(self, ctx: EvaluatorContext[Any, Any, Any]) -> dict[str, Any]:
         """Score one case."""

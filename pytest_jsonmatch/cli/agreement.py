@@ -11,10 +11,18 @@ from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import Block, Cell, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import (
+    Rows,
+    Sentence,
+    Sheet,
+    SheetBlock,
+    SheetCell,
+    SheetFigure,
+    SheetFigures,
+)
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.report.sheets import AnyCell
+    from pytest_jsonmatch.report.sheets import AnySheetCell
     from pytest_jsonmatch.study.agreement import AgreementStudy
     from pytest_jsonmatch.study.calibration import Estimate
 
@@ -46,42 +54,42 @@ def _sheet(study: AgreementStudy) -> Sheet:
         for each in study.worst
     ]
     of_worst = "document", "agreement", "places", "that differ"
-    blocks: list[Block] = [
+    blocks: list[SheetBlock] = [
         *agreement_blocks(study),
         Rows(of_worst, worst, "The documents with the least agreement", "document", text={"that differ"}),
     ]
     if not worst:
-        blocks.append(Said("All agree."))
+        blocks.append(Sentence("All agree."))
     if study.alone:
         only = count(study.alone, "document")
-        blocks.append(Said(f"{only} described by one annotator only: not counted.", "open"))
+        blocks.append(Sentence(f"{only} described by one annotator only: not counted.", "open"))
     if study.batch_errors:
         failed = count(study.batch_errors, "comparison")
-        blocks.append(Said(f"{failed} left out: a batch comparator failed.", "bad"))
+        blocks.append(Sentence(f"{failed} left out: a batch comparator failed.", "bad"))
     return Sheet("jsonmatch study agreement", about, blocks)
 
 
-def agreement_blocks(study: AgreementStudy) -> Iterator[Block]:
+def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
     """Yield the figures of all fields and the table of fields, of annotators or of people and a judge."""
     name = "kappa" if len(study.annotators) == 2 else "alpha"
     totals = [("agreement", study.total.agreement), (name, getattr(study.total, name))]
-    yield Figures(
+    yield SheetFigures(
         [
-            Figure(_FIGURES[name], _value(estimate), f"95 % interval {_ends(estimate)}")
+            SheetFigure(_FIGURES[name], _value(estimate), f"95 % interval {_ends(estimate)}")
             for name, estimate in totals
         ]
     )
     if totals[1][1] is None:
-        yield Said(f"No {name}: all values are the same, so chance alone explains the agreement.", "open")
+        yield Sentence(f"No {name}: all values are the same, so chance alone explains the agreement.", "open")
     rows = [(path or "(no path)", field, getattr(field, name)) for path, field in study.fields.items()]
     # A field where nothing varies has no figure beyond chance, and comes last.
     rows.sort(key=lambda row: (2.0 if row[2] is None else row[2].value, row[0]))
-    cells: list[list[AnyCell]] = [
+    cells: list[list[AnySheetCell]] = [
         [
             path,
             count(field.places),
             _value(field.agreement),
-            Cell(_value(beyond), "bad" if beyond is not None and beyond.value < _TENTATIVE else ""),
+            SheetCell(_value(beyond), "bad" if beyond is not None and beyond.value < _TENTATIVE else ""),
             _ends(beyond),
         ]
         for path, field, beyond in rows

@@ -123,22 +123,15 @@ def add_rules(parser: Parser, *names: str, **helps: str) -> None:
 
 
 def add_judge(parser: Parser) -> None:
-    """Add the options of the judge.
+    """Add the option of the judge, which takes the lines of `jsonmatch_judge`, and `from`.
 
     >>> parser = Parser()
     >>> add_judge(parser)
-    >>> parser.parse_args(["--judge-model", "gpt-4.1-mini", "--judge-mode", "cached"]).judge_mode
-    'cached'
+    >>> parser.parse_args(["--judge", "model=gpt-4.1-mini", "--judge", "mode=cached"]).judge
+    ['model=gpt-4.1-mini', 'mode=cached']
     """
-    who = parser.add_mutually_exclusive_group()
-    add(who, "--judge-model NAME", "the model to ask whether values mean the same (docs/judge.md)")
-    told = "your own judge: an object with judge(items), or a function of one item"
-    add(who, "--judge-from MODULE:NAME", told)
-    add(parser, "--judge-cache FILE", "keep verdicts in a file, and ask about each pair only once")
-    told = "a setting of the model, such as max_calls=200 or base_url=http://localhost:11434/v1; repeatable"
-    add(parser, "--judge-set SETTING=VALUE", told, dest="judge_settings", action="append", default=[])
-    told = "live: ask (the default); cached: use only verdicts from the cache"
-    add(parser, "--judge-mode", told, choices=("live", "cached"))
+    told = "a setting of the judge, such as model=gpt-4.1-mini or cache=FILE (docs/judge.md); repeatable"
+    add(parser, "--judge NAME=VALUE", told, **_MANY)
 
 
 def add_study_options(parser: Parser, *names: str) -> None:
@@ -153,7 +146,9 @@ def output_file(written: str) -> Path:
     """Return the file that an option names. It must be writable: no hour of work should end in an error."""
     path, folder = Path(written), Path(os.path.realpath(written)).parent
     why = ""
-    if path.is_dir():
+    if written == "-":
+        why = "standard output is for the report; name a file"
+    elif path.is_dir():
         why = "is a directory"
     elif not folder.is_dir():
         why = "no such file or directory"

@@ -24,14 +24,14 @@ from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.sheets import Cell, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.study.mutate import SuiteAudit
     from pytest_jsonmatch.study.suspects import Suspect
 
@@ -98,7 +98,7 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
     text = {"place", "gold", "answers", "who"}
     rows = [
         (
-            Cell(each.record, "strong"),
+            SheetCell(each.record, "strong"),
             each.path,
             *_differing(each),
             f"{len(each.systems)} to {len(each.backing)}",
@@ -112,14 +112,14 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
         f"If one gold value in fifty is wrong, about {found.expected:.0f} of these are."
     )
     table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
-    return Sheet("jsonmatch study audit", about, [Said(told), table, *noted(found.notes)])
+    return Sheet("jsonmatch study audit", about, [Sentence(told), table, *noted(found.notes)])
 
 
-def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
+def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:
     """Return both values as text, without a long common beginning."""
     texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
     if suspect.kind != "change":
-        nothing = Cell("(nothing)", "faint")
+        nothing = SheetCell("(nothing)", "faint")
         return (nothing, texts[1]) if suspect.kind == "add" else (texts[0], nothing)
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts)))
     begin = max(common - _CONTEXT, 0)
@@ -133,7 +133,7 @@ def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
     columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (
-            Cell(each.field, "strong"),
+            SheetCell(each.field, "strong"),
             each.kind,
             f"{each.mutated - each.noticed} of {each.mutated}",
             " · ".join(each.rules),
@@ -149,8 +149,8 @@ def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
         )
     text = {"broken by", "let pass by", "example", "in"}
     table = Rows(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
-    notes = [Said(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
-    return Sheet("jsonmatch study audit --mutate", about, [Said(told), table, *notes])
+    notes = [Sentence(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
+    return Sheet("jsonmatch study audit --mutate", about, [Sentence(told), table, *notes])
 
 
 # -- the review: accepted values go into the gold -----------------------------------------------------------
@@ -206,7 +206,7 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
             yield _request(gold, record, trail, _corrected(value, places), digest)
 
 
-def _records(gold: Path, positions: Collection[int]) -> dict[int, tuple[Trail, JsonValue]]:
+def _records(gold: Path, positions: Collection[int]) -> dict[int, tuple[Steps, JsonValue]]:
     """Return records of a file with their places in it; in JSON Lines, that is the line, from 0."""
     if not is_lines_file(str(gold)):
         listed = value_of(str(gold))
@@ -227,5 +227,5 @@ def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
     return value
 
 
-def _request(path: Path, record: str, trail: Trail, value: JsonValue, digest: str) -> Request:
+def _request(path: Path, record: str, trail: Steps, value: JsonValue, digest: str) -> Request:
     return Request("write", str(path), str(path), record, trail, digest, ascii_json(value))

@@ -259,9 +259,9 @@ def _study_shift(parser: Parser) -> None:
 
 @_command(
     "measure how far a judge agrees with people's labels: percent, Cohen's kappa, by field",
-    "jsonmatch study judge labels.jsonl --judge-model gpt-4.1-mini --judge-cache verdicts.jsonl",
-    "jsonmatch study judge labels.jsonl --judge-mode cached --judge-cache old.jsonl --gate 'kappa > 0.7'",
-    "jsonmatch study judge labels.jsonl --judge-from conftest:judge --gate 'agreement_low >= 0.9'",
+    "jsonmatch study judge labels.jsonl --judge model=gpt-4.1-mini --judge cache=verdicts.jsonl",
+    "jsonmatch study judge labels.jsonl --judge mode=cached --judge cache=old.jsonl --gate 'kappa > 0.7'",
+    "jsonmatch study judge labels.jsonl --judge from=conftest:judge --gate 'agreement_low >= 0.9'",
 )
 def _study_judge(parser: Parser) -> None:
     add(

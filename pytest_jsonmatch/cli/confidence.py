@@ -15,21 +15,21 @@ from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import (
-    AnyCell,
-    Block,
-    Cell,
+    AnySheetCell,
     Chart,
-    Figure,
-    Figures,
     Rows,
-    Said,
+    Sentence,
     Series,
     Sheet,
+    SheetBlock,
+    SheetCell,
+    SheetFigure,
+    SheetFigures,
     Spark,
 )
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.study.calibration import Estimate, Threshold
+    from pytest_jsonmatch.study.calibration import Estimate, ReviewThreshold
     from pytest_jsonmatch.study.confidence import ConfidenceSource, ConfidenceStudy, FieldConfidence
 
 _FEW: Final = 30
@@ -76,13 +76,13 @@ def _source(written: str) -> ConfidenceSource:
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
+def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlock]:
     right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
     estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
-    figures = [Figure(name, *_estimate(each)) for name, each in estimates.items()]
-    yield Figures([*figures, Figure("right", right, sure)])
+    figures = [SheetFigure(name, *_estimate(each)) for name, each in estimates.items()]
+    yield SheetFigures([*figures, SheetFigure("right", right, sure)])
     if total.auroc is None:
-        yield Said("No auroc: it needs values that are right and values that are wrong.", "open")
+        yield Sentence("No auroc: it needs values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
         yield _promised(total.at_error, study.max_error)
     yield from noted(study.notes)
@@ -105,16 +105,16 @@ def _estimate(found: Estimate | None) -> tuple[str, str]:
     return score_text(value), "" if low is None else f"{score_text(low)} to {score_text(high)}"
 
 
-def _promised(found: Threshold, most: float) -> Said:
+def _promised(found: ReviewThreshold, most: float) -> Sentence:
     if found.threshold is None or found.bound is None:
         from pytest_jsonmatch.study.calibration import needed
 
-        return Said(
+        return Sentence(
             f"No threshold is shown to keep the share of wrong values at {most:g} or below. It takes at "
             f"least {count(needed(most))} values without a mistake in the half that is checked.",
             "bad",
         )
-    return Said(
+    return Sentence(
         f"Values with a confidence of {found.threshold:g} or more may skip review: {_percent(found)} of all. "
         f"At most {most:g} of them are wrong, with 95 % confidence: in the half that did not choose the "
         f"threshold, {count(found.wrong)} of {count(found.checked)} are, a share below {found.bound:.3g}.",
@@ -129,22 +129,24 @@ def _table(study: ConfidenceStudy) -> Rows:
         columns += [f"{study.max_error:g} from", "coverage"]
     fields = [(path, each) for path, each in study.fields.items() if each.values]
     fields.sort(key=lambda field: (-((field[1].ece and field[1].ece.low) or 0.0), field[0]))
-    rows: list[list[AnyCell]] = []
+    rows: list[list[AnySheetCell]] = []
     for path, of in fields:
         tone = "faint" if of.values < _FEW else ""
         cells = [path, count(of.values), score_text(of.accuracy), score_text(of.mean_confidence)]
         cells += [*_estimate(of.auroc), *_estimate(of.ece), _estimate(of.brier)[0]]
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
-        rows.append([*(Cell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])])
+        rows.append(
+            [*(SheetCell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])]
+        )
     title = "Fields, the most surely miscalibrated first"
     spare = {"confidence": 1, "interval": 3, "brier": 2, "right by bin": 4}
     return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
 
 
-def _threshold(found: Threshold) -> str:
+def _threshold(found: ReviewThreshold) -> str:
     return "none" if found.threshold is None else f"{found.threshold:g}"
 
 
-def _percent(found: Threshold) -> str:
+def _percent(found: ReviewThreshold) -> str:
     return f"{found.coverage * 100:.1f} %"

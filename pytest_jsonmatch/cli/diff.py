@@ -16,7 +16,7 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import AnyCell, Cell, Rows, block_lines
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, SheetCell, block_lines
 from pytest_jsonmatch.report.styled import GREEN, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import blocks_lines
 from pytest_jsonmatch.report.view import TONES_OF, RunView, baseline_blocks
@@ -83,13 +83,13 @@ def _check(change: Change, options: Namespace) -> Check:
 def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> list[StyledLine]:
     """Return a table of candidates, and the gate's verdict on each."""
     title = f"against {options.before}, corrected for {count(len(changes), 'candidate')}:"
-    rows: list[list[AnyCell]] = []
+    rows: list[list[AnySheetCell]] = []
     for change in changes:
         tone = TONES_OF.get(change.kind, "")
         # (What the data allow is the end of the interval.)
         verdict = change.verdict.partition(":")[0]
         cells = score_text(change.current), change.difference, verdict
-        rows.append([change.figure, *(Cell(text, tone) for text in cells)])
+        rows.append([change.figure, *(SheetCell(text, tone) for text in cells)])
     text = {"mean score", "difference", "verdict"}
     table = Rows(("candidate", "mean score", "difference", "verdict"), rows, title, "candidate", text=text)
     lines = block_lines(table, replace(look, mode="all"))

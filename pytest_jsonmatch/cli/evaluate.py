@@ -26,7 +26,7 @@ from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, Markup, StyledLine
 from pytest_jsonmatch.report.terminal import corpus_lines
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison
-from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
+from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _corpus(run: RunResult) -> Corpus:
         fields=dict(run.all_fields),
         by_tag={tag: _corpus(each) for tag, each in run.by_tag.items()},
         unscored=run.total_unscored,
-        answers=Answers(**run.answer_counts),
+        answers=AnswerCounts(**run.answer_counts),
         errors=run.total_errors,
     )
 

@@ -11,7 +11,17 @@ from typing import Final, TypeAlias
 from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Chart, Rows, Said, Series, Sheet, Spark
+from pytest_jsonmatch.report.sheets import (
+    AnySheetCell,
+    Chart,
+    Rows,
+    Sentence,
+    Series,
+    Sheet,
+    SheetBlock,
+    SheetCell,
+    Spark,
+)
 from pytest_jsonmatch.study.history import HistoryRun, measure_history
 
 _BARS: Final = 40
@@ -36,8 +46,10 @@ def _sheet(runs: Sequence[HistoryRun]) -> Sheet:
     fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
     fields.sort(key=lambda line: -_spread(line[1]))
     columns, text = ["by run", "first", "last", "least", "most"], {"by run"}
-    notes = [Said(f"run {at}, {run.name}: {run.note}", "open") for at, run in enumerate(runs, 1) if run.note]
-    of_runs: list[list[AnyCell]] = [
+    notes = [
+        Sentence(f"run {at}, {run.name}: {run.note}", "open") for at, run in enumerate(runs, 1) if run.note
+    ]
+    of_runs: list[list[AnySheetCell]] = [
         [
             f"{at} {run.name}",
             run.created[:16].replace("T", " "),
@@ -45,12 +57,12 @@ def _sheet(runs: Sequence[HistoryRun]) -> Sheet:
             count(run.cases),
             score_text(run.figures["score"]),
             score_text(run.figures["pass_rate"]),
-            Cell(run.note.partition(":")[0], "open"),
+            SheetCell(run.note.partition(":")[0], "open"),
         ]
         for at, run in enumerate(runs, 1)
     ]
     titles = ["run", "created", "commit", "cases", "score", "pass rate", ""]
-    blocks: list[Block] = [
+    blocks: list[SheetBlock] = [
         *notes,
         Rows(["figure", *columns], list(map(_row, totals)), "Mean of cases", "figure", text=text),
         _chart("Score and pass rate by run", [totals[0], totals[-1]], runs),
@@ -66,7 +78,7 @@ def _spread(values: Sequence[float | None]) -> float:
     return max(known) - min(known)
 
 
-def _row(line: _Line) -> list[AnyCell]:
+def _row(line: _Line) -> list[AnySheetCell]:
     name, values = line
     known = [value for value in values if value is not None]
     ends = (known[0], known[-1], min(known), max(known)) if known else [None] * 4

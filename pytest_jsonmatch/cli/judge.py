@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.cli.agreement import agreement_blocks
 from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
-from pytest_jsonmatch.cli.rules import judging
+from pytest_jsonmatch.cli.rules import judge_settings, judging
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import count, render, shortened
-from pytest_jsonmatch.report.sheets import Cell, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.report.sheets import AnyCell
-    from pytest_jsonmatch.semantic.bench import Answer, Bench
+    from pytest_jsonmatch.report.sheets import AnySheetCell
+    from pytest_jsonmatch.semantic.bench import Bench, JudgeAnswer
     from pytest_jsonmatch.study.agreement import AgreementStudy
 
 _AT_ONCE: Final = 100
@@ -86,7 +86,7 @@ def run(options: Namespace) -> int:
     labels = read_labels(options.labels)
     with judging(options) as judge:
         answers = _answers(judge, [item for item, _ in labels if _is_asked(item)])
-    name = options.judge_model or options.judge_from or options.judge_cache
+    name = next(filter(None, map(judge_settings(options).get, ("model", "from", "cache"))), None)
     study = _compared(labels, answers, name)
     verdicts = count(study.agreement.documents, "verdict")
     judged = "the registered judge" if name is None else f"judge {name}"
@@ -101,9 +101,9 @@ def _is_asked(item: JudgeItem) -> bool:
     return not is_null and not json_equal(item.expected, item.actual)
 
 
-def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
+def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, JudgeAnswer]:
     """Ask about all pairs that scoring would ask about; equal questions are asked once."""
-    found: dict[str, Answer] = {}
+    found: dict[str, JudgeAnswer] = {}
     with Progress(total=len(items), noun="pair") as progress:
         for start in range(0, len(items), _AT_ONCE):
             found |= judge.ask(None, items[start : start + _AT_ONCE])
@@ -111,7 +111,7 @@ def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, Answer]:
     return found
 
 
-def _compared(labels: Sequence[_Label], answers: Mapping[str, Answer], name: str | None) -> JudgeStudy:
+def _compared(labels: Sequence[_Label], answers: Mapping[str, JudgeAnswer], name: str | None) -> JudgeStudy:
     from pytest_jsonmatch.study.agreement import AgreementStudy, Ratings, figures_of
 
     fields: dict[str, Ratings] = {}
@@ -186,11 +186,11 @@ def _label(found: Any, place: str) -> _Label:
 
 def _sheet(study: JudgeStudy, about: str) -> Sheet:
     blocks = list(agreement_blocks(study.agreement)) if study.agreement.documents else []
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         [
             each.place,
             each.path,
-            Cell("different", "open") if each.label else Cell("same", "bad"),
+            SheetCell("different", "open") if each.label else SheetCell("same", "bad"),
             shortened(each.expected, _WIDTH),
             shortened(each.actual, _WIDTH),
             each.reason or "",
@@ -207,5 +207,5 @@ def _sheet(study: JudgeStudy, about: str) -> Sheet:
     blocks.append(Rows(("label", "why"), pairs, title, "pair", text={"why"}))
     if study.settled:
         many = f"{count(study.settled, 'pair')} of equal values or with a null"
-        blocks.append(Said(f"{many}: left out, since scoring decides them without a judge.", "faint"))
+        blocks.append(Sentence(f"{many}: left out, since scoring decides them without a judge.", "faint"))
     return Sheet("jsonmatch study judge", about, blocks)

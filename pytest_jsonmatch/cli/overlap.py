@@ -14,7 +14,7 @@ from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.sheets import Cell, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell, SheetFigure, SheetFigures
 from pytest_jsonmatch.study.overlap import OverlapStudy, measure_overlap
 from pytest_jsonmatch.study.words import text_of
 
@@ -34,13 +34,13 @@ def _sheet(study: OverlapStudy) -> Sheet:
     about = f"overlap of {count(study.records, 'gold record')} and {texts}"
     whole = sum(each.is_whole for each in study.found)
     figures = [
-        Figure("whole", count(whole), "records that occur as a whole in one text"),
-        Figure("in part", count(len(study.found) - whole), "records with distinctive values in a text"),
+        SheetFigure("whole", count(whole), "records that occur as a whole in one text"),
+        SheetFigure("in part", count(len(study.found) - whole), "records with distinctive values in a text"),
     ]
     rows = [
         [
             f"{each.gold}: {each.id}",
-            Cell("whole", "bad") if each.is_whole else "part",
+            SheetCell("whole", "bad") if each.is_whole else "part",
             f"{each.found} of {each.values}",
             each.text,
             "; ".join(each.fields),
@@ -50,8 +50,8 @@ def _sheet(study: OverlapStudy) -> Sheet:
     columns = "record", "there", "values", "text", "such as"
     title = "Records that occur in the texts: look whether they are there by chance"
     table = Rows(columns, rows, title, "record", text={"there", "text", "such as"})
-    nothing = Said("No distinctive value of any record occurs in the texts." if not rows else "", "good")
-    return Sheet("jsonmatch study overlap", about, [Figures(figures), nothing, table])
+    nothing = Sentence("No distinctive value of any record occurs in the texts." if not rows else "", "good")
+    return Sheet("jsonmatch study overlap", about, [SheetFigures(figures), nothing, table])
 
 
 # -- texts ------------------------------------------------------------------------------------------------

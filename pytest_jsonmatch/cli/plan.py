@@ -21,7 +21,7 @@ from pytest_jsonmatch.gate.power import (
     reach,
     sample_of,
 )
-from pytest_jsonmatch.report.sheets import Block, Chart, Said, Series, Sheet
+from pytest_jsonmatch.report.sheets import Chart, Sentence, Series, Sheet, SheetBlock
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
@@ -43,7 +43,7 @@ _HARDEST: Final = (
 def run(options: Namespace) -> int:
     """Run `jsonmatch plan`."""
     sample = _sample(options)
-    blocks: list[Block] = []
+    blocks: list[SheetBlock] = []
     if options.drop is not None:
         blocks.append(_of_drop(sample, options))
     if options.precision is not None:
@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
     if not blocks:
         blocks.append(_of_run(sample))
     if options.drop is not None or options.precision is None:
-        blocks.append(Said(_HARDEST, "faint"))
+        blocks.append(Sentence(_HARDEST, "faint"))
     show_sheet(Sheet("jsonmatch plan", _about(sample, options), blocks), options)
     return FINE
 
@@ -100,7 +100,7 @@ def _amount(sample: Sample, clusters: int) -> str:
     return f"about {count(cases, 'case')}: {count(clusters, 'cluster')} of {sample.per_cluster:.3g} cases"
 
 
-def _of_drop(sample: Sample, options: Namespace) -> Block:
+def _of_drop(sample: Sample, options: Namespace) -> SheetBlock:
     return _curve(
         sample,
         f"to prove a drop of {options.drop:g} in {_POWER * 100:g} % of runs",
@@ -110,7 +110,7 @@ def _of_drop(sample: Sample, options: Namespace) -> Block:
     )
 
 
-def _of_precision(sample: Sample, options: Namespace) -> Block:
+def _of_precision(sample: Sample, options: Namespace) -> SheetBlock:
     return _curve(
         sample,
         f"to know the figure to within {options.precision:g}",
@@ -120,19 +120,21 @@ def _of_precision(sample: Sample, options: Namespace) -> Block:
     )
 
 
-def _curve(sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]) -> Block:
+def _curve(
+    sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]
+) -> SheetBlock:
     """Return how many clusters it takes, with a curve from far too few to more than enough."""
     if found is None:
-        return Said(f"{what} takes more than {_amount(sample, MOST).removeprefix('about ')}", "strong")
+        return Sentence(f"{what} takes more than {_amount(sample, MOST).removeprefix('about ')}", "strong")
     sizes = sorted({max(2, round(found * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
     points = [(round(size * sample.per_cluster), value(size)) for size in sizes]
     return Chart(f"{what} takes {_amount(sample, found)}", "cases", title, [Series("", points)])
 
 
-def _of_run(sample: Sample) -> Block:
+def _of_run(sample: Sample) -> SheetBlock:
     """Return the smallest drop that the cases of the run can prove."""
     clusters = len(sample.sizes)
     found = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
     with_these = _amount(sample, clusters).removeprefix("about ")
     drop = "no drop" if found is None else f"a drop of {found:.2g}"
-    return Said(f"{with_these} prove {drop} in {_POWER * 100:g} % of runs", "strong")
+    return Sentence(f"{with_these} prove {drop} in {_POWER * 100:g} % of runs", "strong")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import imported, read_config, schema_source
@@ -14,11 +14,10 @@ from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.expressions import Gate, GateError, parse_gate
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
+from pytest_jsonmatch.semantic.settings import read_settings
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Judge
-
-_NO_FILE: Final = "--judge-mode cached takes verdicts from a file: name it with --judge-cache"
 
 
 @contextmanager
@@ -84,8 +83,9 @@ def judging(options: Namespace) -> Iterator[Bench]:
     Raises:
         CommandError: an option has a value that it cannot have.
     """
+    settings = judge_settings(options)
     with plugins(options):
-        bench = Bench(_judge_of(options), mode=options.judge_mode)
+        bench = Bench(_judge_of(settings), mode=settings.get("mode"))
         yield bench
     if was_asked(bench):
         sys.stderr.write(f"{usage_text(bench.memory.usage)}\n")
@@ -97,56 +97,53 @@ def was_asked(bench: Bench) -> bool:
     return bool(usage.items or usage.cached or usage.errors)
 
 
-def _judge_of(options: Namespace) -> Judge | None:
-    """Return the judge that the options name; None if they name none.
+def judge_settings(options: Namespace) -> dict[str, Any]:
+    """Return the settings that `--judge` gives: those of `jsonmatch_judge`, and `from`, a judge of one's own.
 
     Raises:
-        CommandError: options contradict each other, a setting has a value that it cannot have, or there is
-            no such judge.
+        CommandError: there is no such setting, or it has a value that it cannot have.
     """
-    settings = _settings(options)
-    if options.judge_from is not None:
-        if settings:
-            raise CommandError("--judge-set is for --judge-model; a judge of your own has its own settings")
-        return _kept(_imported(options.judge_from), options)
-    if options.judge_cache is not None:
-        settings["cache"] = options.judge_cache
-    if not settings and options.judge_model is None:
-        return None
-    if options.judge_model is None and options.judge_mode in {None, "live"}:
-        raise CommandError(f"--judge-{'cache' if options.judge_cache else 'set'} needs --judge-model")
-    if options.judge_mode == "cached" and options.judge_cache is None:
-        raise CommandError(_NO_FILE)
-    from pytest_jsonmatch.semantic.openaijudge import make_judge
-
-    return make_judge({**settings, "model": options.judge_model, "mode": options.judge_mode})
-
-
-def _settings(options: Namespace) -> dict[str, str]:
-    """Return the settings that `--judge-set` gives to the model."""
     found: dict[str, str] = {}
-    for written in options.judge_settings:
+    for written in options.judge:
         name, sign, value = written.partition("=")
         if not sign or not value:
-            raise CommandError(f"--judge-set {written!r} is not SETTING=VALUE, such as batch_size=50")
-        if name in {"model", "mode", "cache", *found}:
-            raise CommandError(f"--judge-set {written!r}: {name} is given twice, or has its own option")
+            raise CommandError(f"--judge {written!r} is not NAME=VALUE, such as model=gpt-4.1-mini")
+        if name in found:
+            raise CommandError(f"--judge {written!r}: {name} is given twice")
         found[name] = value
-    return found
+    own = {"from": found.pop("from")} if "from" in found else {}
+    return {**own, **read_settings(found)}
 
 
-def _kept(judge: Judge, options: Namespace) -> Judge:
-    """Return a user's judge; with `--judge-cache` its verdicts are kept in that file."""
-    if options.judge_cache is None:
-        if options.judge_mode == "cached" and not callable(getattr(judge, "in_mode", None)):
-            raise CommandError(_NO_FILE)
+def _judge_of(settings: Mapping[str, Any]) -> Judge | None:
+    """Return the judge that settings describe; None if they describe none.
+
+    Raises:
+        CommandError: there is no such judge, or it does not take these settings.
+    """
+    if "from" in settings:
+        return _own_judge(settings["from"], settings.get("mode"), settings.get("cache"), settings.keys())
+    if settings.keys() <= {"mode"}:
+        return None
+    from pytest_jsonmatch.semantic.openaijudge import make_judge
+
+    return make_judge(settings)
+
+
+def _own_judge(written: str, mode: Any, cache: str | None, names: Collection[str]) -> Judge:
+    """Return a user's judge; with a cache, its verdicts are kept in that file."""
+    if more := sorted(set(names).difference({"from", "mode", "cache"})):
+        raise CommandError(f"--judge {more[0]}=...: a judge of your own has its own settings")
+    judge = _imported(written)
+    if cache is None:
+        if mode == "cached" and not callable(getattr(judge, "in_mode", None)):
+            raise CommandError("the mode 'cached' needs a cache: name the file of verdicts")
         return judge
     from pytest_jsonmatch.semantic.cache import CachedJudge
 
     model = getattr(judge, "model", None)
     # Functions have no model name: without one, two of them would share their verdicts.
-    named = model if isinstance(model, str) else options.judge_from
-    return CachedJudge(judge, options.judge_cache, mode=options.judge_mode or "live", model=named)
+    return CachedJudge(judge, cache, mode=mode or "live", model=model if isinstance(model, str) else written)
 
 
 def _imported(written: str) -> Judge:
@@ -154,4 +151,4 @@ def _imported(written: str) -> Judge:
         if ":" in written:
             return as_judge(imported(written))
     told = "an object with judge(items), or a function of one item, such as conftest:judge"
-    raise CommandError(f"--judge-from {written!r} is not a judge: name {told}")
+    raise CommandError(f"--judge from={written} is not a judge: name {told}")

@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.records import gold_records
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text, score_text
-from pytest_jsonmatch.report.sheets import Block, Figure, Figures, Rows, Said, Sheet
+from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetBlock, SheetFigure, SheetFigures
 from pytest_jsonmatch.study.shift import FIGURES, FieldShift, ShiftStudy, measure_shift
 
 
@@ -27,25 +27,25 @@ def run(options: Namespace) -> int:
     return finish(options, study, sheet, gates, on=count(study.new, f"new {noun}"))
 
 
-def _blocks(study: ShiftStudy) -> Iterator[Block]:
+def _blocks(study: ShiftStudy) -> Iterator[SheetBlock]:
     shown = study.shown
     shifted, effect = int(study.figures["shifted"] or 0), score_text(study.figures["effect"])
     tested = f"of {count(len({change.path for change in study.changes}), 'field')} that could be tested"
-    yield Figures(
+    yield SheetFigures(
         [
-            Figure("shifted", count(shifted), tested),
-            Figure("effect", effect, "the greatest that is shown, from 0 to 1"),
-            Figure("unseen", count(len(study.unseen)), "keys that no old record has"),
+            SheetFigure("shifted", count(shifted), tested),
+            SheetFigure("effect", effect, "the greatest that is shown, from 0 to 1"),
+            SheetFigure("unseen", count(len(study.unseen)), "keys that no old record has"),
         ]
     )
     if not shown:
-        yield Said("Nothing is shown to have moved.", "good")
+        yield Sentence("Nothing is shown to have moved.", "good")
     yield _table("What has moved, the greatest effects first", shown)
     unseen = [[path, count(number)] for path, number in study.unseen.items()]
     yield Rows(["key", "places"], unseen, title="Keys that no old record has", noun="key")
     yield _table("What is not shown to have moved", study.changes[len(shown) :])
     tests = count(len(study.changes), "test")
-    yield Said(
+    yield Sentence(
         f"p-values are corrected for {tests}: if nothing has moved, at most 5 % of runs show a change.",
         "faint",
     )

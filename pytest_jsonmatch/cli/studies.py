@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.sheetpage import sheet_page
-from pytest_jsonmatch.report.sheets import Gates, Said, Sheet, sheet_lines
+from pytest_jsonmatch.report.sheets import Gates, Sentence, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.model import segments_of
 
@@ -70,9 +70,9 @@ def finish(
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 
-def noted(notes: Iterable[str]) -> Iterator[Said]:
+def noted(notes: Iterable[str]) -> Iterator[Sentence]:
     """Yield the notes of a study, one sentence each."""
-    return (Said(f"note: {note}", "faint") for note in notes)
+    return (Sentence(f"note: {note}", "faint") for note in notes)
 
 
 def show_sheet(sheet: Sheet, options: Namespace) -> None:

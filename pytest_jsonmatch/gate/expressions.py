@@ -29,8 +29,8 @@ SHARES: Final[Mapping[str, str]] = {
     "flip_rate": "how often one of two runs of a repeated case passes and the other does not",
     "valid_rate": "the share of the validated answers that their schema allows",
     "parse_rate": "the share of the answers given as text that have JSON in them",
-    "omission_rate": "omissions per leaf of expected, over all cases together",
-    "hallucination_rate": "hallucinations per leaf of actual, over all cases together",
+    "omitted_rate": "the share of the leaves of expected that are omitted, over all cases together",
+    "invented_rate": "the share of the leaves of actual that are invented, over all cases together",
     "fabrication_rate": "the share of the places where expected has no value and actual has one",
     "completeness": "the share of the collected cases that ran to their end",
 }
@@ -38,19 +38,28 @@ SHARES: Final[Mapping[str, str]] = {
 COUNTS: Final[Mapping[str, str]] = {
     "matches": "results that match",
     "mismatches": "results on both sides that score less than 1",
-    "omissions": "results that are missing from actual",
-    "hallucinations": "results that only actual has",
+    "omitted": "results that are missing from actual",
+    "invented": "results that only actual has",
     "batch_errors": "results that a batch comparator failed on",
     "errors": "errors of comparators, and cases that failed before they compared",
 }
 """Figures that are counts, with what they count."""
 _OF_RESULTS: Final = (
-    *("omission_rate", "hallucination_rate", "fabrication_rate"),
-    *("matches", "mismatches", "omissions", "hallucinations"),
+    *("omitted_rate", "invented_rate", "fabrication_rate"),
+    *("matches", "mismatches", "omitted", "invented"),
 )
 """Figures over all results together, or over those of some fields."""
-OF_EXTRAS: Final = frozenset({"hallucination_rate", "fabrication_rate", "hallucinations"})
+OF_EXTRAS: Final = frozenset({"invented_rate", "fabrication_rate", "invented"})
 """Figures that exist only where values that only actual has are counted."""
+NAMES_OF_RESULTS: Final[Mapping[str, str]] = {
+    "score": "mean_score",
+    "omitted": "omissions",
+    "invented": "hallucinations",
+    "omitted_rate": "omission_rate",
+    "invented_rate": "hallucination_rate",
+}
+"""The names of figures in results, where they differ; gates also read those of the last four."""
+_SPELLINGS: Final = {name: word for word, name in NAMES_OF_RESULTS.items() if word != "score"}
 _OF_RUN: Final = frozenset({"completeness"})
 OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
@@ -153,12 +162,12 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
     >>> parse_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
     'fields["total"].auroc'
     """
-    reader = _Reader(text)
+    reader = _GateReader(text)
     return reader.read_of_study(figures) if figures else reader.read()
 
 
 @final
-class _Reader:
+class _GateReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = list(self._tokens())
@@ -215,6 +224,7 @@ class _Reader:
             self._next("sign", f"a dot, as in {' or '.join(known)}", ".")
             word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
         of_fields = FIGURES if is_micro else (*FIGURES, *_OF_RESULTS) if field is not None else ()
+        word = _SPELLINGS.get(word, word)
         is_part = cases is not None or tag is not None
         self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
         comparison, number, place = self._limit()

@@ -9,7 +9,7 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.results.comparison import Case, comparisons_of, merged_fields
-from pytest_jsonmatch.results.model import Answers, segments_of
+from pytest_jsonmatch.results.model import AnswerCounts, segments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] 
     "precision": lambda sums: (sums.weighted_score, sums.actual_weight),
     "recall": lambda sums: (sums.weighted_score, sums.expected_weight),
     "f1": lambda sums: (2 * sums.weighted_score, sums.expected_weight + sums.actual_weight),
-    "omission_rate": lambda sums: (sums.omissions, sums.expected_leaves),
-    "hallucination_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
+    "omitted_rate": lambda sums: (sums.omissions, sums.expected_leaves),
+    "invented_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
     "fabrication_rate": lambda sums: (sums.fabricated, sums.places),
 }
 
@@ -44,7 +44,7 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:
     """Yield what the answers of a case add to a share of answers."""
-    found = Answers.of(comparisons_of([case]))
+    found = AnswerCounts.of(comparisons_of([case]))
     part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
     if whole:
         yield Row(part, whole, case.unit)
@@ -55,7 +55,7 @@ def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) ->
 
     Args:
         cases: the cases of a run.
-        *names: any of `FIGURES`, "omission_rate", "hallucination_rate" and "fabrication_rate".
+        *names: any of `FIGURES`, "omitted_rate", "invented_rate" and "fabrication_rate".
         pattern: a path pattern; None for all fields.
     """
     wanted = None if pattern is None else parse_pattern(pattern)

@@ -12,12 +12,12 @@ from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.expressions import COUNTS, OF_EXTRAS, Gate, parse_gate
+from pytest_jsonmatch.gate.expressions import COUNTS, NAMES_OF_RESULTS, OF_EXTRAS, Gate, parse_gate
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.model import Answers, counts_extra, segments_of
+from pytest_jsonmatch.results.model import AnswerCounts, counts_extra, segments_of
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
@@ -160,12 +160,12 @@ def _of_leaves(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
             near = nearest(gate.field, sorted(fields))
             hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
             return None, f"no field that was compared matches; {hint}"
-    name = "mean_score" if gate.figure == "score" else gate.figure
+    name = NAMES_OF_RESULTS.get(gate.figure, gate.figure)
     value: float | None = getattr(results.over(matching), name)
     return value, "" if value is not None else "nothing to divide by"
 
 
-def _of_answers(name: str, answers: Answers) -> tuple[float | None, str]:
+def _of_answers(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
     value = answers.rates.get(name)
     if value is None:
         return None, _OF_ANSWERS[name]

@@ -106,9 +106,9 @@ def change_of_runs(
 def changes_of_runs(
     before: ResultSet, after: Mapping[str, ResultSet], gate: DropGate = ANY_DROP
 ) -> dict[str, Change]:
-    """Test several runs against one baseline; return the changes by name, corrected for multiple tests."""
+    """Test several runs against one baseline; return the changes by name, corrected, intervals too."""
     runs = {name: (_scores(results), _scores(before)) for name, results in after.items()}
-    return compare_several(runs, gate, clusters=clusters_of(before, *after.values()))
+    return compare_several(runs, gate, clusters=clusters_of(before, *after.values()), is_together=True)
 
 
 def clusters_of(*runs: ResultSet) -> dict[str, str]:

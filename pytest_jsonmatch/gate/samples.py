@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def pair_cases(
     Args:
         current: the scores of each case's repeats, by case id.
         baseline: the same for the run to compare with. If one run has more repeats of a case, only as many
-            as the other has are used, the first ones: a mean of five against one would look like a change.
+            as the other has are drawn: a mean of five against one would look like a change.
         clusters: the cluster of each case, by case id; a case that is not listed is independent.
     """
     named = clusters or {}
@@ -68,14 +69,17 @@ def pair_cases(
     repeats = {case: min(len(current[case]), len(baseline[case])) for case in common}
     return Pairs(
         common,
-        tuple(_mean(current[case][: repeats[case]]) for case in common),
-        tuple(_mean(baseline[case][: repeats[case]]) for case in common),
+        tuple(_mean(case, current[case], repeats[case]) for case in common),
+        tuple(_mean(case, baseline[case], repeats[case]) for case in common),
         tuple(named.get(case) or case for case in common),
     )
 
 
-def _mean(scores: Sequence[float]) -> float:
-    return min(1.0, math.fsum(scores) / len(scores))
+def _mean(case: str, scores: Sequence[float], number: int) -> float:
+    """Return the mean of so many of a case's scores, drawn without regard to their order."""
+    if number < len(scores):
+        scores = Random(case).sample(sorted(scores), number)  # noqa: S311 - no secret: the same each time
+    return min(1.0, math.fsum(scores) / number)
 
 
 def to_grains(numbers: Iterable[float]) -> list[int]:

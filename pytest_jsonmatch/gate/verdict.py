@@ -231,6 +231,7 @@ def compare_several(
     clusters: Mapping[str, str] | None = None,
     of_drops: float = 1.0,
     of_gains: float = 1.0,
+    is_together: bool = False,
 ) -> dict[str, Change]:
     """Compare several figures of two runs, or several runs with one, corrected for multiple tests.
 
@@ -243,6 +244,7 @@ def compare_several(
         clusters: as for `compare`.
         of_drops: the share of the error rate left for drops; the rest is spent elsewhere.
         of_gains: the share left for gains.
+        is_together: whether intervals hold for all figures together (Bonferroni), not for each alone.
 
     >>> perfect, half = ({str(case): [score] for case in range(8)} for score in (1.0, 0.5))
     >>> for change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).values():
@@ -255,7 +257,9 @@ def compare_several(
     drops = holm({name: min(1.0, test.p_drop / of_drops) for name, test in tests.items()})
     gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in tests.items()})
     return {
-        name: _judged(each, SignFlip(drops.get(name, 1.0), gains.get(name, 1.0)), name, gate, len(tests))
+        name: _judged(
+            each, SignFlip(drops.get(name, 1.0), gains.get(name, 1.0)), name, gate, len(tests), is_together
+        )
         for name, each in pairs.items()
     }
 
@@ -268,7 +272,9 @@ def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
     return sign_flip(sums.values())
 
 
-def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: int = 1) -> Change:
+def _judged(
+    pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: int = 1, is_together: bool = False
+) -> Change:
     """Judge a difference by a sign-flip test with corrected p-values, as one of `gates` gates."""
     n, alpha, max_drop = len(pairs.cases), gate.alpha, gate.max_drop
     if not n:
@@ -277,8 +283,9 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
     found = influences(pairs.rows)
     is_provable = len(found.values) >= gate.least_to_prove
     estimate, values, of_gate = found.ratio, found.values, alpha / gates
-    low, high = gate_low, gate_high = found.ends(alpha, -1.0, 1.0)
-    if gates > 1 and (max_drop or gate.mode == "non-inferiority"):
+    of_interval = of_gate if is_together else alpha
+    low, high = gate_low, gate_high = found.ends(of_interval, -1.0, 1.0)
+    if of_gate < of_interval and (max_drop or gate.mode == "non-inferiority"):
         gate_low, gate_high = found.ends(of_gate, -1.0, 1.0)
     shifted = _flipped(pairs, max_drop)
     is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= of_gate
@@ -289,13 +296,13 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         is_beyond = shifted.p_drop <= of_gate and plain_end(-values, of_gate) > max_drop
     if is_worse:
         kind = "worse"
-        high = max(estimate, min(0.0, -plain_end(-values, alpha)))
+        high = max(estimate, min(0.0, -plain_end(-values, of_interval)))
         if gate.mode == "regression":
             high = (min if is_beyond else max)(high, -max_drop)
     # If the systems are not equal, sign flips may find a gain although the mean can still have dropped.
     elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"
-        low = min(estimate, max(0.0, plain_end(values, alpha)))
+        low = min(estimate, max(0.0, plain_end(values, of_interval)))
     else:
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
         if not is_provable:
@@ -317,7 +324,7 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: in
         clusters=len(values),
         current=math.fsum(pairs.current) / n,
         baseline=math.fsum(pairs.baseline) / n,
-        interval=Interval(estimate, low, high, 2 * gate.confidence - 1, method, n, len(values)),
+        interval=Interval(estimate, low, high, 1 - 2 * of_interval, method, n, len(values)),
         p_drop=test.p_drop,
         p_gain=test.p_gain,
     )

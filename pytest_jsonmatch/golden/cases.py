@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import os.path
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
-from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import is_json_file
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import Position, load, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.marks import Mark
-    from pytest_jsonmatch.golden.tables import Row
+    from pytest_jsonmatch.golden.tables import TableRow
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
@@ -51,13 +54,13 @@ class GoldenCase:
     line: int
     _given: Mapping[str, Any] = field(repr=False)
     _document: Document = field(repr=False)
-    _where: Trail = field(repr=False)
+    _where: Steps = field(repr=False)
     _params: Mapping[str, Any] = field(default_factory=dict, repr=False)
     run: int = 1
     """Which of its runs this is, counted from 1."""
     runs: int = 1
     """How often the case runs: `repeat`, or what the command line says."""
-    row: Row | None = field(default=None, repr=False)
+    row: TableRow | None = field(default=None, repr=False)
     """Its row in a table; None if the case is in the golden file."""
 
     @property
@@ -79,7 +82,8 @@ class GoldenCase:
     @property
     def tags(self) -> dict[str, Any]:
         """The tags of the case by name: its own and those of its file."""
-        return read_tags(self._given.get("tags", {}))
+        given = self._given.get("tags")
+        return read_tags(given) if given else {}
 
     @property
     def known_tags(self) -> dict[str, Any]:
@@ -243,7 +247,7 @@ class GoldenCase:
         return self.line if self.row is None else self.line_of(self._where)
 
     @property
-    def expected_trail(self) -> Trail:
+    def expected_trail(self) -> Steps:
         """Where the expected value is in the file that holds it."""
         return () if "expected_file" in self._given else (*self._where, "expected")
 
@@ -260,17 +264,17 @@ class GoldenCase:
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
         return self.row is not None and (not keys or keys[0] in self.row.table.keys)
 
-    def _trail_of(self, keys: Trail) -> Trail:
+    def _trail_of(self, keys: Steps) -> Steps:
         """Return where a key of the case is, or a value inside it: in the case, or beside `cases`."""
         own, top = (*self._where, *keys), self._document.value
         is_above = keys and self._where and keys[0] in top and value_at(top, own) is MISSING
         return keys if is_above else own
 
-    def trail_of_rule(self, kind: str, pattern: str) -> Trail:
+    def trail_of_rule(self, kind: str, pattern: str) -> Steps:
         """Return where a pattern of `fields`, `accept` or `threshold` is: in the case, or beside `cases`."""
         return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
-    def trails_of_rules(self) -> Iterator[Trail]:
+    def trails_of_rules(self) -> Iterator[Steps]:
         """Yield where each pattern of `fields`, `accept` and `threshold` is."""
         threshold = self._given.get("threshold")
         limits = threshold.get("fields") if type(threshold) is dict else None
@@ -279,7 +283,7 @@ class GoldenCase:
             for pattern in patterns or ():
                 yield self.trail_of_rule(kind, pattern)
 
-    def line_of(self, trail: Trail) -> int:
+    def line_of(self, trail: Steps) -> int:
         """Return the line of an entry of the YAML file, or of the nearest one around it."""
         return self._document.position(trail).line
 
@@ -394,3 +398,71 @@ class GoldenCase:
             return data.decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError:
             return data
+
+
+# -- failures at lines that are not Python -----------------------------------------------------------------
+
+_CONTEXT: Final = 5
+"""At most this many lines are shown above the failing one in a traceback."""
+_BRACKETS: Final = 50
+
+
+def raise_at(
+    message: str,
+    *,
+    path: str,
+    line: int,
+    first: int = 1,
+    name: str = "case",
+    cause: BaseException | None = None,
+) -> NoReturn:
+    """Raise `AssertionError(message)` from a line of a file, by code that is compiled as if it were there.
+
+    The error is a plain AssertionError: editors show others as an error of the test, not as a failure.
+
+    Args:
+        message: the error's text.
+        path: the file.
+        line: the line in it, counted from 1.
+        first: no line above this one is shown, unless it is the one that fails.
+        name: what tracebacks call the function.
+        cause: the cause of the error, if it should be shown too.
+
+    >>> try:
+    ...     raise_at("no good", path="a.yaml", line=3, first=2)
+    ... except AssertionError as error:
+    ...     print(error, error.__traceback__.tb_next.tb_next.tb_lineno)
+    no good 3
+    """
+    __tracebackhide__ = True
+    _make_quotable(path)
+    function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
+    for node in ast.walk(function):
+        # Without columns: those of the statement above would put carets in wrong places below the YAML.
+        place = {"lineno": line, "end_lineno": line, "col_offset": -1, "end_col_offset": -1}
+        vars(node).update(place)
+    vars(function).update(lineno=max(min(first, line), line - _CONTEXT))
+    module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
+    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    # The message is a global, not an argument: pytest shows the arguments and locals of a frame.
+    names = {"AssertionError": AssertionError, "message": message, "cause": cause}
+    run: Callable[[], NoReturn] = FunctionType(code.replace(co_name=name), names)
+    run()
+
+
+def _make_quotable(path: str) -> None:
+    """Keep a file from ending the run when pytest quotes it.
+
+    pytest reads what it quotes as Python. NUL characters, and from some 100 brackets inside each other on
+    Python's parser itself, are more than it survives. So NUL characters are replaced, and files with many
+    brackets begin, as far as quoting goes, with a blank that is wrong in Python: it reads no further.
+    """
+    lines = linecache.getlines(path)
+    text = "".join(lines)
+    if "\0" not in text and text.count("[") + text.count("{") < _BRACKETS:
+        return
+    shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
+    first = next((at for at, line in enumerate(shown) if line.strip() and line.lstrip()[0] != "#"), 0)
+    shown[first] = f" {shown[first].lstrip()}"
+    # Without a modification time, an entry is never looked up on disk.
+    linecache.cache[path] = (len(text), None, shown, path)

@@ -25,8 +25,8 @@ from pytest_jsonmatch.engine.value.errors import (
     TargetPathError,
     UnlistedFieldError,
 )
-from pytest_jsonmatch.golden.cases import GoldenCase
-from pytest_jsonmatch.golden.errors import GoldenFileError, raise_at
+from pytest_jsonmatch.golden.cases import GoldenCase, raise_at
+from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.running import RuleSource, Turn
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.golden.errors import Trail
-    from pytest_jsonmatch.golden.files import Bounds
+    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.golden.files import FileBounds
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
@@ -80,7 +80,7 @@ class CaseRules:
         tuple[MatchResult, Exception | None],
     ]
     check_configuration: Callable[[GoldenCase], object]
-    bounds: Bounds
+    bounds: FileBounds
     repeat: int | None = None
     updater: Updater | None = None
     keep: Callable[[GoldenCase, object], None] | None = None
@@ -129,7 +129,7 @@ class GoldenFile(pytest.Module):
     """The case of each test; a fixture with parameters makes several tests of one case."""
     _told: dict[str, str]
     """The errors reported so far, each with the first case that has it."""
-    _holders: Counter[Trail] | None = None
+    _holders: Counter[Steps] | None = None
     """How many tests have each rule, by its place; counted when it is needed."""
 
     def _getobj(self) -> ModuleType:
@@ -185,7 +185,7 @@ class GoldenFile(pytest.Module):
         except JsonMatchError as error:
             _fail(case, error, told=self._told)
 
-    def holders(self, trail: Trail) -> int:
+    def holders(self, trail: Steps) -> int:
         """Return how many tests of the file have the rule at this place."""
         if self._holders is None:
             cases = (self.cases[name] for name in self._tests if name in self.cases)

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.files import Bounds, display_name
+from pytest_jsonmatch.golden.files import FileBounds, display_name
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.running import current_run
 
@@ -72,7 +72,7 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> list[P
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
     run = current_run()
-    bounds = Bounds() if run is None else Bounds.of(run.case_files)
+    bounds = FileBounds() if run is None else FileBounds.of(run.case_files)
     repeat = None if run is None else run.case_files.repeat
     loaded = load_cases(bounds.read(path), path, display_name(path, folder), repeat=repeat, bounds=bounds)
     of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]

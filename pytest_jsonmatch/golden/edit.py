@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.source import Node
 
 _UNIT: Final = re.compile(r"[\r\n]([ \t]+)\S")
@@ -49,11 +49,11 @@ class Edited:
     """
 
     data: bytes
-    refused: Mapping[Trail, str]
-    old: Mapping[Trail, JsonValue]
+    refused: Mapping[Steps, str]
+    old: Mapping[Steps, JsonValue]
 
 
-def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
+def edit(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
     r"""Return a file's content with some of its values changed, and no other value and no comment lost.
 
     A scalar is replaced in its place. An object or array that gets or loses members is written anew as a
@@ -75,7 +75,7 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
     """
     source = Source(data, name)
     old = {trail: value_at(source.value, trail) for trail in changes}
-    refused: dict[Trail, str] = {}
+    refused: dict[Steps, str] = {}
     splices: list[_Splice] = []
     wanted = source.value
     for trail, new in changes.items():
@@ -106,7 +106,7 @@ def edit(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
     return Edited(after, refused, old)
 
 
-def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Edited:
+def edit_lines(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
     r"""Return the content of a JSON Lines file with some values changed as `edit` does; other lines stay.
 
     Args:
@@ -121,11 +121,11 @@ def edit_lines(data: bytes, name: str, changes: Mapping[Trail, JsonValue]) -> Ed
     b'{"a": 1}\n{"a":3}\n'
     """
     lines = data.split(b"\n")
-    by_line: dict[Any, dict[Trail, JsonValue]] = {}
+    by_line: dict[Any, dict[Steps, JsonValue]] = {}
     for (line, *trail), value in changes.items():
         by_line.setdefault(line, {})[tuple(trail)] = value
-    refused: dict[Trail, str] = {}
-    old: dict[Trail, JsonValue] = {}
+    refused: dict[Steps, str] = {}
+    old: dict[Steps, JsonValue] = {}
     for line, wanted in by_line.items():
         edited = edit(lines[line], f"{name}:{line + 1}", wanted)
         lines[line] = edited.data
@@ -157,7 +157,7 @@ class _Plan:
         self.text = source.text
         self.splices: list[_Splice] = []
 
-    def place(self, trail: Trail, new: JsonValue) -> None:
+    def place(self, trail: Steps, new: JsonValue) -> None:
         """Plan a value at a trail: a change of the value there, or a new member."""
         if not self.source.is_json and HALF.search(render(new)):
             raise _RefusedError("the new value holds half of a character, which YAML can't express")
@@ -175,7 +175,7 @@ class _Plan:
             node, value = node.items[step], value_at(value, (step,))
         self._change(node, value, new, trail)
 
-    def _change(self, node: Node, old: Any, new: Any, trail: Trail) -> None:
+    def _change(self, node: Node, old: Any, new: Any, trail: Steps) -> None:
         """Plan the change of an old value into a new one: scalar by scalar as long as the structure stays."""
         if json_equal(old, new, strict=True):
             return
@@ -211,7 +211,7 @@ class _Plan:
         else:
             raise _RefusedError(_UNPROVEN)
 
-    def _replace(self, node: Node, new: Any, trail: Trail) -> None:
+    def _replace(self, node: Node, new: Any, trail: Steps) -> None:
         """Plan a new value in place of a node's."""
         shared = node.shared()
         if shared is not None:
@@ -309,7 +309,7 @@ class _Plan:
             self._put(content, max(node.end, content), indented)
 
 
-def _check_own(node: Node, trail: Trail) -> None:
+def _check_own(node: Node, trail: Steps) -> None:
     """Refuse to change an alias, or a value that has aliases."""
     if node.style == "alias":
         raise _RefusedError(
@@ -323,7 +323,7 @@ def _check_own(node: Node, trail: Trail) -> None:
         )
 
 
-def _named(trail: Trail) -> str:
+def _named(trail: Steps) -> str:
     """Return a trail as text, from `expected` on if it leads through that."""
     steps = list(trail)
     if "expected" in steps and steps[0] in {"cases", "expected"}:

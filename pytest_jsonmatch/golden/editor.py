@@ -11,8 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.golden.expansion import XUNIT_NAMES
-from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL
+from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS, NOT_FILLED, PAIRS, SEVERAL, XUNIT_NAMES
 from pytest_jsonmatch.golden.marks import NO_MARKS
 from pytest_jsonmatch.golden.yamlevents import load
 

@@ -1,4 +1,4 @@
-"""The ids of cases, and `parametrize`: its rows, and the places `${name}` that their values fill."""
+"""`parametrize`: its rows, and the places `${name}` that their values fill."""
 
 from __future__ import annotations
 
@@ -11,22 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.golden.errors import InvalidValueError
+from pytest_jsonmatch.golden.keys import as_id, bad_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
 
-# Names that have a meaning for pytest in a module.
-XUNIT_NAMES: Final = frozenset(
-    f"{when}{what}"
-    for when in ("setup", "teardown")
-    for what in ("", "_module", "_function", "_class", "_method")
-) | {"setUpModule", "tearDownModule"}
-_ID: Final = re.compile(r"[\w.@+-]+")
-_NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""
 
@@ -34,46 +26,6 @@ _PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
 _LONGEST: Final = 40
 # A few names with many values each would otherwise take all memory.
 _MOST: Final = 100_000
-
-
-def bad_id(value: str) -> str | None:
-    """Return why a test can't have this name; None if it can.
-
-    >>> bad_id("setup_module")
-    "'setup_module' is a name that pytest reserves; choose another"
-    """
-    if _ID.fullmatch(value) is None:
-        return f"{value!r} can't name a test: use letters, digits and _ . @ + -, and put prose into `title`"
-    if value in XUNIT_NAMES or value.startswith("pytest_") or value == "pytestmark":
-        return f"{value!r} is a name that pytest reserves; choose another"
-    if value.startswith("__"):
-        return f"{value!r} begins with two underscores, as Python's own names do; choose another"
-    return None
-
-
-def as_id(text: str) -> str:
-    """Return a text as a part of an id; empty if nothing of it can be in one.
-
-    >>> as_id("Ann's Café"), as_id("?!")
-    ('Ann-s-Café', '')
-    """
-    return _NOT_IN_IDS.sub("-", text).strip("-")
-
-
-def id_of_file(path: Path) -> str:
-    """Return a file's name as the id of its one case: `Blue Café (1).golden.yaml` gives `Blue-Café-1`."""
-    stem = re.sub(r"(\.golden)?\.(yaml|yml|json)$", "", path.name, flags=re.IGNORECASE)
-    case_id = as_id(stem).strip("-.")
-    return case_id if case_id and bad_id(case_id) is None else f"case-{case_id.strip('_')}".rstrip("-")
-
-
-def ids_of_runs(case_id: str, runs: int) -> list[str]:
-    """Return the ids of the runs of a case.
-
-    >>> ids_of_runs("a", 1), ids_of_runs("a", 2)
-    (['a'], ['a@1', 'a@2'])
-    """
-    return [case_id] if runs == 1 else [f"{case_id}@{run}" for run in range(1, runs + 1)]
 
 
 @final
@@ -159,7 +111,7 @@ def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
 
 
 def filled(
-    value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Trail, str], None], at: Trail = ()
+    value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Steps, str], None], at: Steps = ()
 ) -> JsonValue:
     """Return a value with its places `${name}` filled.
 
@@ -176,7 +128,7 @@ def filled(
     {'a': 3, 'b': 'no. 3', 'c': '${n}'}
     """
 
-    def text_in(text: str, where: Trail) -> str:
+    def text_in(text: str, where: Steps) -> str:
         def put(place: re.Match[str]) -> str:
             escaped, name = place.groups()
             if escaped:
@@ -194,7 +146,7 @@ def filled(
 
     # An explicit stack, since parameters may nest deeply.
     top: list[Any] = [None]
-    waiting: list[tuple[Any, Any, JsonValue, Trail]] = [(top, 0, value, at)]
+    waiting: list[tuple[Any, Any, JsonValue, Steps]] = [(top, 0, value, at)]
     while waiting:
         target, key, item, where = waiting.pop()
         if type(item) is str:

@@ -100,7 +100,7 @@ def is_lines_file(path: str) -> bool:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class FileBounds:
     """The bounds of a session's golden files.
 
     Args:
@@ -113,7 +113,7 @@ class Bounds:
     folders: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, files: CaseFiles) -> Bounds:
+    def of(cls, files: CaseFiles) -> FileBounds:
         """Return the configured bounds."""
         return cls(folders=files.folders)
 

@@ -1,4 +1,4 @@
-"""The keys of golden files: one table of what the loader accepts for each."""
+"""The keys of golden files: one table of what the loader accepts for each; and the ids of cases."""
 
 from __future__ import annotations
 
@@ -14,22 +14,70 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
-from pytest_jsonmatch.golden.expansion import bad_id, expansions
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.limits import as_share, read_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-Check: TypeAlias = "Callable[[JsonValue], object]"
+KeyCheck: TypeAlias = "Callable[[JsonValue], object]"
 
+# Names that have a meaning for pytest in a module.
+XUNIT_NAMES: Final = frozenset(
+    f"{when}{what}"
+    for when in ("setup", "teardown")
+    for what in ("", "_module", "_function", "_class", "_method")
+) | {"setUpModule", "tearDownModule"}
+_ID: Final = re.compile(r"[\w.@+-]+")
+_NOT_IN_IDS: Final = re.compile(r"[^\w.@+-]+")
 _PRODUCER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _DEFAULT_OPTIONS: Final = Options()
 
 
-def _is(kind: str) -> Check:
+def bad_id(value: str) -> str | None:
+    """Return why a test can't have this name; None if it can.
+
+    >>> bad_id("setup_module")
+    "'setup_module' is a name that pytest reserves; choose another"
+    """
+    if _ID.fullmatch(value) is None:
+        return f"{value!r} can't name a test: use letters, digits and _ . @ + -, and put prose into `title`"
+    if value in XUNIT_NAMES or value.startswith("pytest_") or value == "pytestmark":
+        return f"{value!r} is a name that pytest reserves; choose another"
+    if value.startswith("__"):
+        return f"{value!r} begins with two underscores, as Python's own names do; choose another"
+    return None
+
+
+def as_id(text: str) -> str:
+    """Return a text as a part of an id; empty if nothing of it can be in one.
+
+    >>> as_id("Ann's Café"), as_id("?!")
+    ('Ann-s-Café', '')
+    """
+    return _NOT_IN_IDS.sub("-", text).strip("-")
+
+
+def id_of_file(path: Path) -> str:
+    """Return a file's name as the id of its one case: `Blue Café (1).golden.yaml` gives `Blue-Café-1`."""
+    stem = re.sub(r"(\.golden)?\.(yaml|yml|json)$", "", path.name, flags=re.IGNORECASE)
+    case_id = as_id(stem).strip("-.")
+    return case_id if case_id and bad_id(case_id) is None else f"case-{case_id.strip('_')}".rstrip("-")
+
+
+def ids_of_runs(case_id: str, runs: int) -> list[str]:
+    """Return the ids of the runs of a case.
+
+    >>> ids_of_runs("a", 1), ids_of_runs("a", 2)
+    (['a'], ['a@1', 'a@2'])
+    """
+    return [case_id] if runs == 1 else [f"{case_id}@{run}" for run in range(1, runs + 1)]
+
+
+def _is(kind: str) -> KeyCheck:
     """Return the check that a value is of a JSON type."""
 
     def check(value: JsonValue) -> None:
@@ -57,7 +105,7 @@ _string: Final = _is("string")
 _object: Final = _is("object")
 
 
-def _text(missing: str) -> Check:
+def _text(missing: str) -> KeyCheck:
     """Return the check for text that is not empty; `missing` says what to do otherwise."""
 
     def check(value: JsonValue) -> None:
@@ -134,7 +182,7 @@ def _options(value: JsonValue) -> None:
         _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
 
 
-def _by_pattern(name: str) -> Check:
+def _by_pattern(name: str) -> KeyCheck:
     def check(value: JsonValue) -> None:
         _object(value)
         for pattern, said in value.items():
@@ -179,7 +227,7 @@ class Key(NamedTuple):
         filled: whether places `${name}` in it are filled.
     """
 
-    check: Check | None
+    check: KeyCheck | None
     file_wide: bool = False
     joined: bool = False
     filled: bool = True
@@ -208,7 +256,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "cluster": Key(_text("name what the case belongs to"), file_wide=True),
     "tags": Key(_tags, file_wide=True, joined=True),
     "marks": Key(marks_of, file_wide=True, filled=False),
-    "parametrize": Key(expansions, filled=False),
+    "parametrize": Key(None, filled=False),
 }
 """The keys of the format, in the order in which people write them."""
 CASE_KEYS: Final = frozenset(KEYS)

@@ -14,8 +14,8 @@ from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
-from pytest_jsonmatch.golden.expansion import bad_id, expansions, filled, id_of_file, ids_of_runs
-from pytest_jsonmatch.golden.files import Bounds, size_text
+from pytest_jsonmatch.golden.expansion import expansions, filled
+from pytest_jsonmatch.golden.files import FileBounds, size_text
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -25,24 +25,27 @@ from pytest_jsonmatch.golden.keys import (
     PAIRS,
     SEVERAL,
     article,
+    bad_id,
+    id_of_file,
+    ids_of_runs,
     is_repeat,
 )
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.tables import Table, check_cases_from
+from pytest_jsonmatch.golden.tables import CaseTable, check_cases_from
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.expansion import Expansion
     from pytest_jsonmatch.golden.marks import Mark
-    from pytest_jsonmatch.golden.tables import Row
+    from pytest_jsonmatch.golden.tables import TableRow
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _MAX_ERRORS: Final = 10
-_ANYWHERE: Final = Bounds()
+_ANYWHERE: Final = FileBounds()
 _OTHER_NAMES: Final = {
     **dict.fromkeys(("name", "test"), "id"),
     **dict.fromkeys(("prompt", "question", "query"), "input"),
@@ -50,7 +53,11 @@ _OTHER_NAMES: Final = {
     **dict.fromkeys(("gold", "ground_truth", "expected_output"), "expected"),
 }
 """Names that other tools use for our keys."""
-_CHECKS: Final = {"cases_from": check_cases_from, **{name: key.check for name, key in KEYS.items()}}
+_CHECKS: Final = {
+    **{name: key.check for name, key in KEYS.items()},
+    "cases_from": check_cases_from,
+    "parametrize": expansions,
+}
 
 
 @final
@@ -70,7 +77,7 @@ def load_cases(
     *,
     may_lack_expected: bool = False,
     repeat: int | None = None,
-    bounds: Bounds = _ANYWHERE,
+    bounds: FileBounds = _ANYWHERE,
 ) -> GoldenCases:
     r"""Read the cases of one YAML file.
 
@@ -139,7 +146,7 @@ class _Reader:
             self._add(case_id, self.document.position().line, top, ())
         if self.errors:
             raise self._all_errors()
-        marks = tuple(marks_of(top.get("marks", []), ("marks",))) if several else ()
+        marks = tuple(marks_of(top["marks"], ("marks",))) if several and "marks" in top else ()
         return GoldenCases(self.cases, marks, self.document)
 
     def _all_errors(self) -> GoldenFileError:
@@ -154,7 +161,7 @@ class _Reader:
             lines.append(f"and {len(others) - _MAX_ERRORS + 1} more")
         return GoldenFileError(first.name, first.line, first.column, "\n".join(lines))
 
-    def _report(self, at: Trail, reason: str) -> None:
+    def _report(self, at: Steps, reason: str) -> None:
         self.errors.append(self.document.error(at, reason))
 
     def _several(self, top: dict[str, Any]) -> None:
@@ -195,7 +202,7 @@ class _Reader:
             if key not in columns or key == "tags"
         }
         path, name = common.named_file("file"), common.name_of("file")
-        table = Table(path, name, self.path.parent, columns, inherited, lambda: common.schema)
+        table = CaseTable(path, name, self.path.parent, columns, inherited, lambda: common.schema)
         at = (*where, "file")
         try:
             for row in table.rows():
@@ -208,7 +215,7 @@ class _Reader:
         if not self.cases:
             raise self.document.error(at, f"{table.name} has no rows; a file without cases tests nothing")
 
-    def _add_row(self, row: Row) -> None:
+    def _add_row(self, row: TableRow) -> None:
         """Add the case of a row; if the row can't be one, a case that fails."""
         if row.fault is None and (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
@@ -229,7 +236,7 @@ class _Reader:
         case_id: Any,
         line: int,
         case: dict[str, Any],
-        where: Trail,
+        where: Steps,
         defaults: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """Add a case, or those that its parameters and repeats make of it."""
@@ -267,7 +274,7 @@ class _Reader:
             if row is not None and len(self.errors) > before:
                 return
 
-    def _filled(self, given: Mapping[str, Any], values: Mapping[str, Any], where: Trail) -> dict[str, Any]:
+    def _filled(self, given: Mapping[str, Any], values: Mapping[str, Any], where: Steps) -> dict[str, Any]:
         return {
             key: value if key in NOT_FILLED else filled(value, values, self._report, (*where, key))
             for key, value in given.items()
@@ -280,7 +287,7 @@ class _Reader:
         runs = given.get("repeat", 1) if self.repeat is None else self.repeat
         return int(runs) if is_repeat(runs) else 1
 
-    def _count_written(self, given: Mapping[str, Any], where: Trail) -> None:
+    def _count_written(self, given: Mapping[str, Any], where: Steps) -> None:
         """Add up the size of cases made by parameters, which is limited like the size of a file."""
         limit = self.document.bounds.size
         self.written += len(render(given, limit + 1))
@@ -291,14 +298,14 @@ class _Reader:
                 "make fewer of them",
             )
 
-    def _taken(self, case_id: str, where: Trail, *, has_name: bool) -> None:
+    def _taken(self, case_id: str, where: Steps, *, has_name: bool) -> None:
         what = f"the id {case_id!r}"
         if not has_name:
             what += ", which a case without one gets from its place,"
         first = self.cases[case_id].line
         self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 
-    def _check(self, given: dict[str, Any], where: Trail, keys: frozenset[str]) -> None:
+    def _check(self, given: dict[str, Any], where: Steps, keys: frozenset[str]) -> None:
         """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""
         for key, value in given.items():
             if key not in keys:
@@ -313,7 +320,7 @@ class _Reader:
             if pair in given and f"{pair}_file" in given:
                 self._report((*where, f"{pair}_file"), f"both `{pair}` and `{pair}_file`; keep one")
 
-    def _unknown(self, key: str, where: Trail, keys: frozenset[str]) -> None:
+    def _unknown(self, key: str, where: Steps, keys: frozenset[str]) -> None:
         if key in CASE_KEYS:
             reason = f"`{key}` belongs to a case and is not allowed beside `cases`"
         elif key in SEVERAL:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
 
 _MARK_NAME: Final = re.compile(r"[^\W\d]\w*")
 MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
@@ -35,10 +35,10 @@ class Mark:
     name: str
     args: tuple[JsonValue, ...] = ()
     kwargs: Mapping[str, JsonValue] = field(default_factory=dict)
-    at: Trail = ()
+    at: Steps = ()
 
 
-def marks_of(value: JsonValue, at: Trail = ()) -> list[Mark]:
+def marks_of(value: JsonValue, at: Steps = ()) -> list[Mark]:
     """Return the marks that a value of `marks` lists; `at` is its place in the file.
 
     Raises:
@@ -55,7 +55,7 @@ def marks_of(value: JsonValue, at: Trail = ()) -> list[Mark]:
     return marks
 
 
-def _mark(entry: JsonValue, at: Trail) -> Mark:
+def _mark(entry: JsonValue, at: Steps) -> Mark:
     """Return a mark; raise ValueError if it is not valid."""
     if type(entry) is dict and len(entry) == 1:
         ((name, value),) = entry.items()

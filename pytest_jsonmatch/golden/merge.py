@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
 
-Accept: TypeAlias = "Callable[[Trail, JsonValue, JsonValue], bool]"
+Accepts: TypeAlias = "Callable[[Steps, JsonValue, JsonValue], bool]"
 
 
-def merge(old: JsonValue, new: JsonValue, accept: Accept, trail: Trail = ()) -> JsonValue:
+def merge(old: JsonValue, new: JsonValue, accept: Accepts, trail: Steps = ()) -> JsonValue:
     """Return the old value with the accepted changes towards the new one.
 
     Args:

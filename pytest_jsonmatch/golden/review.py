@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Trail
-    from pytest_jsonmatch.golden.update import Change, FileUpdate, Request
+    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.golden.update import FileUpdate, Request, ValueChange
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
@@ -108,7 +108,7 @@ def review_on_terminal(
     return review(requests, show=show, ask=ask, rules=rules, no_accept=no_accept)
 
 
-def _now(request: Request, trail: Trail) -> JsonValue:
+def _now(request: Request, trail: Steps) -> JsonValue:
     """Return the current value at a place in a request's file; MISSING if there is none."""
     path = Path(request.path)
     try:
@@ -117,7 +117,7 @@ def _now(request: Request, trail: Trail) -> JsonValue:
         return MISSING
 
 
-def _accept_trail(request: Request) -> Trail:
+def _accept_trail(request: Request) -> Steps:
     return (*request.trail[:-1], "accept")
 
 
@@ -164,7 +164,7 @@ class _Asker:
     has_quit: bool = False
     has_skipped: bool = False
 
-    def accept(self, trail: Trail, old: JsonValue, new: JsonValue) -> bool:
+    def accept(self, trail: Steps, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
             return False
         self.show(f"  {format_path(trail) if trail else 'the whole value'}")
@@ -187,7 +187,7 @@ class _Asker:
         self.has_skipped = meant == "skip"
         return meant == "accept"
 
-    def _accept_as_well(self, taker: Request, trail: Trail, new: JsonValue) -> None:
+    def _accept_as_well(self, taker: Request, trail: Steps, new: JsonValue) -> None:
         pattern = format_path(tuple(ELEMENT if isinstance(step, int) else step for step in trail))
         if pattern not in self.accepted:
             # The case's own entry for a path replaces that of its file.
@@ -228,7 +228,7 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
     return lines or [[("no case to update", PLAIN)]]
 
 
-def _case_lines(case: str, changes: Sequence[Change], look: Look) -> list[StyledLine]:
+def _case_lines(case: str, changes: Sequence[ValueChange], look: Look) -> list[StyledLine]:
     """Return a line or two for each place of a case that changes."""
     if not changes:
         return []

@@ -7,10 +7,10 @@ nulls. Skipping a field or lowering the threshold is never suggested.
 from __future__ import annotations
 
 import itertools
+import json
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
-
-from pytest_jsonmatch.golden.writing import yaml_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-Change: TypeAlias = "dict[str, dict[str, Any]]"
+Suggested: TypeAlias = "dict[str, dict[str, Any]]"
 """What to add to a case: `fields` (rules by pattern) and `options`."""
 
+_QUOTED_WORD: Final = re.compile(r'"(?!(?:true|false|null)")([A-Za-z_][A-Za-z0-9_.]*)"')
 _MOST: Final = 3
 _MOST_PATHS: Final = 12
 _MOST_LEAVES: Final = 5_000
@@ -46,7 +47,7 @@ class Trial(NamedTuple):
     passes: Callable[[MatchResult], bool]
 
 
-def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -> list[Change]:
+def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -> list[Suggested]:
     """Return up to three changes that let a failing comparison pass, the smallest first.
 
     Args:
@@ -58,14 +59,14 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     if sum(result.counts.values()) > _MOST_LEAVES or not 0 < len(differing) <= _MOST_PATHS:
         return []
 
-    def tried(change: Change) -> MatchResult | None:
+    def tried(change: Suggested) -> MatchResult | None:
         return trial.compare(with_change(options, change))
 
-    def works(change: Change) -> bool:
+    def works(change: Suggested) -> bool:
         again = tried(change)
         return again is not None and trial.passes(again)
 
-    single: list[Change] = [{"fields": {path: rule}} for path, rule in _likely_rules(differing).items()]
+    single: list[Suggested] = [{"fields": {path: rule}} for path, rule in _likely_rules(differing).items()]
     wide = [*_array_changes(differing), *_general_changes(differing)]
     found = list(itertools.islice(filter(works, [*single, *wide]), _MOST))
     if found:
@@ -81,7 +82,7 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     return []
 
 
-def with_change(options: Mapping[str, Any], change: Change) -> dict[str, Any]:
+def with_change(options: Mapping[str, Any], change: Suggested) -> dict[str, Any]:
     """Return options with a change; an existing rule for the same pattern is extended.
 
     >>> with_change({"fields": {"a": {"weight": 2}}}, {"fields": {"a": {"compare": "date"}}})
@@ -97,7 +98,7 @@ def with_change(options: Mapping[str, Any], change: Change) -> dict[str, Any]:
     return merged
 
 
-def as_yaml(change: Change) -> list[str]:
+def as_yaml(change: Suggested) -> list[str]:
     """Return a change as lines of YAML to paste into a case.
 
     >>> as_yaml({"fields": {"vendor": {"transform": ["casefold"]}}})
@@ -108,11 +109,16 @@ def as_yaml(change: Change) -> list[str]:
     lines: list[str] = []
     for key, value in change.items():
         if len(value) == 1:
-            lines.append(f"{key}: {yaml_flow(value)}")
+            lines.append(f"{key}: {_flow(value)}")
         else:
-            rules = (yaml_flow({name: rule}) for name, rule in value.items())
+            rules = (_flow({name: rule}) for name, rule in value.items())
             lines += [f"{key}:", *(f"  {rule[1:-1]}" for rule in rules)]
     return lines
+
+
+def _flow(value: JsonValue) -> str:
+    """Return a value on one line, with words in it unquoted."""
+    return _QUOTED_WORD.sub(r"\1", json.dumps(value, ensure_ascii=False))
 
 
 def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
@@ -172,7 +178,7 @@ def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
     return next(({"rel": limit} for limit in _TOLERANCES if worst <= limit), None)
 
 
-def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Change]:
+def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Suggested]:
     """Yield changes that ignore the order of arrays around differences."""
     arrays = dict.fromkeys(path[: path.index("[]")] or "$" for path in differing if "[]" in path)
     for array in arrays:
@@ -181,9 +187,9 @@ def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Chang
         yield {"options": {"arrays": "unordered"}}
 
 
-def _general_changes(differing: Mapping[str, list[FieldResult]]) -> list[Change]:
+def _general_changes(differing: Mapping[str, list[FieldResult]]) -> list[Suggested]:
     leaves = [field for fields in differing.values() for field in fields]
-    changes: list[Change] = []
+    changes: list[Suggested] = []
     if any(field.expected is None or field.actual is None for field in leaves):
         changes.append({"options": {"nulls": "absent"}})
     if any(field.status == "hallucination" for field in leaves):

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
-from pytest_jsonmatch.golden.expansion import as_id
+from pytest_jsonmatch.golden.keys import as_id
 from pytest_jsonmatch.reading.strict import parse_json, text_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _texts(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 @final
 @dataclass(slots=True)
-class Table:
+class CaseTable:
     """A file of rows, and what its columns are for.
 
     Args:
@@ -119,7 +119,7 @@ class Table:
         source = self.source()
         return None if source is None else parse_eval_schema(source)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[TableRow]:
         """Yield the rows; one that is not valid has a `fault`.
 
         Raises:
@@ -134,7 +134,7 @@ class Table:
                 if self.is_csv and not self.header:
                     self.header = self._header(data, line)
                 elif data.strip():
-                    yield Row(self, line, offset, data)
+                    yield TableRow(self, line, offset, data)
                 line += len(pieces)
                 offset += len(data)
 
@@ -195,7 +195,7 @@ def _csv_records(file: BinaryIO) -> Iterator[list[bytes]]:
 
 
 @final
-class Row(Mapping[str, Any]):
+class TableRow(Mapping[str, Any]):
     """The keys of the case of one row: its own, and those that the golden file has for all cases.
 
     Only the place of the row is kept; it is read when one of its values is needed, and again each time.
@@ -203,8 +203,8 @@ class Row(Mapping[str, Any]):
 
     __slots__ = ("_digest", "_offset", "_size", "fault", "line", "name", "table")
 
-    def __init__(self, table: Table, line: int, offset: int, data: bytes) -> None:
-        self.table: Table = table
+    def __init__(self, table: CaseTable, line: int, offset: int, data: bytes) -> None:
+        self.table: CaseTable = table
         self.line: int = line
         self._offset, self._size, self._digest = offset, len(data), hash(data)
         self.name: str = f"line-{line}"

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.errors import Trail
+    from pytest_jsonmatch.golden.errors import Steps
 
-Mode: TypeAlias = Literal["new", "failed", "all"]
+UpdateMode: TypeAlias = Literal["new", "failed", "all"]
 Action: TypeAlias = Literal["write", "keep", "refused"]
 
-Change: TypeAlias = "tuple[Trail, JsonValue, JsonValue]"
+ValueChange: TypeAlias = "tuple[Steps, JsonValue, JsonValue]"
 
 _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 
@@ -59,7 +59,7 @@ class Request:
     path: str
     name: str
     case: str
-    trail: Trail = ()
+    trail: Steps = ()
     digest: str = ""
     value: str = "null"
     reason: str = ""
@@ -102,7 +102,7 @@ class Updater:
         is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
     """
 
-    mode: Mode
+    mode: UpdateMode
     dry_run: bool
     answer: Callable[[GoldenCase, object], JsonValue]
     ask: Callable[[Request], None]
@@ -217,9 +217,9 @@ def _leaves(field: FieldResult) -> Iterator[FieldResult]:
     yield from field.differences or (field,)
 
 
-def _around(wrong: list[FieldResult], side: Side) -> set[Trail]:
+def _around(wrong: list[FieldResult], side: Side) -> set[Steps]:
     """Return the places on one side at or below which something is wrong."""
-    places: set[Trail] = set()
+    places: set[Steps] = set()
     for leaf in wrong:
         trail = instance_trail(leaf.place, side)
         if MISSING in trail:
@@ -242,11 +242,11 @@ class _Merge:
         pairs: the partners in actual, by the path of each array that is not compared by position.
     """
 
-    expected: set[Trail]
-    actual: set[Trail]
+    expected: set[Steps]
+    actual: set[Steps]
     pairs: Mapping[str, Mapping[int, int]]
 
-    def of(self, old: JsonValue, new: JsonValue, at: Trail, to: Trail) -> JsonValue:
+    def of(self, old: JsonValue, new: JsonValue, at: Steps, to: Steps) -> JsonValue:
         """Return the value for a place, which is `at` in expected and `to` in actual."""
         if at not in self.expected and to not in self.actual:
             return old
@@ -296,7 +296,7 @@ class FileUpdate:
     name: str
     before: bytes | None = None
     after: bytes | None = None
-    updated: dict[str, list[Change]] = field(default_factory=dict)
+    updated: dict[str, list[ValueChange]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -325,13 +325,13 @@ def plan_updates(requests: Iterable[Request]) -> list[FileUpdate]:
 
 def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     update = FileUpdate(path, requests[0].name)
-    by_trail: dict[Trail, list[Request]] = {}
+    by_trail: dict[Steps, list[Request]] = {}
     for request in requests:
         if request.action == "refused":
             update.refused[request.case] = request.reason
         by_trail.setdefault(request.trail, []).append(request)
-    changes: dict[Trail, JsonValue] = {}
-    cases: dict[Trail, list[str]] = {}
+    changes: dict[Steps, JsonValue] = {}
+    cases: dict[Steps, list[str]] = {}
     for trail, wanted in sorted(by_trail.items()):  # in the order of the file
         names = list(dict.fromkeys(request.case for request in wanted))
         writes = [request for request in wanted if request.action == "write"]
@@ -357,7 +357,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     return update
 
 
-def _edit(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail, list[str]]) -> None:
+def _edit(update: FileUpdate, changes: dict[Steps, JsonValue], cases: dict[Steps, list[str]]) -> None:
     before = b"null\n" if update.before is None else update.before
     edited = (edit_lines if is_lines_file(str(update.path)) else edit)(before, update.name, changes)
     for trail, new in changes.items():
@@ -372,10 +372,10 @@ def _edit(update: FileUpdate, changes: dict[Trail, JsonValue], cases: dict[Trail
     update.after = edited.data
 
 
-def _changes(old: JsonValue, new: JsonValue, at: Trail) -> list[Change]:
-    found: list[Change] = []
+def _changes(old: JsonValue, new: JsonValue, at: Steps) -> list[ValueChange]:
+    found: list[ValueChange] = []
 
-    def take(trail: Trail, before: JsonValue, after: JsonValue) -> bool:
+    def take(trail: Steps, before: JsonValue, after: JsonValue) -> bool:
         found.append((trail, before, after))
         return True
 
@@ -383,7 +383,7 @@ def _changes(old: JsonValue, new: JsonValue, at: Trail) -> list[Change]:
     return found
 
 
-def expected_in(data: bytes, path: Path, trail: Trail) -> JsonValue:
+def expected_in(data: bytes, path: Path, trail: Steps) -> JsonValue:
     """Return the value at a place in a file; MISSING if there is none, or the file is not valid.
 
     The first step into JSON Lines is the line, counted from 0.

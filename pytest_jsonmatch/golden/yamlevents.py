@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
 from pytest_jsonmatch.engine.value.text import parse_number, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
-from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, Bounds, is_json_file, size_text
+from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, FileBounds, is_json_file, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -93,7 +93,7 @@ class Document:
         self._ends = built.ends
         self._aliases = built.aliases
         self._faults = built.faults
-        self.bounds: Bounds = Bounds()
+        self.bounds: FileBounds = FileBounds()
         """The bounds of its cases."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 

@@ -8,12 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
-from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
+from pytest_jsonmatch.engine.value.paths import Segment, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.figures import short_figure
-from pytest_jsonmatch.report.textdiff import Span, spans
-from pytest_jsonmatch.results.model import counts_extra
+from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
@@ -59,40 +58,12 @@ def details_of(result: MatchResult) -> str:
     >>> json.loads(wrong)["leaves"][0]["e"]
     [['=', '"'], ['-', 'y'], ['=', '"']]
     """
-    extras = dict(islice(_extras(result), MAX_LEAVES))
-    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL and not extras
-    wrong = "" if is_perfect else _wrong(result, extras)
-    return f"{wrong}\n{_documents(result, extras, is_perfect=is_perfect)}"
+    is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL
+    return f"{'' if is_perfect else _wrong(result)}\n{_documents(result, is_perfect=is_perfect)}"
 
 
-def _extras(result: MatchResult) -> Iterator[tuple[str, JsonValue]]:
-    """Yield path and value of everything that only actual has, if the metric does not count it."""
-    if counts_extra(str(result.signature)):
-        return
-    pairs = {each.expected_path: {j: i for i, j, _ in each.pairs} for each in result.alignments}
-    waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]] = [(*result.documents, (), ())]
-    while waiting:
-        expected, actual, at, to = waiting.pop()
-        partners: Mapping[Any, Any]
-        if type(expected) is dict and type(actual) is dict:
-            partners, items = {key: key for key in expected}, [*actual.items()]
-        elif type(expected) is list and type(actual) is list:
-            partners = pairs.get(format_path(at), {index: index for index in range(len(expected))})
-            items = [*enumerate(actual)]
-        else:
-            continue
-        for key, value in items:
-            if key in partners:
-                waiting.append((expected[partners[key]], value, (*at, partners[key]), (*to, key)))
-            else:
-                yield format_path((*to, key)), value
-
-
-def _wrong(result: MatchResult, extras: Mapping[str, JsonValue]) -> str:
+def _wrong(result: MatchResult) -> str:
     found = _leaves(result.field_results)
-    for path, value in extras.items():
-        shown = [("=", printable(render(value, _MAX_TEXT)))]
-        found["leaves"].append({"p": clip(path, _MAX_PATH), "k": "extra", "s": 0, "e": None, "a": shown})
     if arrays := list(islice(_arrays(result), _MAX_ARRAYS)):
         found["arrays"] = arrays
     return json.dumps(found)
@@ -111,10 +82,10 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
     return {"leaves": kept, **({"more": more} if more else {})}
 
 
-def _documents(result: MatchResult, extras: Mapping[str, JsonValue], *, is_perfect: bool) -> str:
+def _documents(result: MatchResult, *, is_perfect: bool) -> str:
     """Return both documents as marked text; actual is null if it is missing, and 0 if both are the same."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
-    marked: tuple[dict[str, str], dict[str, str]] = {}, dict.fromkeys(extras, "~")
+    marked: tuple[dict[str, str], dict[str, str]] = {}, {}
     room = _MAX_TEXTS
     for leaf in () if is_perfect else islice(_differing(result.field_results), _MAX_MARKED):
         for marks, path, mark in zip(marked, (leaf.expected_path, leaf.actual_path), "-+", strict=True):
@@ -162,7 +133,7 @@ def _text(value: JsonValue) -> str | None:
     return None if value is MISSING else render(value, _MAX_TEXT)
 
 
-def _side(different: Iterable[Span], own: str) -> list[list[str]]:
+def _side(different: Iterable[DiffSpan], own: str) -> list[list[str]]:
     """Return the spans of one side, its own ones marked."""
     found: list[list[str]] = []
     for kind, text in different:
@@ -273,7 +244,7 @@ _Run: TypeAlias = "tuple[str, str]"
 _Path: TypeAlias = "tuple[Segment, ...]"
 
 
-class _Place(NamedTuple):
+class _LeafPlace(NamedTuple):
     """Where a value is in a document: its level, the text before and after it, its mark."""
 
     depth: int
@@ -296,7 +267,7 @@ def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> lis
     runs: list[_Run] = []
     length = marked = 0
     by_place = {parse_path(path): mark for path, mark in marks.items()}
-    root = _Place(0, "", "", by_place.get((), ""))
+    root = _LeafPlace(0, "", "", by_place.get((), ""))
     for indent, raw, mark in _lines(value, by_place, () if marks else None, root):
         text = printable(raw)
         lead = "\n" + "  " * indent if runs else ""
@@ -323,7 +294,7 @@ def _add(runs: list[_Run], kind: str, text: str) -> None:
 
 
 def _lines(
-    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _Place
+    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _LeafPlace
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the lines of a value: (levels of indentation, text, its mark or "").
 
@@ -340,6 +311,6 @@ def _lines(
         below = None if path is None or mark else (*path, key)
         name = f"{render(key, _MAX_TEXT)}: " if is_object else ""
         own = mark if below is None else marks.get(below, "")
-        inner = _Place(depth + 1, name, "," if left else "", own)
+        inner = _LeafPlace(depth + 1, name, "," if left else "", own)
         yield from _lines(item, marks, below, inner)
     yield depth, ("}" if is_object else "]") + comma, mark

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fieldtable import left_out
@@ -48,7 +49,6 @@ _QUIET: Final = frozenset({"match", "skipped"})
 # pytest puts "E" and the source's indentation before each line of a message.
 MARGIN: Final = 8
 """The columns reserved for that."""
-_PATH_LEVELS: Final = 200
 _INDENT: Final = 6
 # Paths and values line up within these shares of the width; longer ones stick out.
 _PATH_COLUMN: Final = 0.33
@@ -262,11 +262,8 @@ def _row(
     field, score = entry
     if field.status == "batch_error":
         score = None  # it was never scored, and is in no figure
-    look, path = space.look, field.short_path(_PATH_LEVELS)
-    if volume.lines < maxsize:
-        path = look.middle(path, look.width - 24)
-    else:  # "…" at the end never comes from data: a key that is not a plain word is quoted
-        path = look.printable(path.removesuffix("…")) + (look.mark if path.endswith("…") else "")
+    look, path = space.look, field.short_path(MAX_DEPTH)
+    path = look.middle(path, look.width - 24) if volume.lines < maxsize else look.printable(path)
     place = None if locate is None else locate(field)
     tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
     figure = "" if entry.score is None else look.score(score)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.value.paths import Segment, format_path
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.sheets import AnyCell, Cell, Rows, score_cell
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
@@ -86,7 +86,6 @@ class Section:
         cases: how many cases there are.
         variants: how many different sets of options they have.
         uncounted: how many of them do not count what only actual has.
-        file: the file that the cases are in, if the metric has several sections; else empty.
         rows: fields, and groups of them.
         total: the figures of all leaves.
         unmatched: the arrays in which elements found no partner.
@@ -97,7 +96,6 @@ class Section:
     cases: int
     variants: int
     uncounted: int
-    file: str
     rows: tuple[FieldRow, ...]
     total: FieldAggregation
     unmatched: tuple[Unmatched, ...] = ()
@@ -111,8 +109,6 @@ class Section:
     def title(self, quoted: Callable[[str], str] = str) -> str:
         """Return what the figures cover, and what they leave out; `quoted` formats names."""
         title = f"{quoted(self.metric)}, all leaves of {count(self.cases, self.noun)}"
-        if self.file:
-            title += f" in {quoted(self.file)}"
         if self.variants > 1:
             title += f", {count(self.variants, 'set')} of options"
         return title + left_out(self.cases, self.uncounted)
@@ -123,11 +119,7 @@ def sections_of(cases: Iterable[Case]) -> tuple[Section, ...]:
 
     Figures are means over the runs of each case first, and then over cases; counts are of all runs.
     """
-    return tuple(
-        _section(metric, group, file)
-        for metric, of_metric in by_metric(cases).items()
-        for file, group in _by_fields(of_metric)
-    )
+    return tuple(_section(metric, of_metric) for metric, of_metric in by_metric(cases).items())
 
 
 def worst_rows(
@@ -187,33 +179,7 @@ class _Tree:
     children: dict[Segment, _Tree] = field(default_factory=dict)
 
 
-def _by_fields(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    """Group cases by file; files that have a field in common form one group.
-
-    Each group is named by its file if there are several groups.
-    """
-    by_file: dict[str, list[Case]] = {}
-    for case in cases:
-        by_file.setdefault(case.id.partition("::")[0], []).append(case)
-    groups: list[tuple[list[str], set[str]]] = []
-    for file, of_file in by_file.items():
-        files, paths = [file], {path for each in comparisons_of(of_file) for path in each.fields}
-        apart = []
-        for group in groups:
-            # A file without any field can't be distinguished: it is merged with all others.
-            if paths and group[1] and paths.isdisjoint(group[1]):
-                apart.append(group)
-            else:
-                files, paths = group[0] + files, group[1] | paths
-        groups = [*apart, (files, paths)]
-    found = []
-    for files, _ in groups:
-        name = files[0] if len(files) == 1 else f"{files[0]} and {count(len(files) - 1, 'other file')}"
-        found.append((name if len(groups) > 1 else "", [each for file in files for each in by_file[file]]))
-    return found
-
-
-def _section(metric: str, cases: Sequence[Case], file: str = "") -> Section:
+def _section(metric: str, cases: Sequence[Case]) -> Section:
     comparisons = list(comparisons_of(cases))
     shares = [1 / len(case.runs) for case in cases for _ in comparisons_of([case])]
     silent = [
@@ -225,7 +191,6 @@ def _section(metric: str, cases: Sequence[Case], file: str = "") -> Section:
         number,
         variants=len({comparison.signature for comparison in comparisons}),
         uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
-        file=file,
         rows=tuple(_rows(root, (), None, 0)),
         total=figures_of(added(root.all)),
         unmatched=tuple(_unmatched(comparisons)),
@@ -265,14 +230,14 @@ def columns_of(section: Section, *, is_verbose: bool = False) -> dict[str, str]:
     return {title: name for title, name in {**COUNTS, **SHARES}.items() if title not in hidden}
 
 
-def cells_of(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[Cell]:
+def cells_of(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[SheetCell]:
     """Yield the cells of a row, but for its name."""
     for title, name in columns.items():
         value = getattr(figures, name)
         if title in SHARES:
             yield score_cell(value)
         else:
-            yield Cell(count(value), "" if value else "faint")
+            yield SheetCell(count(value), "" if value else "faint")
 
 
 def field_table(section: Section, mode: str) -> Rows:
@@ -284,7 +249,7 @@ def field_table(section: Section, mode: str) -> Rows:
     """
     shown = worst_rows(section.rows, _MAX_ROWS if mode == "auto" else None, only_imperfect=mode == "failed")
     columns = columns_of(section, is_verbose=mode == "all")
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         ["  " * min(row.depth, _MAX_DEPTH) + row.label, *cells_of(row.figures, columns)] for row in shown
     ]
     return Rows(
@@ -295,13 +260,13 @@ def field_table(section: Section, mode: str) -> Rows:
         most=len(rows),
         hidden=len(section.rows) - len(shown) if mode == "auto" else 0,
         spare=_SPARE,
-        total=[Cell(ALL_LEAVES, "strong"), *cells_of(section.total, columns)],
+        total=[SheetCell(ALL_LEAVES, "strong"), *cells_of(section.total, columns)],
     )
 
 
 def unmatched_table(section: Section) -> Rows:
     """Return the arrays in which elements found no partner."""
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         [
             each.path,
             f"{count(each.only_expected)} of {count(each.pairs + each.only_expected)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.results.model import Answers
+from pytest_jsonmatch.results.model import AnswerCounts
 
 _MAX_DIGITS: Final = 6
 _MANY: Final = 100
@@ -106,11 +106,11 @@ def _is_honest(score: float, text: str) -> bool:
     return not (shown >= 1.0 > score or shown <= 0.0 < score or shown >= 0.0 > score)
 
 
-def answers_note(answers: Answers) -> str:
+def answers_note(answers: AnswerCounts) -> str:
     """Return a note on answers that are not valid, or have no JSON in them; empty if there are none.
 
-    >>> from pytest_jsonmatch.results.model import Answers
-    >>> answers_note(Answers(texts=4, parsed=3, valid=1, validated=2))
+    >>> from pytest_jsonmatch.results.model import AnswerCounts
+    >>> answers_note(AnswerCounts(texts=4, parsed=3, valid=1, validated=2))
     'valid by the schema: 1 of 2 answers; JSON found in 3 of 4 texts'
     """
     notes = []

@@ -16,12 +16,17 @@ from pytest_jsonmatch.report.escape import (
     pad,
     printable,
 )
-from pytest_jsonmatch.report.figures import change_text, score_text
-from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine, line_width
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 
 T = TypeVar("T")
 
 _LONGEST_TEXT: Final = 500
+_LEAST_TEXT: Final = 16
+"""No text is cut to fewer columns."""
+_GAP: Final = 2
+_LAYOUTS: Final = ((_GAP, _LONGEST_TEXT), (1, _LONGEST_TEXT), (1, _LEAST_TEXT))
+"""The gap between columns, and the room for each text; if columns have to go, the next is tried."""
 
 
 @final
@@ -78,10 +83,6 @@ class Look:
         """Return a score with at least `least` decimals, and as many as `score_text` needs."""
         return score_text(value, least, unicode=self.unicode)
 
-    def change(self, value: float) -> str:
-        """Return a change with its sign."""
-        return change_text(value, unicode=self.unicode)
-
     def line(self, text: str, markup: Markup = PLAIN) -> StyledLine:
         """Return a line of text, cut to the width."""
         return [(self.clip(text, self.width), markup)]
@@ -108,10 +109,6 @@ class Look:
         """Return text on at most this many lines."""
         room = max(self.width - len(indent), 20)
         return [[(indent + line, markup)] for line in fold(text, room, rows, unicode=self.unicode)]
-
-    def named(self, lead: str, markup: Markup, name: str) -> StyledLine:
-        """Return a line of figures, and a name that is cut in its middle if there is no room for it."""
-        return [(lead, markup), (self.middle(name, max(self.width - display_width(lead), 1)), PLAIN)]
 
     def fitting(self, line: StyledLine) -> StyledLine:
         """Return a line cut at its end, if it is too long."""
@@ -158,17 +155,13 @@ def table_lines(
     look: Look,
     *,
     texts: Mapping[int, float],
-    spare: Iterable[int] = (),
-    enough: int = 16,
-    gap: int = 2,
-    first: int = 0,
-    least: int = 8,
+    spare: Sequence[int] = (),
     indent: str = "",
 ) -> list[StyledLine]:
     """Return rows as lines, with their cells in columns.
 
-    Where there is too little room, columns that can be spared are left out, and then the longest texts are
-    cut.
+    Where there is too little room, columns move together, then those that can be spared are left out, and
+    then the longest texts are cut.
 
     Args:
         rows: the cells of each line, the same number in every line.
@@ -176,10 +169,6 @@ def table_lines(
         texts: the columns of text, which are left-aligned and may be cut; the number is the `head` of `clip`.
             All other columns hold figures, which are right-aligned.
         spare: the columns that may be left out, the first one first.
-        enough: no column is left out if each text has this much room, or all that it needs.
-        gap: how many spaces are between columns.
-        first: how wide the first column is at least, if there is room.
-        least: no text is cut to fewer columns.
         indent: the text before each line.
     """
     columns = {at: list(cells) for at, cells in enumerate(zip(*rows, strict=True))}
@@ -187,35 +176,32 @@ def table_lines(
         return []
     for at, head in texts.items():
         columns[at] = [(look.clip(text, _LONGEST_TEXT, head), markup) for text, markup in columns[at]]
-    widths = {at: max(display_width(text) for text, _ in cells) for at, cells in columns.items()}
+    every = {at: max(display_width(text) for text, _ in cells) for at, cells in columns.items()}
+    widths, gap = every, _GAP
 
-    def lacking(most: int = _LONGEST_TEXT) -> int:
-        wanted = (min(width, most) if at in texts else width for at, width in widths.items())
+    def lacking(longest: int = _LONGEST_TEXT) -> int:
+        wanted = (min(width, longest) if at in texts else width for at, width in widths.items())
         return len(indent) + sum(wanted) + gap * (len(widths) - 1) - look.width
 
-    for at in spare:
-        if lacking(enough) > 0:
-            del widths[at]
+    for gap, longest in _LAYOUTS if spare else _LAYOUTS[:1]:  # noqa: B007 - `lacking` reads the gap
+        widths = dict(every)
+        for at in spare:
+            if lacking(longest) > 0:
+                del widths[at]
+        if len(widths) == len(every):
+            break
     for _ in range(lacking()):
-        longest = max(texts.keys() & widths, key=widths.__getitem__)
-        widths[longest] = max(widths[longest] - 1, least)
-    widths[0] = max(widths[0], min(first, widths[0] - lacking()))
+        widest = max(texts.keys() & widths, key=widths.__getitem__)
+        widths[widest] = max(widths[widest] - 1, _LEAST_TEXT)
     lines = []
     for row in zip(*(columns[at] for at in widths), strict=True):
         line: StyledLine = []
         for (at, width), (text, markup) in zip(widths.items(), row, strict=True):
             shown = look.clip(text, width, texts[at]) if at in texts else text
-            lead = " " * gap if line else indent
-            line.append((lead + pad(shown, width, right=at not in texts), markup))
+            line.append(((" " * gap if line else indent) + pad(shown, width, right=at not in texts), markup))
         # No white space at the end of a line, whichever cells are empty.
         while len(line) > 1 and not line[-1][0].strip():
             line.pop()
         line[-1] = line[-1][0].rstrip(), line[-1][1]
         lines.append(look.fitting(line))
     return lines
-
-
-def ruled(lines: Sequence[StyledLine], look: Look) -> list[StyledLine]:
-    """Return the lines of a table with a rule above the last one, which has the sums."""
-    width = max(map(line_width, lines))
-    return [*lines[:-1], [(("─" if look.unicode else "-") * width, DIM)], lines[-1]]

@@ -26,7 +26,7 @@ from pytest_jsonmatch.report.fieldtable import (
     is_perfect,
 )
 from pytest_jsonmatch.report.figures import change_text, score_text
-from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Rows, Said
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
 from pytest_jsonmatch.report.view import TITLES_OF, Fault, RunView, baseline_blocks, extent, message_lines
 
 if TYPE_CHECKING:
@@ -106,14 +106,12 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
     yield from _verdict(view, most)
     if view.results.number:
         yield from _headed("Figures", _figures(view))
-    if view.differences:
-        yield from _headed("What differs", _fenced(message_lines(view.differences, _MESSAGE_LINES)))
     if sections:
         lines = (line for section in sections for line in _section(section, most))
         yield from _headed("Fields over all leaves, the worst first", lines)
     for block in view.tables:
         yield from _block(block, most)
-    if view.faults and not view.differences:  # else there is one case, shown above
+    if view.faults:
         title = "The worst records" if view.results.is_partial else "Records below 1"
         if view.results.corpus is None:
             title = f"Cases that failed: {count(len(view.faults))}"
@@ -161,9 +159,9 @@ def _listed(
         yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{of}")
 
 
-def _block(block: Block, most: int) -> Iterator[str]:
+def _block(block: SheetBlock, most: int) -> Iterator[str]:
     """Yield a sentence or a table; other blocks are not part of reports."""
-    if isinstance(block, Said):
+    if isinstance(block, Sentence):
         yield from [_prose(block.text, code), ""]
     elif isinstance(block, Rows) and block.rows and not any(block.columns):
         yield from [_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ""]
@@ -176,8 +174,8 @@ def _block(block: Block, most: int) -> Iterator[str]:
             yield from _headed(_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ())
         is_text = [not at or title in block.text for at, title in enumerate(block.columns)]
 
-        def cells(row: Sequence[AnyCell]) -> list[str]:
-            texts = [each.text if isinstance(each, Cell) else str(each) for each in row]
+        def cells(row: Sequence[AnySheetCell]) -> list[str]:
+            texts = [each.text if isinstance(each, SheetCell) else str(each) for each in row]
             return [cell(each) if data else _prose(each) for each, data in zip(texts, is_text, strict=True)]
 
         header = [

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.look import Look, table_lines
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, block_lines, score_cell
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _ARRAYS: Final = (4, 20, None)
 _RECORDS: Final = 10
 _LEAST_PATH: Final = 12
 _SAME: Final = 1e-9
-_TITLES: Final = ("objects and arrays", "", "precision", "recall", "F1")
+_TITLES: Final = ("objects and arrays", "kind", "precision", "recall", "F1")
 
 
 def pair_lines(audits: Sequence[ArrayAudit], look: Look, *, verbosity: int = 0) -> list[StyledLine]:
@@ -138,20 +139,15 @@ def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: 
     >>> result = compare_json({"n": {"a": 1}}, {"n": {"a": 1, "b": 2}}, metric="pairwise_f1")
     >>> for line in container_lines(result.containers, Look(), most=9):
     ...     print(line_text(line))
-    objects and arrays          precision  recall    F1
+    objects and arrays  kind    precision  recall    F1
     n                   object       1.00    0.50  0.67
     """
-    inner = sorted(containers[1:], key=lambda each: each.f1)
-    if not inner:
-        return []
-    rows: list[StyledLine] = [[(title, BOLD) for title in _TITLES]]
-    for each in inner[:most]:
-        path = each.expected_path or f"{each.actual_path} (only in actual)"
-        figures = (
-            (look.score(value), score_markup(value)) for value in (each.precision, each.recall, each.f1)
-        )
-        rows.append([(path, PLAIN), (each.kind, PLAIN), *figures])
-    lines = table_lines(rows, look, texts={0: 0.5, 1: 1})
-    if hidden := len(inner) - len(rows) + 1:
-        lines.append(look.more(f"{count(hidden)} more"))
-    return lines
+    rows: list[list[AnySheetCell]] = [
+        [
+            each.expected_path or f"{each.actual_path} (only in actual)",
+            each.kind,
+            *map(score_cell, (each.precision, each.recall, each.f1)),
+        ]
+        for each in sorted(containers[1:], key=lambda each: each.f1)
+    ]
+    return block_lines(Rows(_TITLES, rows, noun="object or array", most=most, text={"kind"}), look)

@@ -11,15 +11,15 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
-    AnyCell,
-    Block,
-    Cell,
+    AnySheetCell,
     Chart,
     Gates,
     Rows,
-    Said,
+    Sentence,
     Series,
     Sheet,
+    SheetBlock,
+    SheetCell,
     Spark,
     highest,
     place_text,
@@ -49,7 +49,7 @@ def sheet_page(sheet: Sheet) -> str:
     )
 
 
-def sections_of_page(blocks: Iterable[Block]) -> list[list[tuple[str, Any]]]:
+def sections_of_page(blocks: Iterable[SheetBlock]) -> list[list[tuple[str, Any]]]:
     """Return blocks as data for the templates, in sections: a block with a title begins a new one."""
     sections: list[list[tuple[str, Any]]] = []
     for block in blocks:
@@ -62,7 +62,7 @@ def sections_of_page(blocks: Iterable[Block]) -> list[list[tuple[str, Any]]]:
     return sections
 
 
-def _drawn(block: Block) -> Any:
+def _drawn(block: SheetBlock) -> Any:
     """Return the data of a block for the template; empty if there is nothing to draw."""
     if isinstance(block, Gates):
         return block.checks and {"on": block.on, "checks": [check_cells(check) for check in block.checks]}
@@ -70,8 +70,8 @@ def _drawn(block: Block) -> Any:
         return block.rows and _table(block)
     if isinstance(block, Chart):
         return _chart(block)
-    if isinstance(block, Said):
-        return block.text and Said(clip(block.text, _MAX_TEXT), block.tone)
+    if isinstance(block, Sentence):
+        return block.text and Sentence(clip(block.text, _MAX_TEXT), block.tone)
     return block.figures
 
 
@@ -88,14 +88,14 @@ def _table(block: Rows) -> dict[str, object]:
     }
 
 
-def _cell(cell: AnyCell, is_text: bool) -> dict[str, object]:
+def _cell(cell: AnySheetCell, is_text: bool) -> dict[str, object]:
     if isinstance(cell, Spark):
         return {"text": "", "tone": "", "is_text": True, "drawn": _spark(cell)}
-    told = cell if isinstance(cell, Cell) else Cell(cell)
+    told = cell if isinstance(cell, SheetCell) else SheetCell(cell)
     return {"text": clip(told.text, _MAX_TEXT), "tone": told.tone, "is_text": is_text, "drawn": None}
 
 
-def _spark(spark: Spark) -> dict[str, object]:
+def _spark(spark: Spark) -> list[str]:
     known = [value for value in spark.values if value is not None]
     least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
     last = max(len(spark.values) - 1, 1)
@@ -107,8 +107,7 @@ def _spark(spark: Spark) -> dict[str, object]:
         (round(3 + (_SPARK_WIDTH - 6) * at / last, 1), None if value is None else round(up(value), 1))
         for at, value in enumerate(spark.values)
     ]
-    dots = [places[at] for at in spark.marked if at < len(places) and places[at][1] is not None]
-    return {"lines": list(_polylines(places)), "dots": dots}
+    return list(_polylines(places))
 
 
 # -- charts ------------------------------------------------------------------------------------------------
@@ -138,7 +137,6 @@ def _chart(chart: Chart) -> dict[str, object]:
         "legend": [(kind, each.name) for kind, each in zip(kinds, chart.series, strict=True) if each.name],
         "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, least)],
         "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top)],
-        "marks": [(across(x), text) for x, text in chart.marks],
         "lines": [_series(each, kind, across, up) for kind, each in zip(kinds, chart.series, strict=True)],
     }
 

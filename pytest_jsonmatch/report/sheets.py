@@ -10,8 +10,18 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.escape import display_width, pad
 from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.look import Look, joined, ruled, table_lines
-from pytest_jsonmatch.report.styled import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, Markup, StyledLine
+from pytest_jsonmatch.report.look import Look, joined, table_lines
+from pytest_jsonmatch.report.styled import (
+    BOLD,
+    DIM,
+    GREEN,
+    PLAIN,
+    RED,
+    YELLOW,
+    Markup,
+    StyledLine,
+    line_width,
+)
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -22,9 +32,6 @@ _SMALL: Final = 0.2
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
-_LEAST_TEXT: Final = 16
-_LAYOUTS: Final = ((2, 1_000), (1, 1_000), (1, _LEAST_TEXT))
-"""The gap between columns, and the room for each text; if columns have to go, the next is tried."""
 _MAX_TITLE: Final = 16
 _YELLOW_FROM: Final = 0.8
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
@@ -40,14 +47,14 @@ TONES: Final[Mapping[str, Markup]] = {
 """The tones of cells and sentences, with their markup in a terminal; a page has a class for each."""
 
 
-class Said(NamedTuple):
+class Sentence(NamedTuple):
     """A sentence or a paragraph; its tone is one of `TONES`."""
 
     text: str
     tone: str = ""
 
 
-class Figure(NamedTuple):
+class SheetFigure(NamedTuple):
     """A single figure: its name, its value, and a note, such as its interval."""
 
     name: str
@@ -55,39 +62,38 @@ class Figure(NamedTuple):
     note: str = ""
 
 
-class Figures(NamedTuple):
+class SheetFigures(NamedTuple):
     """Figures of the same things, which the title names: cards on a page, lines in a terminal."""
 
-    figures: Sequence[Figure]
+    figures: Sequence[SheetFigure]
     title: str = ""
 
 
 class Spark(NamedTuple):
-    """A cell that draws a series of values as a small chart, some of them marked."""
+    """A cell that draws a series of values as a small chart."""
 
     values: Sequence[float | None]
-    marked: Sequence[int] = ()
 
 
-class Cell(NamedTuple):
+class SheetCell(NamedTuple):
     """A cell of text with a tone."""
 
     text: str
     tone: str = ""
 
 
-AnyCell: TypeAlias = "str | Cell | Spark"
+AnySheetCell: TypeAlias = "str | SheetCell | Spark"
 
 
-def score_cell(score: float | None) -> Cell:
+def score_cell(score: float | None) -> SheetCell:
     """Return a cell for a score: green for 1, yellow from 0.8, red below.
 
     >>> score_cell(1.0), score_cell(0.9), score_cell(None)
-    (Cell(text='1.00', tone='good'), Cell(text='0.90', tone='open'), Cell(text='–', tone=''))
+    (SheetCell(text='1.00', tone='good'), SheetCell(text='0.90', tone='open'), SheetCell(text='–', tone=''))
     """
     if score is None:
-        return Cell(score_text(None))
-    return Cell(score_text(score), "good" if score >= 1 else "open" if score >= _YELLOW_FROM else "bad")
+        return SheetCell(score_text(None))
+    return SheetCell(score_text(score), "good" if score >= 1 else "open" if score >= _YELLOW_FROM else "bad")
 
 
 @final
@@ -109,14 +115,14 @@ class Rows:
     """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[AnyCell]]
+    rows: Sequence[Sequence[AnySheetCell]]
     title: str = ""
     noun: str = "field"
     most: int = _MOST_ROWS
     text: Collection[str] = ()
     spare: Mapping[str, int] = field(default_factory=dict)
     hidden: int = 0
-    total: Sequence[AnyCell] = ()
+    total: Sequence[AnySheetCell] = ()
     wraps: bool = False
 
 
@@ -144,7 +150,6 @@ class Chart:
         x: the label of the horizontal axis.
         y: the label of the vertical axis.
         series: the lines; a terminal shows the first, as bars, at no more than 12 places.
-        marks: the places of vertical lines, with their labels.
         only_on_page: whether terminals leave it out.
     """
 
@@ -152,7 +157,6 @@ class Chart:
     x: str
     y: str
     series: Sequence[Series]
-    marks: Sequence[tuple[float, str]] = ()
     only_on_page: bool = False
 
 
@@ -163,7 +167,7 @@ class Gates(NamedTuple):
     on: str
 
 
-Block: TypeAlias = "Said | Figures | Rows | Chart | Gates"
+SheetBlock: TypeAlias = "Sentence | SheetFigures | Rows | Chart | Gates"
 
 
 @final
@@ -178,7 +182,7 @@ class Sheet:
 
     >>> from pytest_jsonmatch.report.look import Look
     >>> table = Rows(["field", "auroc"], [["total", "0.91"], ["date", "0.70"]])
-    >>> for line in sheet_lines(Sheet("jsonmatch x", "80 answers", [Said("It is fine."), table]), Look()):
+    >>> for line in sheet_lines(Sheet("jsonmatch x", "80 answers", [Sentence("It is fine."), table]), Look()):
     ...     print("".join(text for text, _ in line))
     80 answers
     <BLANKLINE>
@@ -191,7 +195,7 @@ class Sheet:
 
     command: str
     about: str
-    blocks: Sequence[Block]
+    blocks: Sequence[SheetBlock]
 
 
 def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
@@ -199,11 +203,11 @@ def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
     return joined([_told(sheet.about, look, BOLD), *(block_lines(block, look) for block in sheet.blocks)])
 
 
-def block_lines(block: Block, look: Look) -> list[StyledLine]:
+def block_lines(block: SheetBlock, look: Look) -> list[StyledLine]:
     """Return a block as lines for a terminal."""
-    if isinstance(block, Said):
+    if isinstance(block, Sentence):
         return _told(block.text, look, TONES[block.tone])
-    if isinstance(block, Figures):
+    if isinstance(block, SheetFigures):
         rows = [
             [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
             for each in block.figures
@@ -235,24 +239,12 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}
     spare = [at for at, title in places if title in block.spare]
     spare.sort(key=lambda at: -block.spare[block.columns[at]])
-    lines: list[StyledLine] = []
-    for gap, enough in _LAYOUTS if spare else _LAYOUTS[:1]:
-        lines = table_lines(
-            rows,
-            look,
-            texts=texts,
-            spare=spare,
-            gap=gap,
-            enough=enough,
-            least=_LEAST_TEXT,
-            indent="" if has_header else "  ",
-        )
-        if len(lines[0]) == len(rows[0]):
-            break
-    below = ruled(lines, look)[-2:] if block.total else []
+    lines = table_lines(rows, look, texts=texts, spare=spare, indent="" if has_header else "  ")
+    rule: StyledLine = [(("─" if look.unicode else "-") * max(map(line_width, lines)), DIM)]
+    below = [rule, lines.pop()] if block.total else []
     hidden = block.hidden + len(block.rows) - len(shown)
     more = [look.more(count(hidden, f"more {block.noun}"))] if hidden else []
-    return [*_told(block.title, look, BOLD), *(lines[:-1] if below else lines), *more, *below]
+    return [*_told(block.title, look, BOLD), *lines, *more, *below]
 
 
 def _parts(block: Rows, look: Look) -> Iterator[Rows]:
@@ -277,10 +269,10 @@ def _with_columns(block: Rows, kept: Sequence[int]) -> Rows:
     return replace(block, columns=cast("Sequence[str]", columns), rows=rows, total=total)
 
 
-def _cell(cell: AnyCell, look: Look) -> tuple[str, Markup]:
+def _cell(cell: AnySheetCell, look: Look) -> tuple[str, Markup]:
     if isinstance(cell, Spark):
         return spark_text(cell.values, unicode=look.unicode), PLAIN
-    told = cell if isinstance(cell, Cell) else Cell(cell)
+    told = cell if isinstance(cell, SheetCell) else SheetCell(cell)
     is_dash = told.text == score_text(None)
     return look.score(None) if is_dash else look.printable(told.text), TONES[told.tone]
 

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, field_scores
 from pytest_jsonmatch.report.figures import amount_text, dash
-from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Rows, Said, score_cell
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import Case, by_metric, comparisons_of
 from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
@@ -27,26 +27,26 @@ _SPENT_TITLES: Final = dict(
 """The figure in each column of what answers took, by its title."""
 
 
-def tag_blocks(results: ResultSet, name: str) -> Iterator[Block]:
+def tag_blocks(results: ResultSet, name: str) -> Iterator[SheetBlock]:
     """Yield the figures of a run by the values of a tag, and those of fields; or why there are none."""
     parts = dict(by_tag(results, name))
     if not parts:
         known = {tag.partition("=")[0] for tag in tags_of(results)}
         text = f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
-        yield Said(text, "open")
+        yield Sentence(text, "open")
         return
     noun = results.noun
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         [value or '""', count(part.number), *map(score_cell, (*map(part.mean, FIGURES), part.pass_rate))]
         for value, part in parts.items()
     ]
     yield Rows((name, f"{noun}s", *_TITLES), rows, f"by {name}, mean of {noun}s", "value", spare=_SPARE)
     if rest := without_tag(results, name):
-        yield Said(f"{count(rest, noun)} without this tag", "open")
+        yield Sentence(f"{count(rest, noun)} without this tag", "open")
     yield from field_blocks(name, {value: part.tabled for value, part in parts.items()})
 
 
-def parameter_blocks(cases: Sequence[Case], by: Sequence[str] = ()) -> Iterator[Block]:
+def parameter_blocks(cases: Sequence[Case], by: Sequence[str] = ()) -> Iterator[SheetBlock]:
     """Yield the scores of fields by the parameters of the first fixture that has several.
 
     There is no such table if one `by` such a fixture is requested.
@@ -68,10 +68,10 @@ def parameter_blocks(cases: Sequence[Case], by: Sequence[str] = ()) -> Iterator[
             groups[first.params[name][0]].append(case)
     yield from field_blocks(name, groups)
     if len({frozenset(case.id.partition("[")[0] for case in group) for group in groups.values()}) > 1:
-        yield Said("the columns are not over the same cases", "open")
+        yield Sentence("the columns are not over the same cases", "open")
 
 
-def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Block]:
+def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[SheetBlock]:
     """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
     by_group = {label: by_metric(cases) for label, cases in groups.items()}
     metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
@@ -91,7 +91,7 @@ def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Bl
             [[path, *map(score_cell, values)] for path, values in rows],
             f"score of fields by {name}, all leaves" + (f" ({metric})" if len(metrics) > 1 else ""),
             most=_MAX_ROWS,
-            total=[Cell(ALL_LEAVES, "strong"), *(score_cell(each[""]) for each in scores)],
+            total=[SheetCell(ALL_LEAVES, "strong"), *(score_cell(each[""]) for each in scores)],
             wraps=True,
         )
 
@@ -99,7 +99,7 @@ def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Bl
 # -- what answers took -------------------------------------------------------------------------------------
 
 
-def spent_blocks(cases: Iterable[Case]) -> Iterator[Block]:
+def spent_blocks(cases: Iterable[Case]) -> Iterator[SheetBlock]:
     """Yield what answers took, by model and in total, if any answer says; others are in no row.
 
     Columns without any known value are left out. If only some answers have a value, the cell says how many.
@@ -119,13 +119,13 @@ def spent_blocks(cases: Iterable[Case]) -> Iterator[Block]:
         for title, figure in _SPENT_TITLES.items()
     ]
     columns = [(title, cells) for title, cells in columns if set(cells) != {dash(True)}]
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         [name, count(len(group)), _mean_score(group), *(cells[at] for _, cells in columns)]
         for at, (name, group) in enumerate(groups)
     ]
     titles = [title for title, _ in columns]
     spare = {title: at for at, title in enumerate(titles)}
-    header = ("model", "answers", "score of answers", *titles)
+    header = ("model", "answers", "mean score", *titles)
     yield Rows(header, rows, "answers by model, means and totals", "model", spare=spare)
 
 
@@ -136,6 +136,6 @@ def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
     return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
 
 
-def _mean_score(group: Iterable[tuple[Spent, float | None]]) -> Cell:
+def _mean_score(group: Iterable[tuple[Spent, float | None]]) -> SheetCell:
     scores = [score for _, score in group if score is not None]
     return score_cell(fsum(scores) / len(scores) if scores else None)

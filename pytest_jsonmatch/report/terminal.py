@@ -22,13 +22,13 @@ from pytest_jsonmatch.report.fieldtable import (
 from pytest_jsonmatch.report.figures import compare_figures, dash, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.sheets import (
-    AnyCell,
-    Block,
-    Cell,
-    Figure,
-    Figures,
+    AnySheetCell,
     Rows,
-    Said,
+    Sentence,
+    SheetBlock,
+    SheetCell,
+    SheetFigure,
+    SheetFigures,
     block_lines,
     score_cell,
 )
@@ -49,12 +49,12 @@ _WORST_FIELDS: Final = 3
 """At most this many fields of each are named."""
 
 
-def blocks_lines(blocks: Iterator[Block], look: Look) -> list[StyledLine]:
+def blocks_lines(blocks: Iterator[SheetBlock], look: Look) -> list[StyledLine]:
     """Return blocks as lines, with an empty line above each, but not above a sentence on what precedes it."""
     lines: list[StyledLine] = []
     for block in blocks:
         own = block_lines(block, look)
-        is_below = isinstance(block, Said) and block.tone != "strong"
+        is_below = isinstance(block, Sentence) and block.tone != "strong"
         lines += [[], *own] if own and lines and not is_below else own
     return lines
 
@@ -71,41 +71,41 @@ def summary_lines(view: RunView, look: Look, *, is_brief: bool | None = None) ->
     return [] if look.mode == "none" else blocks_lines(_summary(view, look.mode, is_brief), look)
 
 
-def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[Block]:
+def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetBlock]:
     cases = view.results.cases
     comparisons = list(comparisons_of(cases))
     if not comparisons:
         return
-    repeated, below = repeats(cases), list(_below(cases))
+    sections, repeated, below = view.sections, repeats(cases), list(_below(cases))
     passed = not below and all(case.verdict == "passed" for case in repeated.cases)
-    is_perfect_run = not below and not repeated.is_mixed and all(map(_is_perfect, view.sections))
+    is_perfect_run = not below and not repeated.is_mixed and all(map(_is_perfect, sections))
     if mode == "auto" and is_brief is not False and (is_perfect_run or (is_brief is True and passed)):
-        yield from _brief(view)
+        yield from _brief(view, sections)
         yield from view.tables if view.by else ()
         yield from _repeat_head(repeated) if repeated.is_mixed else ()
     else:
-        for section in view.sections:
+        for section in sections:
             yield from section_blocks(section, mode)
         of = count(len(comparisons), "run" if repeated else "case")
         yield _list(below, f"{count(len(below))} of {of} below the threshold:", _MAX_CASES, "case")
         yield from view.tables
         yield from _repeat_head(repeated)
         yield from _repeat_tables(repeated, mode)
-    yield from (Said(note, "open") for note in _notes(view, comparisons))
+    yield from (Sentence(note, "open") for note in _notes(view, comparisons))
 
 
 def _is_perfect(section: Section) -> bool:
     return all(is_perfect(row.figures) for row in section.rows)
 
 
-def _list(rows: Sequence[Sequence[AnyCell]], title: str, most: int, noun: str) -> Rows:
+def _list(rows: Sequence[Sequence[AnySheetCell]], title: str, most: int, noun: str) -> Rows:
     return Rows([""] * len(rows[0]) if rows else [""], rows, title, noun, most, text={""})
 
 
-def _brief(view: RunView) -> Iterator[Block]:
+def _brief(view: RunView, every: Sequence[Section]) -> Iterator[SheetBlock]:
     """Yield a line for each metric."""
     for metric, compared in by_metric(view.results.cases).items():
-        sections = [section for section in view.sections if section.metric == metric]
+        sections = [section for section in every if section.metric == metric]
         number = sum(section.cases for section in sections)
         said = f"jsonmatch: {metric}, {count(number, 'case')}"
         if (runs := len(list(comparisons_of(compared)))) > number:
@@ -117,16 +117,16 @@ def _brief(view: RunView) -> Iterator[Block]:
         if mean is not None and min(means) < mean:
             said += f", lowest {score_text(min(means))}"
         said += left_out(number, sum(section.uncounted for section in sections))
-        yield Said(said, score_cell(mean).tone)
+        yield Sentence(said, score_cell(mean).tone)
 
 
-def section_blocks(section: Section, mode: str) -> Iterator[Block]:
+def section_blocks(section: Section, mode: str) -> Iterator[SheetBlock]:
     """Yield the tables of a section, as `field_table` gives them, and the note below."""
     table = field_table(section, mode)
     if not table.rows and mode == "failed":
         return
     yield table
-    yield Said(absence_note(section.total, is_verbose=mode == "all"))
+    yield Sentence(absence_note(section.total, is_verbose=mode == "all"))
     yield unmatched_table(section)
 
 
@@ -145,17 +145,17 @@ class BelowLimit(NamedTuple):
     limit: float | None
 
     @property
-    def cell(self) -> Cell:
+    def cell(self) -> SheetCell:
         """The figure and its limit, with enough decimals to see which is lower."""
         figures = "" if self.value is None else score_text(self.value)
         if self.limit is not None:
             pair = compare_figures(self.value or 0.0, self.limit)
             figures = f"{dash(True) if self.value is None else pair[0]} < {pair[1]}"
         what = {"score": "", "f1": "F1 "}.get(self.what, f"{self.what} ")
-        return Cell(f"{what}{figures}".rstrip(), score_cell(self.value).tone)
+        return SheetCell(f"{what}{figures}".rstrip(), score_cell(self.value).tone)
 
 
-def _below(cases: Sequence[Case]) -> Iterator[list[AnyCell]]:
+def _below(cases: Sequence[Case]) -> Iterator[list[AnySheetCell]]:
     """Yield the comparisons that failed, the worst first; not those of cases that all runs decide."""
     failed = [
         (_why(each), each)
@@ -212,7 +212,7 @@ def _notes(view: RunView, comparisons: Sequence[Comparison]) -> Iterator[str]:
 # -- repeated cases ----------------------------------------------------------------------------------------
 
 
-def _repeat_head(repeated: Repeats) -> Iterator[Block]:
+def _repeat_head(repeated: Repeats) -> Iterator[SheetBlock]:
     """Yield the figures over all repeated cases."""
     if not repeated:
         return
@@ -223,18 +223,18 @@ def _repeat_head(repeated: Repeats) -> Iterator[Block]:
     if repeated.flip_rate is not None:
         figures["flip rate"] = repeated.flip_rate
     title = f"repeats: {count(len(repeated.cases), 'case')} in {count(runs, 'run')}"
-    yield Figures([Figure(name, score_text(value)) for name, value in figures.items()], title)
+    yield SheetFigures([SheetFigure(name, score_text(value)) for name, value in figures.items()], title)
 
 
-def _repeat_tables(repeated: Repeats, mode: str) -> Iterator[Block]:
+def _repeat_tables(repeated: Repeats, mode: str) -> Iterator[SheetBlock]:
     """Yield the repeated cases and fields that differ between runs, or all in mode "all"."""
-    rows: list[list[AnyCell]] = []
+    rows: list[list[AnySheetCell]] = []
     for case in sorted(repeated.cases, key=lambda case: (case.pass_rate, case.id)):
         if mode == "all" or case.passed_runs < len(case.runs):
             of_runs = [run.figure("score") for run in case.runs]
             ends = dict.fromkeys(map(score_text, (min(of_runs), max(of_runs))))
             passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
-            rows.append([case.id, Cell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)])
+            rows.append([case.id, SheetCell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)])
     yield Rows(("case", "passed", "scores of runs"), rows, noun="case", most=_MAX_CASES)
     several = len({field.metric for field in repeated.fields}) > 1
     rows = [
@@ -254,23 +254,23 @@ def corpus_lines(view: RunView, look: Look, *, also: Sequence[str] = ()) -> list
     return blocks_lines(_corpus(view, look.mode, also), look)
 
 
-def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[Block]:
+def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[SheetBlock]:
     results, corpus = view.results, view.results.corpus
     if corpus is None:
         return
     if not corpus.records:
-        yield Said(f"{corpus.metric}: no records", "strong")
+        yield Sentence(f"{corpus.metric}: no records", "strong")
         return
     told = [reason for reason, _ in of_corpus(corpus)]
-    yield Said(f"{corpus.metric}, {', '.join([*told, *also])}", "strong")
+    yield Sentence(f"{corpus.metric}, {', '.join([*told, *also])}", "strong")
     yield from figure_lines(view)
     for section in view.sections:
         if mode != "auto" or not _is_perfect(section):
             yield from section_blocks(section, mode)
-    yield from (Said(note, "open") for note in _notes(view, list(comparisons_of(results.tabled))))
+    yield from (Sentence(note, "open") for note in _notes(view, list(comparisons_of(results.tabled))))
     yield from view.tables
     worst = sorted(results.scored, key=lambda case: case.figure("score"))
-    rows: list[list[AnyCell]] = [
+    rows: list[list[AnySheetCell]] = [
         [score_cell(case.figure("score")), case.id, _complaint(case)]
         for case in worst
         if case.figure("score") < 1
@@ -278,11 +278,11 @@ def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[Block]:
     yield _list(rows, "the worst records:", _WORST, "record")
 
 
-def figure_lines(view: RunView) -> Iterator[Said]:
+def figure_lines(view: RunView) -> Iterator[Sentence]:
     """Yield a line of figures for each scope, for runs without intervals."""
     for scope in view.scopes:
         figures = ", ".join(f"{each.name} {score_text(each.value)}" for each in scope.figures)
-        yield Said(f"{scope.title}: {figures}")
+        yield Sentence(f"{scope.title}: {figures}")
 
 
 def _complaint(case: Case) -> str:

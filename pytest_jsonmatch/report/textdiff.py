@@ -6,7 +6,7 @@ import re
 from typing import Final, Literal, TypeAlias, TypeVar
 
 Kind: TypeAlias = Literal["=", "-", "+"]
-Span: TypeAlias = "tuple[Kind, str]"
+DiffSpan: TypeAlias = "tuple[Kind, str]"
 _Text = TypeVar("_Text", str, "list[str]")
 
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
@@ -17,7 +17,7 @@ _MAX_MIDDLE: Final = 2000
 _MIN_ISLAND: Final = 3
 
 
-def spans(expected: str, actual: str) -> list[Span]:
+def spans(expected: str, actual: str) -> list[DiffSpan]:
     """Split two strings into what they share ("="), what only expected has ("-") and only actual ("+").
 
     Between two shared spans there is at most one "-" and then at most one "+".
@@ -33,14 +33,14 @@ def spans(expected: str, actual: str) -> list[Span]:
     tail = Postfix.similarity(left, right)
     left, right, end = left[: len(left) - tail], right[: len(right) - tail], left[len(left) - tail :]
     if max(len(left), len(right)) > _MAX_MIDDLE:
-        middle: list[Span] = [("-", left), ("+", right)]
+        middle: list[DiffSpan] = [("-", left), ("+", right)]
     else:
         middle = _by_words(left, right)
     return _tidy([("=", expected[:head]), *middle, ("=", end)])
 
 
-def _by_words(expected: str, actual: str) -> list[Span]:
-    found: list[Span] = []
+def _by_words(expected: str, actual: str) -> list[DiffSpan]:
+    found: list[DiffSpan] = []
     for equal, left, right in _matched(_WORD.findall(expected), _WORD.findall(actual)):
         if equal:
             found.append(("=", "".join(left)))
@@ -49,13 +49,13 @@ def _by_words(expected: str, actual: str) -> list[Span]:
     return found
 
 
-def _by_characters(expected: str, actual: str) -> list[Span]:
+def _by_characters(expected: str, actual: str) -> list[DiffSpan]:
     """Look inside two words that differ; words that share too little are different words."""
     inside = _matched(expected, actual)
     shared = sum(len(left) for equal, left, _ in inside if equal)
     if 2 * shared < max(len(expected), len(actual)):
         return [("-", expected), ("+", actual)]
-    found: list[Span] = []
+    found: list[DiffSpan] = []
     for equal, left, right in inside:
         found.extend([("=", left)] if equal else [("-", left), ("+", right)])
     return found
@@ -73,7 +73,7 @@ def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
     return found
 
 
-def _tidy(raw: list[Span]) -> list[Span]:
+def _tidy(raw: list[DiffSpan]) -> list[DiffSpan]:
     """Join neighbours, and short equal islands into the changes around them; "-" before "+"."""
     kinds: tuple[Kind, ...] = ("=", "-", "+")
     changes = [["", "", ""]]  # shared text, then what expected and actual have after it

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, StyledLine, line_width
-from pytest_jsonmatch.report.textdiff import Span, spans
+from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
@@ -123,7 +123,7 @@ def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
     return None
 
 
-def _assemble(found: list[Span], context: int | None, look: Look) -> StyledLine:
+def _assemble(found: list[DiffSpan], context: int | None, look: Look) -> StyledLine:
     line: StyledLine = [('"', PLAIN)]
     for index, (kind, text) in enumerate(found):
         quoted = _quoted(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -20,7 +21,15 @@ from pytest_jsonmatch.report.figures import (
     interval_text,
     score_text,
 )
-from pytest_jsonmatch.report.sheets import AnyCell, Block, Cell, Figure, Figures, Rows, Said
+from pytest_jsonmatch.report.sheets import (
+    AnySheetCell,
+    Rows,
+    Sentence,
+    SheetBlock,
+    SheetCell,
+    SheetFigure,
+    SheetFigures,
+)
 from pytest_jsonmatch.results.comparison import Case, CaseRun, merged_fields
 from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 
@@ -115,7 +124,7 @@ class CaseText(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunView:
     """What is shown of a run.
 
@@ -131,7 +140,6 @@ class RunView:
         others_failed: how many tests that compare nothing failed.
         left_out: how many tests do not count, by reason.
         link: the base of links to lines, to which a file and `#L12` are appended; empty if there is none.
-        differences: what differs, if only two values were compared; else empty.
         details: what `details_of` returned, by (node id, id) of the comparison.
         sources: what is known about tests, by node id.
         notes: further notes.
@@ -149,7 +157,6 @@ class RunView:
     others_failed: int = 0
     left_out: Sequence[tuple[str, int]] = ()
     link: str = ""
-    differences: str = ""
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
     sources: Mapping[str, CaseText] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -218,17 +225,16 @@ class RunView:
         for reason, number in self.left_out:
             yield f"not counted: {count(number)} {reason}", False
 
-    @property
-    def tables(self) -> Iterator[Block]:
+    @cached_property
+    def tables(self) -> tuple[SheetBlock, ...]:
         """The figures of cases by the tags `by` and by the parameters of a fixture; of answers by model."""
         from pytest_jsonmatch.report.tables import parameter_blocks, spent_blocks, tag_blocks
 
-        for name in self.by:
-            yield from tag_blocks(self.results, name)
-        yield from parameter_blocks(self.results.cases, self.by)
-        yield from spent_blocks(self.results.cases)
+        results = self.results
+        by_tag = (block for name in self.by for block in tag_blocks(results, name))
+        return *by_tag, *parameter_blocks(results.cases, self.by), *spent_blocks(results.cases)
 
-    @property
+    @cached_property
     def sections(self) -> Sequence[Section]:
         """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
         results = self.results
@@ -240,7 +246,7 @@ class RunView:
             replace(each, cases=of, noun=results.noun, uncounted=0 if each.extra else of) for each in sections
         ]
 
-    @property
+    @cached_property
     def scopes(self) -> list[Scope]:
         """The figures of the run: means of cases, and, for several cases, figures over all leaves.
 
@@ -267,12 +273,14 @@ class RunView:
         return scopes
 
     @property
-    def figure_blocks(self) -> list[Figures]:
+    def figure_blocks(self) -> list[SheetFigures]:
         """The figures as blocks, with their intervals if they have any."""
         sure, clusters = self.confidence
         of = count(self.results.number, self.results.noun)
         title = f", with {sure} ({of}{clusters}):" if sure else ":"
-        return [Figures(list(map(_figure, scope.figures)), f"{scope.title}{title}") for scope in self.scopes]
+        return [
+            SheetFigures(list(map(_figure, scope.figures)), f"{scope.title}{title}") for scope in self.scopes
+        ]
 
     @property
     def confidence(self) -> tuple[str, str]:
@@ -293,20 +301,20 @@ def _distinct(figures: Sequence[Headfigure]) -> tuple[Headfigure, ...]:
     return (score, *(others if is_other[-1] else others[:-1]))
 
 
-def _figure(each: Headfigure) -> Figure:
-    return Figure(each.name, score_text(each.value), each.ends)
+def _figure(each: Headfigure) -> SheetFigure:
+    return SheetFigure(each.name, score_text(each.value), each.ends)
 
 
-def field_figures(headlines: Sequence[Headline]) -> Figures:
+def field_figures(headlines: Sequence[Headline]) -> SheetFigures:
     """Return the mean of each field over the cases that have it, with its interval."""
     figures = [
-        Figure(
+        SheetFigure(
             name, score_text(of.estimate), f"{interval_text(of.low, of.high)}  ({count(of.cases, 'case')})"
         )
         for name, of in headlines
     ]
     sure = f"{headlines[0].interval.confidence * 100:g} % confidence intervals" if headlines else ""
-    return Figures(
+    return SheetFigures(
         figures, f"score of fields, mean of the cases that have them, with {sure}:" if sure else ""
     )
 
@@ -456,7 +464,7 @@ def commit_text(commit: str) -> str:
 
 def baseline_blocks(
     diff: BaselineDiff, name: str, proven: RunChange | None = None, *, changes: bool = True
-) -> Iterator[Block]:
+) -> Iterator[SheetBlock]:
     """Yield what there is to say of a run against its baseline.
 
     Args:
@@ -472,19 +480,19 @@ def baseline_blocks(
         parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
     lists = ("new", diff.new), (missing, diff.vanished)
     parts += [f"{count(len(names))} {what}" for what, names in lists if names]
-    yield Said(f"baseline {name}{f' ({made})' if made else ''}: {', '.join(parts)}", "strong")
+    yield Sentence(f"baseline {name}{f' ({made})' if made else ''}: {', '.join(parts)}", "strong")
     if not diff.is_comparable:
         number = count(len(diff.mismatches), "case")
-        yield Said(f"{number} scored differently in the baseline: no comparison is made", "bad")
-        rows: list[list[AnyCell]] = [[each.case, each.difference] for each in diff.mismatches]
+        yield Sentence(f"{number} scored differently in the baseline: no comparison is made", "bad")
+        rows: list[list[AnySheetCell]] = [[each.case, each.difference] for each in diff.mismatches]
         yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
         return
     if diff.score is not None and proven is None:
         of = f"mean of {diff.after.noun}s{'' if diff.of_corpora else ' in both'}"
         figures = " to ".join(score_text(each) for each in (diff.score.before, diff.score.after))
-        yield Said(f"score, {of}: {figures} ({change_text(diff.score.change)})")
+        yield Sentence(f"score, {of}: {figures} ({change_text(diff.score.change)})")
     for kind, words in () if proven is None else proven.sentences():
-        yield Said(words, TONES_OF.get(kind, ""))
+        yield Sentence(words, TONES_OF.get(kind, ""))
     several = len({each.metric for each in diff.fields}) > 1
     fields = [
         each._replace(name=f"{each.name} ({each.metric})") if several else each
@@ -495,7 +503,7 @@ def baseline_blocks(
         rows = [
             [
                 each.name,
-                Cell(change_text(each.change), "bad" if each.change < 0 else "good"),
+                SheetCell(change_text(each.change), "bad" if each.change < 0 else "good"),
                 *map(score_text, each[1:3]),
             ]
             for each in sorted(deltas, key=lambda each: -abs(each.change))
@@ -506,8 +514,8 @@ def baseline_blocks(
         yield Rows([""], [[each] for each in names], title, "case", _MOST)
 
 
-def _change(delta: Delta) -> Cell:
-    return Cell(change_text(delta.change), "bad" if delta.change < 0 else "good")
+def _change(delta: Delta) -> SheetCell:
+    return SheetCell(change_text(delta.change), "bad" if delta.change < 0 else "good")
 
 
 def _is_incomplete(results: ResultSet) -> bool:

@@ -125,7 +125,7 @@ _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 # -- cases -------------------------------------------------------------------------------------------------
 
 _UNKNOWN: Final = Spent()
-Verdict: TypeAlias = Literal["passed", "failed", "undecided"]
+CaseVerdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
 
 @final
@@ -207,7 +207,7 @@ class Case:
         return self.passed_runs / len(self.runs)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CaseVerdict:
         """Whether enough runs passed; "undecided" if that depends on missing runs."""
         wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         missing = self.of - len(self.runs)

@@ -35,10 +35,10 @@ MICRO: Final = "micro."
 
 
 @final
-class Answers(NamedTuple):
+class AnswerCounts(NamedTuple):
     """How many answers are parsable and valid, whatever their scores.
 
-    >>> Answers(texts=4, parsed=3, valid=1, validated=2).rates
+    >>> AnswerCounts(texts=4, parsed=3, valid=1, validated=2).rates
     {'parse_rate': 0.75, 'valid_rate': 0.5}
     """
 
@@ -54,7 +54,7 @@ class Answers(NamedTuple):
     """How many the validator can't handle."""
 
     @classmethod
-    def of(cls, comparisons: Iterable[Comparison]) -> Answers:
+    def of(cls, comparisons: Iterable[Comparison]) -> AnswerCounts:
         """Count the answers of comparisons."""
         listed = list(comparisons)
         parsed = Counter(each.parsed for each in listed)
@@ -78,7 +78,7 @@ class Answers(NamedTuple):
         return found
 
 
-_NO_ANSWERS: Final = Answers()
+_NO_ANSWERS: Final = AnswerCounts()
 
 
 @final
@@ -109,7 +109,7 @@ class Corpus:
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     errors: int = 0
     unscored: int = 0
-    answers: Answers = _NO_ANSWERS
+    answers: AnswerCounts = _NO_ANSWERS
     by_tag: Mapping[str, Corpus] = field(default_factory=dict)
 
     @property
@@ -193,9 +193,9 @@ class ResultSet:
         return comparisons_of(self.cases)
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> AnswerCounts:
         """How many answers are parsable and valid."""
-        return Answers.of(self.comparisons) if self.corpus is None else self.corpus.answers
+        return AnswerCounts.of(self.comparisons) if self.corpus is None else self.corpus.answers
 
     @property
     def completeness(self) -> float | None:

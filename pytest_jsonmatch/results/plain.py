@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partn
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
+from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
 T = TypeVar("T")
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -61,8 +61,8 @@ def _members(kind: Hashable) -> dict[str, object] | None:
 def from_plain(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
     """Return the object that `to_plain` made a dict of; unknown keys, of later releases, are ignored.
 
-    >>> from_plain(Answers, {"texts": 2, "later": 1})
-    Answers(texts=2, parsed=0, valid=0, validated=0, not_validated=0)
+    >>> from_plain(AnswerCounts, {"texts": 2, "later": 1})
+    AnswerCounts(texts=2, parsed=0, valid=0, validated=0, not_validated=0)
     """
     readers = _READERS.get(kind, {})
     members = _members(kind) or {}
@@ -99,7 +99,7 @@ _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]]
     Case: {"runs": _several(CaseRun)},
     Corpus: {
         "fields": _of_fields,
-        "answers": partial(from_plain, Answers),
+        "answers": partial(from_plain, AnswerCounts),
         "by_tag": _by_name(lambda found: from_plain(Corpus, found)),
     },
     ResultSet: {"narrowed": tuple, "corpus": lambda found: from_plain(Corpus, found)},

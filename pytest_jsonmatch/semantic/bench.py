@@ -18,16 +18,16 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.semantic.settings import Mode
+    from pytest_jsonmatch.semantic.settings import JudgeMode
 
-Answer: TypeAlias = "Verdict | JudgeError"
-Question: TypeAlias = "tuple[Hashable, ...]"
+JudgeAnswer: TypeAlias = "Verdict | JudgeError"
+JudgeQuestion: TypeAlias = "tuple[Hashable, ...]"
 """An item without its id."""
 
 _NO_JUDGE: Final = (
     "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
-    "jsonmatch_judge or override the fixture of this name; on the command line give --judge-model, "
-    "--judge-from or -p MODULE (docs/judge.md)"
+    "jsonmatch_judge or override the fixture of this name; on the command line give --judge or -p MODULE "
+    "(docs/judge.md)"
 )
 
 
@@ -78,7 +78,9 @@ class Memory:
         with self._lock:
             self.usage += JudgeUsage(errors=errors)
 
-    def ask(self, given: object, items: Sequence[JudgeItem], mode: Mode | None = None) -> dict[str, Answer]:
+    def ask(
+        self, given: object, items: Sequence[JudgeItem], mode: JudgeMode | None = None
+    ) -> dict[str, JudgeAnswer]:
         """Return a judge's answer about each item, by its id; equal questions are asked once.
 
         Args:
@@ -88,7 +90,7 @@ class Memory:
         """
         asked = self._asked(given, mode)
         mine: dict[str, JudgeItem] = {}
-        answers: dict[str, Future[Answer]] = {}
+        answers: dict[str, Future[JudgeAnswer]] = {}
         with self._lock:
             for item in items:
                 key = question_of(item)
@@ -101,7 +103,7 @@ class Memory:
         # This thread's own answers are set before it waits for those of others, so there is no deadlock.
         return {name: answer.result() for name, answer in answers.items()}
 
-    def _asked(self, given: object, mode: Mode | None) -> _AskedJudge:
+    def _asked(self, given: object, mode: JudgeMode | None) -> _AskedJudge:
         with self._lock:
             if id(given) not in self._judges:
                 judge = as_judge(given)
@@ -148,11 +150,11 @@ class _AskedJudge:
     judge: Judge
     counted: JudgeUsage
     """Its usage when it was last counted."""
-    answers: dict[Question, Future[Answer]] = field(default_factory=dict)
+    answers: dict[JudgeQuestion, Future[JudgeAnswer]] = field(default_factory=dict)
     """Verdicts, and answers that are still to come."""
 
 
-def _checked(answers: object, number: str) -> Answer:
+def _checked(answers: object, number: str) -> JudgeAnswer:
     try:
         answer = cast("Mapping[str, object]", answers)[number]
     except (KeyError, TypeError, IndexError):
@@ -164,7 +166,7 @@ def _checked(answers: object, number: str) -> Answer:
     return JudgeError("invalid", f"the judge answered {answer!r}, which is not a Verdict")
 
 
-def question_of(item: JudgeItem) -> Question:
+def question_of(item: JudgeItem) -> JudgeQuestion:
     """Return what identifies the question about an item: equal ones are asked once."""
     values = (json_key(value, strict=True) for value in (item.expected, item.actual))
     return item.path, item.description, item.criterion, *values
@@ -202,7 +204,7 @@ class Bench:
         *,
         default: Callable[[], object] | None = None,
         memory: Memory | None = None,
-        mode: Mode | None = None,
+        mode: JudgeMode | None = None,
     ) -> None:
         if given is not None and not isinstance(given, str):
             as_judge(given)
@@ -216,7 +218,7 @@ class Bench:
         given = self._given if self._given is not None or self._default is None else self._default()
         return partial(Bench, given, mode=self._mode), ()
 
-    def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, Answer]:
+    def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, JudgeAnswer]:
         """Return the answer about each item, by its id.
 
         Args:

@@ -155,7 +155,7 @@ class CachedJudge:
         return JudgeError(
             "cache miss",
             f"no verdict of {self.model!r} on this pair in {place}; the mode 'live' asks for it "
-            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge-mode live)",
+            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge mode=live)",
         )
 
     def _ask(self, judge: Judge, unknown: Sequence[tuple[VerdictKey, JudgeItem]]) -> Answers:
@@ -192,7 +192,7 @@ class VerdictKey(NamedTuple):
     criterion: str | None
 
 
-_Entry: TypeAlias = "tuple[VerdictKey, _Who, Verdict]"
+_CacheLine: TypeAlias = "tuple[VerdictKey, _Who, Verdict]"
 """The content of a line."""
 
 
@@ -228,7 +228,7 @@ class VerdictFile:
         self.path: Path = Path(path)
         """As it was given, for messages."""
         self._place = self.path.absolute()  # tests change the folder that they run in
-        self._entries: dict[bytes, _Entry] = {}
+        self._entries: dict[bytes, _CacheLine] = {}
         """By line."""
         self._found: dict[VerdictKey, dict[_Who, Verdict]] = {}
         self._state: object = None
@@ -276,7 +276,7 @@ class VerdictFile:
         except OSError as error:
             raise ConfigurationError(f"the cache of verdicts can't be read: {error}") from None
         self._state = None  # so that a file with a bad line is read again once it is repaired
-        entries: dict[bytes, _Entry] = {}
+        entries: dict[bytes, _CacheLine] = {}
         found: dict[VerdictKey, dict[_Who, Verdict]] = {}
         numbers: dict[tuple[VerdictKey, _Who], int] = {}
         for number, line in enumerate(data.splitlines(), 1):
@@ -370,7 +370,7 @@ def _text(text: str | None) -> str:
     return "" if text is None else value_text(text, _LONGEST_VALUE)
 
 
-def _parsed(line: bytes) -> _Entry:
+def _parsed(line: bytes) -> _CacheLine:
     """Read a line; a ValueError says what is wrong with it."""
     if line.startswith((b"<<<<<<<", b"=======", b">>>>>>>")):
         raise ValueError("a merge has left a conflict marker here")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 from importlib.util import find_spec
 from queue import Empty, SimpleQueue
@@ -71,8 +71,8 @@ class OpenAIJudge:
     Args:
         model: the model's name at the endpoint (on Azure, the deployment's name).
         base_url: the endpoint, such as `http://localhost:11434/v1`; None: OpenAI's.
-        api_key: the key; None: the one in the environment variable `api_key_env`.
-        api_key_env: None: `OPENAI_API_KEY`, or no key if there is a `base_url`.
+        api_key_env: the environment variable with the key; None: `OPENAI_API_KEY`, or no key if there is a
+            `base_url`.
         client: a ready client of the `openai` package instead of the above; its timeout and retries count.
         batch_size: at most this many pairs are in a request.
         concurrency: at most this many requests are under way at once, over all threads.
@@ -96,7 +96,6 @@ class OpenAIJudge:
 
     model: str = field(kw_only=False)
     base_url: str | None = None
-    api_key: InitVar[str | None] = None
     api_key_env: str | None = None
     client: InitVar[openai.OpenAI | None] = None
     batch_size: int = 20
@@ -107,14 +106,12 @@ class OpenAIJudge:
     structured: bool = True
     temperature: float | None = 0.0
 
-    def __post_init__(self, api_key: str | None, client: openai.OpenAI | None) -> None:
+    def __post_init__(self, client: openai.OpenAI | None) -> None:
         for setting in fields(self):
             value = getattr(self, setting.name)
             if value is not None or setting.default is not None:
                 check_setting(setting.name, value)
         self.prompt = PROMPT_VERSION
-        # A function, so that showing this object does not show the key.
-        self._own_key: Callable[[], str | None] = lambda: api_key
         self._made = client
         self._slots = BoundedSemaphore(self.concurrency)
         self._lock = Lock()
@@ -340,8 +337,6 @@ class OpenAIJudge:
             raise ConfigurationError(f"the judge {self.model!r} can't make its client: {error}") from None
 
     def _key(self) -> str:
-        if (own := self._own_key()) is not None:
-            return own
         if self.api_key_env is None and self.base_url is not None:
             return _NO_KEY
         name = self.api_key_env or "OPENAI_API_KEY"

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
-Mode: TypeAlias = Literal["live", "cached"]
-MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+JudgeMode: TypeAlias = Literal["live", "cached"]
+MODES: Final[tuple[JudgeMode, ...]] = get_args(JudgeMode)
 """live: ask, and keep verdicts; cached: use only kept verdicts."""
 
 

@@ -50,6 +50,18 @@ class TestNews:
     outputs: list[str] = field(default_factory=list)
     """Lines for the file of `--jsonmatch-record`."""
 
+    def add(self, later: TestNews) -> None:
+        """Add what a later report of the test says about its case."""
+        self.comparisons.update(later.comparisons)
+        self.details.update(later.details)
+        self.updates += later.updates
+        self.broken |= later.broken
+        self.turn = self.turn or later.turn
+        self.cluster = later.cluster or self.cluster
+        self.input_file = later.input_file or self.input_file
+        self.tags = later.tags or self.tags
+        self.source = later.source or self.source
+
 
 @final
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ def case_rules(session: Session) -> CaseRules:
 def _made(session: Session) -> CaseRules:
     from pytest_jsonmatch.assertions import check_case, comparing_of
     from pytest_jsonmatch.golden.collector import CaseRules
-    from pytest_jsonmatch.golden.files import Bounds
+    from pytest_jsonmatch.golden.files import FileBounds
 
     settings = session.settings
 
@@ -71,7 +71,7 @@ def _made(session: Session) -> CaseRules:
     return CaseRules(
         check_case,
         comparing_of,
-        Bounds.of(session.case_files),
+        FileBounds.of(session.case_files),
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
         None if settings.record is None and settings.html is None else keep,

@@ -120,7 +120,7 @@ def _page(session: Session, run: RunView) -> bytes:
     view = replace(
         run,
         results=with_origin(run.results, rootdir),
-        title=rootdir.name or run.title,
+        title=f"jsonmatch report of {rootdir.name}" if rootdir.name else run.title,
         details=session.outcomes.details(),
         sources=session.outcomes.sources(),
     )

@@ -117,13 +117,12 @@ def usage_errors(option: str) -> Iterator[None]:
 
 @final
 class Ini(NamedTuple):
-    """What an ini option accepts: pytest's type, our reader, the words for errors; its default and help."""
+    """What an ini option accepts: pytest's type, our reader, the words for errors; and its default."""
 
     type: Literal["string", "float", "args", "linelist"]
     convert: Callable[[object], object]
     accepts: str
     default: object
-    help: str
 
     def add_to(self, parser: pytest.Parser, name: str) -> None:
         """Register the option with pytest."""
@@ -131,7 +130,7 @@ class Ini(NamedTuple):
         # refuse a bare 0.9 for a string option, and "0.9" for a float option.
         is_old = pytest.version_tuple < (8, 4)
         kind = "string" if self.type == "float" and is_old else self.type
-        parser.addini(f"jsonmatch_{name}", self.help, type=kind, default=self.default)
+        parser.addini(f"jsonmatch_{name}", _INI_HELP[name], type=kind, default=self.default)
 
     def read(self, config: pytest.Config, name: str) -> Any:
         """Return the option's value; a `pytest.UsageError` names the option and what it accepts."""
@@ -145,58 +144,25 @@ class Ini(NamedTuple):
 
 _FOLDER: Final = "the path of a folder, relative to the rootdir"
 _INI: Final[Mapping[str, Ini]] = {
-    "metric": Ini(
-        "string",
-        _nonempty,
-        "the name of a metric",
-        defaults.METRIC,
-        f"metric of comparisons that name none (default: {defaults.METRIC})",
-    ),
-    "threshold": Ini(
-        "float",
-        _threshold,
-        "a number from 0 to 1",
-        defaults.THRESHOLD,
-        f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
-    ),
-    "files": Ini(
-        "args",
-        _strings,
-        "a list of glob patterns",
-        [],
-        "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
-    ),
-    "gates": Ini(
-        "linelist",
-        _strings,
-        "a list of gates such as f1 >= 0.9, one a line",
-        [],
-        "gates that a run must pass, one a line, such as f1 >= 0.9",
-    ),
-    "baselines": Ini(
-        "string",
-        _nonempty,
-        _FOLDER,
-        "jsonmatch-baselines",
-        "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-    ),
-    "cluster": Ini(
-        "string",
-        _text,
-        "the name of a tag",
-        "",
-        "tag whose value is the cluster of a case that names none, such as document",
-    ),
-    "judge": Ini(
-        "linelist",
-        _judge,
-        "lines of NAME = VALUE, such as model = gpt-4.1-mini",
-        [],
-        "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
-        "(docs/judge.md has the names)",
-    ),
+    "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC),
+    "threshold": Ini("float", _threshold, "a number from 0 to 1", defaults.THRESHOLD),
+    "files": Ini("args", _strings, "a list of glob patterns", []),
+    "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
+    "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
+    "cluster": Ini("string", _text, "the name of a tag", ""),
+    "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
+_INI_HELP: Final[Mapping[str, str]] = {
+    "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
+    "threshold": f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
+    "files": "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
+    "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
+    "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
+    "cluster": "tag whose value is the cluster of a case that names none, such as document",
+    "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
+    "(docs/judge.md has the names)",
+}
 
 
 def _given_once(metavar: str, text: str, **more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.running import Turn
-from pytest_jsonmatch.session.carried import RunNews, TestNews, carried_by
+from pytest_jsonmatch.session.carried import TestNews, carried_by
 from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.report.view import CaseText
     from pytest_jsonmatch.results.comparison import Case, Comparison
     from pytest_jsonmatch.semantic.judging import JudgeUsage
@@ -40,19 +39,11 @@ class _Test:
 
     def __init__(self, nodeid: str) -> None:
         self.nodeid = nodeid
-        self.comparisons: dict[str, str] = {}
-        self.broken = False
-        """Whether it tried to compare without getting figures."""
-        self.details: dict[str, str] = {}
+        self.news = TestNews()
+        """What its reports have carried."""
         self.place = ""
         """Its file and line."""
-        self.source = ""
-        """JSON text: its input, and its answer if that is text."""
-        self.updates: list[str] = []
         self.xfail = self.skipped = self.failed = False
-        self.turn: Turn | None = None
-        self.cluster = self.input_file = ""
-        self.tags: Tags = {}
         self.tolerated: pytest.TestReport | None = None
         """The report of a run that is under its threshold, but need not reach it."""
         self.ended = False
@@ -63,7 +54,7 @@ class _Test:
     @property
     def run(self) -> Turn:
         """Which run of which case it is: a test that is not repeated is a case of one run."""
-        return self.turn or Turn(self.nodeid, 1, 1, None)
+        return self.news.turn or Turn(self.nodeid, 1, 1, None)
 
     @property
     def is_left_out(self) -> bool:
@@ -75,7 +66,7 @@ class _Test:
         from pytest_jsonmatch.results.comparison import Comparison
         from pytest_jsonmatch.results.plain import from_text
 
-        return [from_text(Comparison, payload) for payload in self.comparisons.values()]
+        return [from_text(Comparison, payload) for payload in self.news.comparisons.values()]
 
     def take_crash(self, report: pytest.TestReport) -> None:
         """Note where a report says that the test failed; a place in the code is preferred to a mere text."""
@@ -98,16 +89,18 @@ def _cases(tests: Iterable[_Test]) -> tuple[Case, ...]:
     last: dict[str, _Test] = {}
     for test in tests:
         compared = tuple(test.compared())
-        if test.is_left_out or not test.ended or not (compared or test.failed or test.turn):
+        if test.is_left_out or not test.ended or not (compared or test.failed or test.news.turn):
             continue
-        error = "" if compared and not test.broken else FAILED_BEFORE
+        error = "" if compared and not test.news.broken else FAILED_BEFORE
         passed = not (test.failed or test.tolerated is not None)
         runs.setdefault(test.run.case, []).append(CaseRun(test.run.number, passed, compared, error))
         last[test.run.case] = test
     found = []
     for name, test in sorted(last.items()):
         in_order = tuple(sorted(runs[name], key=lambda run: run.number))
-        found.append(Case(name, in_order, test.run.of, test.run.min_pass_rate, test.cluster, test.tags))
+        found.append(
+            Case(name, in_order, test.run.of, test.run.min_pass_rate, test.news.cluster, test.news.tags)
+        )
     return tuple(found)
 
 
@@ -137,7 +130,9 @@ class Outcomes:
             self._tests.pop(report.nodeid, None)  # of an earlier try, by pytest-rerunfailures for example
         carried = carried_by(report)
         if carried.run is not None:
-            self._take_run(carried.run)
+            self.judged += [] if carried.run.judged is None else [carried.run.judged]
+            self.planned = carried.run.planned or self.planned
+            self.collected.update(carried.run.collected)
         test, news = self._tests.get(report.nodeid), carried.test
         if test is None:
             # A crashed worker attaches nothing; pytest-xdist reports it as a separate phase ("???").
@@ -150,7 +145,13 @@ class Outcomes:
         if report.failed or is_tolerated:
             test.take_crash(report)
         if news is not None:
-            self._take_test(test, news)
+            test.news.add(news)
+            if news.turn is not None:
+                self.runs.setdefault(news.turn.case, {})[report.nodeid] = None
+            if self.keep_outputs is not None and news.outputs:
+                self.keep_outputs(news.outputs)
+            if news.rules:
+                self.rules.take(report.nodeid, news.rules)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
         if is_tolerated:
             test.tolerated, test.ended = report, True
@@ -161,27 +162,6 @@ class Outcomes:
             test.xfail |= hasattr(report, "wasxfail")
             test.skipped |= report.skipped
 
-    def _take_run(self, news: RunNews) -> None:
-        if news.judged is not None:
-            self.judged.append(news.judged)
-        self.planned = news.planned or self.planned
-        self.collected.update(news.collected)
-
-    def _take_test(self, test: _Test, news: TestNews) -> None:
-        test.comparisons.update(news.comparisons)
-        test.details.update(news.details)
-        test.updates += news.updates
-        test.source = news.source or test.source
-        test.broken |= news.broken
-        if news.turn is not None and test.turn is None:
-            test.turn = news.turn
-            self.runs.setdefault(test.turn.case, {})[test.nodeid] = None
-        test.cluster, test.input_file = news.cluster or test.cluster, news.input_file or test.input_file
-        test.tags = news.tags or test.tags
-        if self.keep_outputs is not None and news.outputs:
-            self.keep_outputs(news.outputs)
-        self.rules.take(test.nodeid, news.rules)
-
     def _counted(self) -> Iterator[_Test]:
         # Sorted by node id, so that the table does not depend on the order in which workers report.
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
@@ -189,11 +169,11 @@ class Outcomes:
     def details(self) -> dict[tuple[str, str], str]:
         """Return what a report shows of each comparison, by node id and id; empty if none is written."""
         return {
-            (each.nodeid, each.id): test.details[each.id]
+            (each.nodeid, each.id): test.news.details[each.id]
             for test in self._counted()
-            if test.details
+            if test.news.details
             for each in test.compared()
-            if each.id in test.details
+            if each.id in test.news.details
         }
 
     def sources(self) -> dict[str, CaseText]:
@@ -201,7 +181,7 @@ class Outcomes:
         from pytest_jsonmatch.report.view import CaseText
 
         return {
-            test.nodeid: CaseText(test.place, *(json.loads(test.source) if test.source else ()))
+            test.nodeid: CaseText(test.place, *(json.loads(test.news.source) if test.news.source else ()))
             for test in self._counted()
         }
 
@@ -220,7 +200,7 @@ class Outcomes:
         test = self._tests.get(nodeid)
         if test is None:
             return None
-        nodeids = [nodeid] if test.turn is None else [*self.runs[test.turn.case]]
+        nodeids = [*self.runs.get(test.run.case, [nodeid])]
         if len(nodeids) < test.run.of:
             return None
         found = _cases(self._tests[each] for each in nodeids if each in self._tests)
@@ -250,12 +230,12 @@ class Outcomes:
     @property
     def updates(self) -> list[str]:
         """The changes to golden files that tests request."""
-        return [update for test in self._counted() for update in test.updates]
+        return [update for test in self._counted() for update in test.news.updates]
 
     @property
     def input_files(self) -> dict[str, str]:
         """The input files of cases without a cluster, by case id."""
-        return {test.run.case: test.input_file for test in self._counted() if test.input_file}
+        return {test.run.case: test.news.input_file for test in self._counted() if test.news.input_file}
 
     @property
     def cases_left_out(self) -> frozenset[str]:
@@ -271,7 +251,7 @@ class Outcomes:
             "skipped": sum(test.skipped and not test.xfail for test in tests),
             # A gate counts these as 0.
             FAILED_BEFORE: sum(
-                test.failed and (test.broken or not test.comparisons) for test in self._counted()
+                test.failed and (test.news.broken or not test.news.comparisons) for test in self._counted()
             ),
         }
         return {reason: count for reason, count in counts.items() if count}

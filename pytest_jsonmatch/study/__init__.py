@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import (
         Bin as Bin,
         Estimate as Estimate,
-        Threshold as Threshold,
+        ReviewThreshold as ReviewThreshold,
     )
     from pytest_jsonmatch.study.confidence import (
         ConfidenceStudy as ConfidenceStudy,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "study.agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
-    "study.calibration": ("Bin", "Estimate", "Threshold"),
+    "study.calibration": ("Bin", "Estimate", "ReviewThreshold"),
     "study.confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "study.mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
     "study.history": ("HistoryRun", "HistoryStudy", "measure_history"),

@@ -5,7 +5,6 @@ Import this module late: it imports numpy.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.answers import Compared
-    from pytest_jsonmatch.study.records import Side
+    from pytest_jsonmatch.study.answers import ComparedAnswer
+    from pytest_jsonmatch.study.records import Records
 
     Floats = NDArray[np.float64]
 
@@ -126,7 +125,7 @@ class AgreementStudy:
 
 
 def measure_agreement(
-    annotators: Mapping[str, Side],
+    annotators: Mapping[str, Records],
     *,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
@@ -185,7 +184,7 @@ class _Counted:
         self.pairs = list(combinations(range(len(annotators)), 2))
         self.documents = self.alone = self.batch_errors = 0
         self.fields: dict[str, Ratings] = {}
-        self._worst: list[tuple[float, int, DisputedDocument]] = []
+        self._disputed: list[DisputedDocument] = []
 
     def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparer) -> None:
         """Add documents; a judge is asked about all of them together."""
@@ -201,7 +200,7 @@ class _Counted:
         for name, there, pairs in shared:
             self._add(name, there, [next(results) for _ in pairs])
 
-    def _add(self, name: str | int, there: int, compared: Iterable[Compared]) -> None:
+    def _add(self, name: str | int, there: int, compared: Iterable[ComparedAnswer]) -> None:
         """Add a document that `there` annotators describe."""
         scores: list[float] = []
         differing: dict[str, None] = {}
@@ -221,22 +220,20 @@ class _Counted:
                     differing[leaf.short_path()] = None
         if differing:
             mean, fields = fsum(scores) / len(scores), tuple(differing)
-            disputed = DisputedDocument(name, mean, len(fields), fields[:_NAMED])
-            keep = heapq.heappush if len(self._worst) < _WORST else heapq.heappushpop
-            keep(self._worst, (-mean, -self.documents, disputed))
+            self._disputed.append(DisputedDocument(name, mean, len(fields), fields[:_NAMED]))
         self.documents += 1
 
     def result(self) -> AgreementStudy:
         """Return the figures."""
         total, fields = figures_of(self.fields, self.documents, is_of_two=len(self.annotators) == 2)
-        worst = sorted(self._worst, key=lambda item: item[:2], reverse=True)
+        worst = sorted(self._disputed, key=lambda disputed: disputed.agreement)[:_WORST]
         return AgreementStudy(
             self.annotators,
             self.documents,
             self.alone,
             total,
             fields,
-            tuple(disputed for _, _, disputed in worst),
+            tuple(worst),
             self.batch_errors,
         )
 

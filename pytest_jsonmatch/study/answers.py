@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.records import Side
+    from pytest_jsonmatch.study.records import Records
 
-    Compared: TypeAlias = MatchResult | JsonMatchError
+    ComparedAnswer: TypeAlias = MatchResult | JsonMatchError
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Comparer:
         self._unmatched = list(self._rules)
         self._last: MatchResult | None = None
 
-    def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[Compared]:
+    def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[ComparedAnswer]:
         """Yield the result of comparing each answer with its gold record, or the error that this raises."""
         for result in self.how.compare(pairs):
             if not isinstance(result, JsonMatchError):
@@ -85,7 +85,7 @@ class Answered(NamedTuple):
     where: str | None
     """The gold record's file and line."""
 
-    def checked(self, found: Compared) -> MatchResult | None:
+    def checked(self, found: ComparedAnswer) -> MatchResult | None:
         """Return the result of an answer; None if the metric refuses the answer.
 
         Raises:
@@ -97,8 +97,8 @@ class Answered(NamedTuple):
 
 
 def answered(
-    gold: Side,
-    answers: Mapping[str, Side],
+    gold: Records,
+    answers: Mapping[str, Records],
     id_field: str | None,
     compare: Comparer,
     notes: list[str],

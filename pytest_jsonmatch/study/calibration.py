@@ -56,7 +56,7 @@ class Bin(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class ReviewThreshold:
     """A threshold above which values may skip review.
 
     Args:
@@ -120,7 +120,7 @@ def _dealt(clusters: int) -> NDArray[np.int64]:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Outcomes:
+class GroupedOutcomes:
     """Counts of values by confidence.
 
     Args:
@@ -138,7 +138,7 @@ class Outcomes:
     clusters: float
 
     @classmethod
-    def of(cls, tally: Tally) -> Outcomes:
+    def of(cls, tally: Tally) -> GroupedOutcomes:
         """Return the counts of a tally as arrays."""
         confidences, clusters = np.array(tally.confidences), np.array(tally.clusters)
         values, places = np.unique(_cut(confidences), return_inverse=True)
@@ -163,7 +163,7 @@ class Outcomes:
 # -- figures -----------------------------------------------------------------------------------------------
 
 
-def auroc(of: Outcomes) -> Estimate | None:
+def auroc(of: GroupedOutcomes) -> Estimate | None:
     """Return how often a right value has a higher confidence than a wrong one, a tie counting as half.
 
     None if all values are right, or all wrong. If right and wrong are perfectly separated, the interval is
@@ -187,7 +187,7 @@ def auroc(of: Outcomes) -> Estimate | None:
     return _jackknife(value, areas(of.right.sum(0) - of.right, of.wrong.sum(0) - of.wrong)[of.used])
 
 
-def brier(of: Outcomes) -> Estimate:
+def brier(of: GroupedOutcomes) -> Estimate:
     """Return the mean squared difference between confidence and outcome, 1 for right and 0 for wrong."""
     number = (of.right + of.wrong).sum(1)
     squares = of.wrong @ of.means**2 + of.right @ (1 - of.means) ** 2
@@ -199,7 +199,7 @@ def brier(of: Outcomes) -> Estimate:
     return found._replace(high=max(found.high, min(found.value + _unseen(of), 1.0)))
 
 
-def _unseen(of: Outcomes) -> float:
+def _unseen(of: GroupedOutcomes) -> float:
     """Return the share of values that may be wrong though all seen are right, or the other way round."""
     if of.right.any() and of.wrong.any():
         return 0.0
@@ -223,7 +223,7 @@ def _jackknife(value: float, left: Floats) -> Estimate:
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
-def calibration(of: Outcomes) -> tuple[Estimate, tuple[Bin, ...]]:
+def calibration(of: GroupedOutcomes) -> tuple[Estimate, tuple[Bin, ...]]:
     """Return the expected calibration error with bins of equal mass, and the bins.
 
     The interval contains the error of the bins with at least 95 % confidence: it reaches as far to both sides
@@ -268,7 +268,7 @@ def _from_top(counts: Floats) -> Floats:
 class _Half:
     """Even groups (0) or odd ones (1): how strong the evidence is that at most a given share is wrong."""
 
-    def __init__(self, of: Outcomes, remainder: int) -> None:
+    def __init__(self, of: GroupedOutcomes, remainder: int) -> None:
         rows = slice(remainder, None, 2)
         wrong, accepted = _from_top(of.wrong[rows]), _from_top((of.wrong + of.right)[rows])
         self.accepted: Floats = accepted.sum(0)
@@ -301,7 +301,7 @@ class _Half:
         return float(beta.ppf(SURE, self.hits[at] + 1, max(self.size[at] - self.hits[at], 1e-12)))
 
 
-def promise(of: Outcomes, most: float) -> Threshold:
+def promise(of: GroupedOutcomes, most: float) -> ReviewThreshold:
     """Return the lowest threshold above which at most a given share of values is shown to be wrong.
 
     One half of the clusters chooses in which order thresholds are tried: first the one with the strongest
@@ -313,7 +313,7 @@ def promise(of: Outcomes, most: float) -> Threshold:
     start = int(np.argmin(evidence))
     lower = np.flatnonzero(evidence[: start + 1] <= 0.5)[::-1]
     if not len(lower):
-        return Threshold(None, 0.0)
+        return ReviewThreshold(None, 0.0)
     steps = np.unique(np.linspace(0, len(lower) - 1, min(len(lower), _STEPS)).round().astype(int))
     holds = checked.p_values(most) <= 1 - SURE
     found: int | None = None
@@ -322,9 +322,9 @@ def promise(of: Outcomes, most: float) -> Threshold:
             break
         found = int(at)
     if found is None:
-        return Threshold(None, 0.0)
+        return ReviewThreshold(None, 0.0)
     coverage = float((chosen.accepted[found] + checked.accepted[found]) / of.number)
-    return Threshold(
+    return ReviewThreshold(
         float(of.values[found]),
         coverage,
         int(checked.accepted[found]),

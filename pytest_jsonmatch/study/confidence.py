@@ -17,14 +17,14 @@ from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
-from pytest_jsonmatch.study.calibration import Bin, Estimate, Tally, Threshold
+from pytest_jsonmatch.study.calibration import Bin, Estimate, ReviewThreshold, Tally
 from pytest_jsonmatch.study.records import cluster_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered
-    from pytest_jsonmatch.study.records import Side
+    from pytest_jsonmatch.study.records import Records
 
 ConfidenceSource: TypeAlias = "str | Callable[[JsonValue, str], float | None]"
 """Where confidences are: "inline", a path with `{path}` in it, a function of answer and instance path."""
@@ -67,7 +67,7 @@ class FieldConfidence:
     brier: Estimate | None = None
     ece: Estimate | None = None
     reliability: tuple[Bin, ...] = ()
-    at_error: Threshold | None = None
+    at_error: ReviewThreshold | None = None
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -116,8 +116,8 @@ class ConfidenceStudy:
 
 
 def measure_confidence(
-    actual: Side,
-    expected: Side,
+    actual: Records,
+    expected: Records,
     *,
     confidence: ConfidenceSource = _INLINE,
     max_error: float | None = None,
@@ -247,7 +247,7 @@ class _Counting:
 def _figures(of: Tally, max_error: float | None) -> FieldConfidence:
     if not of.confidences:
         return FieldConfidence(0, of.without)
-    outcomes = calibration.Outcomes.of(of)
+    outcomes = calibration.GroupedOutcomes.of(of)
     ece, bins = calibration.calibration(outcomes)
     return FieldConfidence(
         outcomes.number,

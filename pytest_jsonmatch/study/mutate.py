@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.places import Trail
+    from pytest_jsonmatch.study.places import Steps
 
     Try: TypeAlias = "Callable[[JsonValue], tuple[MatchResult, bool, Mapping[str, Any]]]"
     """Compares an answer as a case does: the result, whether it passes, and the limits it must reach."""
@@ -48,7 +48,7 @@ class Mutation(NamedTuple):
     """One of `KINDS`."""
     field: str
     """The schema path of what is broken."""
-    trail: Trail
+    trail: Steps
     """Where the answer changes."""
     value: JsonValue
     """The value there instead; MISSING for none."""
@@ -128,7 +128,7 @@ def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
 
 
 def _mutations(expected: JsonValue) -> Iterator[Mutation]:
-    waiting: list[tuple[Trail, JsonValue]] = [((), expected)]
+    waiting: list[tuple[Steps, JsonValue]] = [((), expected)]
     while waiting:
         trail, value = waiting.pop()
         if type(value) is dict:
@@ -151,7 +151,7 @@ def _mutations(expected: JsonValue) -> Iterator[Mutation]:
         waiting += [((*trail, key), inner) for key, inner in reversed(items)]
 
 
-def _mutation(kind: str, trail: Trail, old: JsonValue, new: JsonValue) -> Mutation:
+def _mutation(kind: str, trail: Steps, old: JsonValue, new: JsonValue) -> Mutation:
     return Mutation(kind, field_of(trail), trail, new, f"{_text(old)} → {_text(new)}")
 
 
@@ -159,9 +159,9 @@ def _text(value: JsonValue) -> str:
     return "(nothing)" if value is MISSING else render(value, _WIDTH)
 
 
-def _swaps(trail: Trail, value: Any) -> Iterator[Mutation]:
+def _swaps(trail: Steps, value: Any) -> Iterator[Mutation]:
     """Yield mutations that exchange two values in a container: of two members, or of one in two rows."""
-    pairs: list[tuple[Trail, Trail]] = []
+    pairs: list[tuple[Steps, Steps]] = []
     if type(value) is dict:
         last: dict[type, str] = {}
         for key, inner in value.items():
@@ -275,13 +275,14 @@ class Tried:
         """
         self.cases += 1
         try:
-            right, passes, _ = compare(expected)
+            right, passes, limits = compare(expected)
         except JsonMatchError as error:
             self.notes[f"{name}: {str(error).splitlines()[0]}"] = None
             return
         if not passes:
             self.notes[f"{name}: its own expected value does not pass"] = None
             return
+        is_for_gates = not any(limits.values())
         skipped = [each for each in results_of(right) if each.status == SKIPPED]
         self.notes |= {f"{each.path}: a rule skips it": None for each in skipped}
         trails = [instance_trail(each.place, "expected") for each in skipped]
@@ -297,7 +298,9 @@ class Tried:
                 if any(found.status == BATCH_ERROR for found in results_of(result)):
                     self.notes[f"{each.field}: a judge compares it, but none is asked"] = None
                     continue
-                rule = _rule(each, result, limits) if passes else ""
+                # A case whose own threshold is 0 is there for gates, which see every loss.
+                sees = not passes or (is_for_gates and (result.score or 0.0) < (right.score or 0.0))
+                rule = "" if sees else _rule(each, result, limits)
             self.counts[each.field, each.kind, rule] += 1
             if rule:
                 self.examples.setdefault((each.field, each.kind), (each.told, name))

@@ -15,7 +15,7 @@ from pytest_jsonmatch.study.records import read_records
 from pytest_jsonmatch.study.words import is_telling, leaves_of, runs_of, text_of, words_of
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.study.records import Record, Side
+    from pytest_jsonmatch.study.records import Record, Records
 
 _RARE: Final = 3
 """A value in more gold records than this says nothing about one of them."""
@@ -73,7 +73,7 @@ class OverlapStudy:
 
 
 def measure_overlap(
-    gold: Mapping[str, Side], texts: Iterable[tuple[str, str]], *, id_field: str | None = None
+    gold: Mapping[str, Records], texts: Iterable[tuple[str, str]], *, id_field: str | None = None
 ) -> OverlapStudy:
     """Find the gold records that occur in texts.
 

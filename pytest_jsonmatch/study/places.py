@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Trail: TypeAlias = tuple[str | int, ...]
+    Steps: TypeAlias = tuple[str | int, ...]
     """Keys and indices that lead to a place."""
 
 
@@ -30,7 +30,7 @@ def field_of(trail: Sequence[Any]) -> str:
     return format_path(tuple(ELEMENT if type(step) is int else step for step in trail))
 
 
-def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
+def disagreements(result: MatchResult) -> dict[Steps, list[JsonValue]]:
     """Return what an answer says where it is wrong, by the place in expected.
 
     Anything missing or superfluous is given as a whole at its topmost place: a superfluous element at the
@@ -41,7 +41,7 @@ def disagreements(result: MatchResult) -> dict[Trail, list[JsonValue]]:
     {('a',): [1], ('b', 1): [{'c': 2}]}
     """
     expected, actual = result.documents
-    found: dict[Trail, dict[Trail, JsonValue]] = {}
+    found: dict[Steps, dict[Steps, JsonValue]] = {}
     for leaf in results_of(result):
         if leaf.status != MATCH and leaf.status not in LEAFLESS:
             place, source = _topmost(leaf, expected)
@@ -55,7 +55,7 @@ def results_of(result: MatchResult) -> Iterator[FieldResult]:
         yield from one.differences or (one,)
 
 
-def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
+def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Steps, Steps]:
     """Return where a leaf is on both sides, or else the topmost value around it that one of them lacks."""
     places = instance_trail(leaf.place, "expected"), instance_trail(leaf.place, "actual")
     place: list[Any] = []
@@ -72,16 +72,15 @@ def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Trail, Trail]:
     return tuple(place), tuple(source)
 
 
-def nodes_of(value: JsonValue) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
+def nodes_of(value: JsonValue, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
     """Yield a value and everything in it, from top to bottom, each with the segments of its schema path."""
-    waiting: list[tuple[tuple[Any, ...], JsonValue]] = [((), value)]
-    while waiting:
-        path, each = waiting.pop()
-        yield path, each
-        if type(each) is dict:
-            waiting += reversed([((*path, key), inner) for key, inner in each.items()])
-        elif type(each) is list:
-            waiting += [((*path, ELEMENT), inner) for inner in reversed(each)]
+    yield path, value
+    if type(value) is dict:
+        for key, inner in value.items():
+            yield from nodes_of(inner, (*path, key))
+    elif type(value) is list:
+        for inner in value:
+            yield from nodes_of(inner, (*path, ELEMENT))
 
 
 path_of: Final = lru_cache(maxsize=1 << 12)(format_path)

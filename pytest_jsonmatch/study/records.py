@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Side: TypeAlias = Iterable[object] | Mapping[str, object] | str | PathLike[str]
+    Records: TypeAlias = Iterable[object] | Mapping[str, object] | str | PathLike[str]
 
 
 class Record(NamedTuple):
@@ -27,7 +27,7 @@ class Record(NamedTuple):
     value: JsonValue
 
 
-def read_records(sides: Mapping[str, Side], id_field: str | None) -> Iterator[Record]:
+def read_records(sides: Mapping[str, Records], id_field: str | None) -> Iterator[Record]:
     """Yield the records of several golds, one gold after another.
 
     Args:
@@ -71,7 +71,7 @@ def cluster_of(record: JsonValue, member: str | None) -> tuple[str, JsonValue]:
     return name if type(name) is str else render(name), rest
 
 
-def joined(sides: Mapping[str, Side], id_field: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
+def joined(sides: Mapping[str, Records], id_field: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
     """Yield the documents that any gold has: the id, and the record of each gold, MISSING where it has none.
 
     Raises:

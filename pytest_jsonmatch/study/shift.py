@@ -95,20 +95,26 @@ class ShiftStudy:
     @property
     def figures(self) -> dict[str, float | None]:
         """How many fields are shown to have shifted, the greatest effect among them, how many are unseen."""
-        effects = [change.effect for change in self.shown]
-        shifted = len({change.path for change in self.shown})
-        return {"shifted": shifted, "effect": max(effects, default=0.0), "unseen": len(self.unseen)}
+        effects = {change.path: change.effect for change in reversed(self.shown)}
+        return {
+            "shifted": len(effects),
+            "effect": max(effects.values(), default=0.0),
+            "unseen": len(self.unseen),
+        }
 
     @property
     def by_field(self) -> dict[str, dict[str, float | None]]:
         """The same of each field: 1 or 0 for yes or no."""
+        effects = {change.path: change.effect for change in reversed(self.shown)}
         paths = [*(change.path for change in self.changes), *self.unseen]
-        fields: dict[str, dict[str, float | None]] = {
-            path: {"shifted": 0, "effect": 0.0, "unseen": int(path in self.unseen)} for path in paths
+        return {
+            path: {
+                "shifted": int(path in effects),
+                "effect": effects.get(path, 0.0),
+                "unseen": int(path in self.unseen),
+            }
+            for path in paths
         }
-        for change in reversed(self.shown):
-            fields[change.path] |= {"shifted": 1, "effect": change.effect}
-        return fields
 
 
 def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str | None = None) -> ShiftStudy:
@@ -255,7 +261,7 @@ class _Side:
         kind = json_type(value)
         self.classes[path, "type"][kind] += 1
         if kind == "number":
-            self.samples[path, "number"].append(_as_double(value))
+            self.samples[path, "number"].append(float(min(max(value, -float_info.max), float_info.max)))
         elif kind == "boolean":
             self.classes[path, "value"]["true" if value else "false"] += 1
         elif kind == "string":
@@ -264,13 +270,6 @@ class _Side:
                     self.classes[path, of][name] += 1
         if kind in {"string", "array"}:
             self.samples[path, "length"].append(len(value))
-
-
-def _as_double(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float_info.max if value > 0 else -float_info.max
 
 
 def format_of(text: str) -> str:

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.answers import Answered, Compared
-    from pytest_jsonmatch.study.places import Trail
-    from pytest_jsonmatch.study.records import Side
+    from pytest_jsonmatch.study.answers import Answered, ComparedAnswer
+    from pytest_jsonmatch.study.places import Steps
+    from pytest_jsonmatch.study.records import Records
 
-    _Wrong = Mapping[int, Mapping[Trail, Sequence[JsonValue]]]
+    _Wrong = Mapping[int, Mapping[Steps, Sequence[JsonValue]]]
     """What systems say about a record where they are wrong, by place."""
-    _Look = Generator[tuple[JsonValue, JsonValue], Compared | None, None]
+    _Look = Generator[tuple[JsonValue, JsonValue], ComparedAnswer | None, None]
     """Asks for the result of comparing an answer with another gold record."""
 
 
@@ -68,7 +68,7 @@ class Suspect:
     """Those that agree with each other."""
     backing: tuple[str, ...]
     """Those that agree with the gold."""
-    trail: Trail
+    trail: Steps
     """The keys and indices that lead to the place in the gold."""
     evidence: float = 0.0
     """How strongly the systems speak against the gold, in bits: one more is twice as strong."""
@@ -111,8 +111,8 @@ class GoldAudit:
 
 
 def audit_gold(
-    gold: Side,
-    answers: Mapping[str, Side],
+    gold: Records,
+    answers: Mapping[str, Records],
     *,
     metric: str = defaults.METRIC,
     id_field: str | None = None,
@@ -223,7 +223,7 @@ class Auditor:
             if answer is not MISSING
         ]
         results = compare((answer, record.gold) for record, _, answer in given)
-        found: dict[int, dict[int, dict[Trail, list[JsonValue]]]] = {each.position: {} for each in records}
+        found: dict[int, dict[int, dict[Steps, list[JsonValue]]]] = {each.position: {} for each in records}
         for (record, system, _), compared in zip(given, results, strict=True):
             if (result := record.checked(compared)) is not None:
                 found[record.position][system] = self._count(system, result)
@@ -241,7 +241,7 @@ class Auditor:
         for together in chunks_of(looks):
             _run(together, compare)
 
-    def _count(self, system: int, result: MatchResult) -> dict[Trail, list[JsonValue]]:
+    def _count(self, system: int, result: MatchResult) -> dict[Steps, list[JsonValue]]:
         """Count what is right in an answer, and return what is wrong, by its place in the gold."""
         leaves = [each for each in result.field_results if each.status not in LEAFLESS]
         for each in leaves:
@@ -251,7 +251,7 @@ class Auditor:
                 seen.omitted += each.status == OMISSION
         return {} if all(each.status == MATCH for each in leaves) else disagreements(result)
 
-    def _look_at(self, record: Answered, found: _Wrong, trail: Trail) -> _Look:
+    def _look_at(self, record: Answered, found: _Wrong, trail: Steps) -> _Look:
         """Find the systems that agree with each other at a place."""
         groups: dict[str, dict[int, JsonValue]] = {}
         for system, wrong in found.items():
@@ -344,7 +344,7 @@ class Auditor:
 
 def _run(looks: Iterable[_Look], compare: Comparer) -> None:
     """Look at several places; what they ask for at the same time is compared together."""
-    answers: list[tuple[_Look, Compared | None]] = [(look, None) for look in looks]
+    answers: list[tuple[_Look, ComparedAnswer | None]] = [(look, None) for look in looks]
     while answers:
         asking = []
         for look, answer in answers:
@@ -353,14 +353,14 @@ def _run(looks: Iterable[_Look], compare: Comparer) -> None:
         answers = list(zip((look for look, _ in asking), compare(asked for _, asked in asking), strict=True))
 
 
-def _is_right(trail: Trail, compared: Compared | None) -> bool:
+def _is_right(trail: Steps, compared: ComparedAnswer | None) -> bool:
     """Tell whether an answer is right at a place."""
     if compared is None or isinstance(compared, JsonMatchError):
         return False
     return not any(_overlap(place, trail) for place in disagreements(compared))
 
 
-def _says_else(wrong: Iterable[Trail], trail: Trail, said: JsonValue) -> bool:
+def _says_else(wrong: Iterable[Steps], trail: Steps, said: JsonValue) -> bool:
     """Tell whether a system that is wrong at some places does not side with the gold at this one."""
     return any(
         trail[: len(place)] == place or (said is not MISSING and place[: len(trail)] == trail)
@@ -368,5 +368,5 @@ def _says_else(wrong: Iterable[Trail], trail: Trail, said: JsonValue) -> bool:
     )
 
 
-def _overlap(place: Trail, other: Trail) -> bool:
+def _overlap(place: Steps, other: Steps) -> bool:
     return all(one == two for one, two in zip(place, other))

@@ -6,10 +6,19 @@ import asyncio
 
 import pytest
 
+from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch.adapters import check_options
+
 EXPECTED = {"shop": "Corner Bakery", "total": 12.5}
 ANSWER = 'Here it is: {"shop": "Corner Bakery", "total": 12}'
 RIGHT = '{"total": 12.5, "shop": "Corner Bakery"}'
 REASON = "total 0: 4 % off"
+
+
+def test_options_are_checked_when_a_scorer_is_made():
+    check_options({"metric": "pairwise_f1", "fields": {"total": {"skip": True}}})
+    with pytest.raises(ConfigurationError, match="unknown metric 'leaf_f2'; did you mean 'leaf_f1'"):
+        check_options({"metric": "leaf_f2"})
 
 
 def test_pydantic_evals():

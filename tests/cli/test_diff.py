@@ -183,9 +183,9 @@ def test_several_candidates_are_judged_together(saved, command):
     assert ran.out.splitlines() == [
         "against main.json, corrected for 3 candidates:",
         "candidate  mean score  difference                 verdict",
-        "a.json     1.00        +0.000 (-0.095 to +0.095)  not shown to be worse",
-        "b.json     0.93        -0.067 (-0.175 to +0.045)  not shown to be worse",
-        "c.json     0.67        -0.333 (-0.428 to -0.252)  worse (proven)",
+        "a.json     1.00        +0.000 (-0.128 to +0.128)  not shown to be worse",
+        "b.json     0.93        -0.067 (-0.204 to +0.077)  not shown to be worse",
+        "c.json     0.67        -0.333 (-0.449 to -0.224)  worse (proven)",
     ]
     gated = command("diff main.json a.json b.json c.json --max-drop 0.1")
     assert gated.code == 1

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch.cli.judge import read_labels
-from pytest_jsonmatch.cli.rules import _NO_FILE
 from pytest_jsonmatch.semantic.bench import _NO_JUDGE
 from pytest_jsonmatch.semantic.judging import JudgeItem
 
@@ -92,7 +91,7 @@ def labelled(write, command, folder):
         write(labels_jsonl=labels)
         sys.modules.pop("judges", None)
         return command(
-            "study judge labels.jsonl --judge-from", f"judges:{judge}", "--json", "found.json", *more
+            "study judge labels.jsonl --judge", f"from=judges:{judge}", "--json", "found.json", *more
         )
 
     yield call
@@ -261,7 +260,7 @@ def test_numbers_and_depth_that_json_writers_refuse(labelled, write, command):
         labels_jsonl=f'{{"expected": 1e400, "actual": ["yes"], "label": false}}\n'
         f'{{"expected": {deep}, "actual": ["yes"], "label": false}}\n'
     )
-    found = report(command("study judge labels.jsonl --judge-from judges:judge --json found.json"))
+    found = report(command("study judge labels.jsonl --judge from=judges:judge --json found.json"))
     assert [each["expected"] for each in found["disagreements"]] == ["1E+400", deep]
 
 
@@ -339,7 +338,7 @@ def test_labels_from_standard_input(labelled, command, monkeypatch):
 
     content = "\ufeff\n" + json.dumps(pair("yes", same=1)) + "\r\n\n" + json.dumps(pair("no", same=0))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
-    ran = command("study judge - --judge-from judges:judge")
+    ran = command("study judge - --judge from=judges:judge")
     assert ran.out.startswith("judge judges:judge on <stdin>: 2 verdicts\n")
 
 
@@ -375,16 +374,16 @@ def test_labels_are_read(write):
 )
 def test_a_line_that_is_no_label(refused, write, line, told):
     write(labels_jsonl=f"{json.dumps(pair('y', same=True))}\n{line}\n", judges_py=JUDGES)
-    line = "study judge labels.jsonl --judge-from judges:judge"
+    line = "study judge labels.jsonl --judge from=judges:judge"
     assert refused(line) == f"jsonmatch study judge: labels.jsonl:{told}"
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("none.jsonl --judge-from judges:judge", "none.jsonl: no such file or directory"),
+        ("none.jsonl --judge from=judges:judge", "none.jsonl: no such file or directory"),
         (
-            "empty.jsonl --judge-from judges:judge",
+            "empty.jsonl --judge from=judges:judge",
             "empty.jsonl has no labels: a line is an object with expected, actual and label (true or false)",
         ),
         (
@@ -392,43 +391,43 @@ def test_a_line_that_is_no_label(refused, write, line, told):
             _NO_JUDGE,
         ),
         (
-            "labels.jsonl --judge-from judges",
-            "--judge-from 'judges' is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
+            "labels.jsonl --judge from=judges",
+            "--judge from=judges is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
-            "labels.jsonl --judge-from judges:jugde",
+            "labels.jsonl --judge from=judges:jugde",
             "'judges:jugde': 'judges' has no 'jugde'; did you mean 'judge'?",
         ),
         (
-            "labels.jsonl --judge-from judges:Batches",
-            "--judge-from 'judges:Batches' is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
+            "labels.jsonl --judge from=judges:Batches",
+            "--judge from=judges:Batches is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
-            "labels.jsonl --judge-from judges:number",
-            "--judge-from 'judges:number' is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
+            "labels.jsonl --judge from=judges:number",
+            "--judge from=judges:number is not a judge: name an object with judge(items), or a function of one item, such as conftest:judge",
         ),
         (
-            "labels.jsonl --judge-from nowhere:judge",
+            "labels.jsonl --judge from=nowhere:judge",
             "'nowhere:judge' can't be imported: ModuleNotFoundError: No module named 'nowhere'",
         ),
         (
-            "labels.jsonl --judge-from judges:judge --judge-set base_url=http://localhost",
-            "--judge-set is for --judge-model; a judge of your own has its own settings",
+            "labels.jsonl --judge from=judges:judge --judge base_url=http://localhost",
+            "--judge base_url=...: a judge of your own has its own settings",
         ),
         (
-            "labels.jsonl --judge-model m --judge-set max_calls",
-            "--judge-set 'max_calls' is not SETTING=VALUE, such as batch_size=50",
+            "labels.jsonl --judge model=m --judge max_calls",
+            "--judge 'max_calls' is not NAME=VALUE, such as model=gpt-4.1-mini",
         ),
         (
-            "labels.jsonl --judge-model m --judge-set model=n",
-            "--judge-set 'model=n': model is given twice, or has its own option",
+            "labels.jsonl --judge model=m --judge model=n",
+            "--judge 'model=n': model is given twice",
         ),
         (
-            "labels.jsonl --judge-model m --judge-set max_cals=1",
+            "labels.jsonl --judge model=m --judge max_cals=1",
             "a judge has no setting 'max_cals'; did you mean 'max_calls'?",
         ),
         (
-            "labels.jsonl --judge-from judges:judge --gate kapa>=0.7",
+            "labels.jsonl --judge from=judges:judge --gate kapa>=0.7",
             "--gate 'kapa>=0.7': unknown figure 'kapa'; did you mean 'kappa'?",
         ),
     ],
@@ -464,7 +463,7 @@ def asked(write, command, endpoint):
 
     def call(labels, *more):
         write(labels_jsonl=labels)
-        line = f"study judge labels.jsonl --judge-model m --judge-set base_url={endpoint.url}"
+        line = f"study judge labels.jsonl --judge model=m --judge base_url={endpoint.url}"
         return command(line, "--json", "found.json", *more)
 
     return call
@@ -472,11 +471,11 @@ def asked(write, command, endpoint):
 
 def test_a_model_is_asked_in_batches_and_its_verdicts_are_kept(asked, endpoint, command, folder):
     labels = [pair(f"{'yes' if at % 2 else 'no'} {at}", same=at % 2, path="a") for at in range(30)]
-    first = asked(labels, "--judge-cache", "kept.jsonl")
+    first = asked(labels, "--judge", "cache=kept.jsonl")
     assert (first.code, first.err) == (0, "judge: 2 calls, 30 items, 220 tokens\n")
     assert (len(endpoint.requests), verdicts(first)) == (2, 30)
     assert len((folder / "kept.jsonl").read_text().splitlines()) == 30
-    second = command("study judge labels.jsonl --judge-mode cached --judge-cache kept.jsonl --gate kappa==1")
+    second = command("study judge labels.jsonl --judge mode=cached --judge cache=kept.jsonl --gate kappa==1")
     assert (second.code, len(endpoint.requests)) == (0, 2)
     assert second.out.startswith("judge kept.jsonl on labels.jsonl: 30 verdicts\n")
     assert second.err == "judge: 0 calls, 30 from cache\n"
@@ -484,13 +483,13 @@ def test_a_model_is_asked_in_batches_and_its_verdicts_are_kept(asked, endpoint, 
 
 def test_batches_are_as_large_as_they_are_set(asked, endpoint):
     labels = [pair(f"yes {at}", same=True) for at in range(200)]
-    asked(labels, "--judge-set", "batch_size=100", "--judge-set", "concurrency=2")
+    asked(labels, "--judge", "batch_size=100", "--judge", "concurrency=2")
     assert sorted(len(request.pairs) for request in endpoint.requests) == [100, 100]
 
 
 def test_past_the_budget_there_is_no_verdict(asked, endpoint):
     labels = [pair(f"yes {at}", same=True) for at in range(30)]
-    ran = asked(labels, "--judge-set", "max_calls=1")
+    ran = asked(labels, "--judge", "max_calls=1")
     found = report(ran)
     assert (len(endpoint.requests), found["agreement"]["documents"]) == (1, 20)
     assert ran.err.startswith("judge: 1 call, 20 items, ")
@@ -499,19 +498,19 @@ def test_past_the_budget_there_is_no_verdict(asked, endpoint):
 
 
 def test_what_is_not_in_the_cache_has_no_verdict(asked, endpoint):
-    assert asked([pair("yes", same=True)], "--judge-cache", "kept.jsonl").code == 0
+    assert asked([pair("yes", same=True)], "--judge", "cache=kept.jsonl").code == 0
     labels = [pair("yes", same=True), pair("yes too", same=True)]
-    ran = asked(labels, "--judge-cache", "kept.jsonl", "--judge-mode", "cached")
+    ran = asked(labels, "--judge", "cache=kept.jsonl", "--judge", "mode=cached")
     assert (ran.code, len(endpoint.requests), verdicts(ran)) == (1, 1, 1)
     assert "\nlabels.jsonl:2  cache miss: " in ran.out
 
 
 def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
-    assert labelled(MIXED, "--judge-cache", "kept.jsonl").code == 0
+    assert labelled(MIXED, "--judge", "cache=kept.jsonl").code == 0
     assert len(sys.modules["judges"].ASKED) == 13
-    again = labelled(MIXED, "--judge-cache", "kept.jsonl")
+    again = labelled(MIXED, "--judge", "cache=kept.jsonl")
     assert (again.code, sys.modules["judges"].ASKED) == (0, [])
-    other = labelled(MIXED, "--judge-cache", "kept.jsonl", "--judge-mode", "cached", judge="batches")
+    other = labelled(MIXED, "--judge", "cache=kept.jsonl", "--judge", "mode=cached", judge="batches")
     assert other.out.count("  cache miss: ") == 13
 
 
@@ -519,24 +518,24 @@ def test_verdicts_of_a_function_are_kept_under_its_name(labelled, command):
     ("line", "told"),
     [
         (
-            "--judge-from judges:judge --judge-mode cached",
-            _NO_FILE,
+            "--judge from=judges:judge --judge mode=cached",
+            "the mode 'cached' needs a cache: name the file of verdicts",
         ),
         (
-            "--judge-mode cached",
+            "--judge mode=cached",
             _NO_JUDGE,
         ),
         (
-            "--judge-mode cached --judge-model m",
-            _NO_FILE,
+            "--judge mode=cached --judge model=m",
+            "the mode 'cached' needs a cache: name the file of verdicts",
         ),
-        ("--judge-cache kept.jsonl", "--judge-cache needs --judge-model"),
+        ("--judge cache=kept.jsonl", "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
         (
-            "--judge-from judges:judge --judge-set batch_size=1",
-            "--judge-set is for --judge-model; a judge of your own has its own settings",
+            "--judge from=judges:judge --judge batch_size=1",
+            "--judge batch_size=...: a judge of your own has its own settings",
         ),
         (
-            "--judge-model m",
+            "--judge model=m",
             "the judge 'm' has no key: set the environment variable OPENAI_API_KEY, or take verdicts from a cache (mode 'cached')",
         ),
     ],
@@ -563,11 +562,11 @@ def test_compare_and_evaluate_ask_the_same_judges(write, command, line):
     right, found = {"t": "x"}, {"t": "yes"}
     write(s_json=schema, a_json=found, b_json=right, a_jsonl=[found], b_jsonl=[right], judges_py=JUDGES)
     sys.modules.pop("judges", None)
-    ran = command(f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl")
+    ran = command(f"{line} --schema s.json --judge from=judges:judge --judge cache=kept.jsonl")
     assert (ran.code, ran.err) == (0, "judge: 1 call, 1 item\n")
     assert " 1.00" in ran.out
     again = command(
-        f"{line} --schema s.json --judge-from judges:judge --judge-cache kept.jsonl --judge-mode cached"
+        f"{line} --schema s.json --judge from=judges:judge --judge cache=kept.jsonl --judge mode=cached"
     )
     assert (again.code, again.err) == (0, "judge: 0 calls, 1 from cache\n")
     sys.modules.pop("judges", None)

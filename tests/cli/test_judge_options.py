@@ -44,7 +44,7 @@ def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
     ran = command(f"evaluate answers.jsonl gold.jsonl {JUDGED}")
     assert (ran.code, ran.out.splitlines()[0], ran.err) == (
         0,
-        "leaf_f1, 3 records: mean score 0.67",
+        "leaf_f1, 2 of 3 records with score 1",
         "judge: 2 calls, 2 items\n",
     )
 
@@ -80,7 +80,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
         True,
     )
     assert "FAILED   batch_errors == 0" in corpus.out
-    assert corpus.out.splitlines()[0] == "leaf_f1, 3 records: mean score –, 3 batch errors"
+    assert corpus.out.splitlines()[0] == "leaf_f1, 0 of 3 records with score 1, 3 errors"
 
 
 def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
@@ -88,7 +88,7 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     verdict = {"expected": "Paris", "actual": "PARIS", "equivalent": True, "model": "m", "prompt": "1"}
     write(verdicts_jsonl=[{"path": "city", **verdict}])
     ran = command(
-        "compare a.json b.json --config rules.json --judge-mode cached --judge-cache verdicts.jsonl"
+        "compare a.json b.json --config rules.json --judge mode=cached --judge cache=verdicts.jsonl"
     )
     assert (ran.code, ran.err) == (1, "judge: 0 calls, 1 from cache, 1 error\n")
     assert "cache miss: no verdict on this pair" in " ".join(ran.out.split())
@@ -98,13 +98,13 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
     ("options", "message"),
     [
         (
-            "--judge-mode cached --judge-model m",
-            "--judge-mode cached takes verdicts from a file: name it with --judge-cache",
+            "--judge mode=cached --judge model=m",
+            "the mode 'cached' needs a cache: name the file of verdicts",
         ),
-        ("--judge-cache v.jsonl", "--judge-cache needs --judge-model"),
-        ("--judge-set api_key_env=KEY", "--judge-set needs --judge-model"),
+        ("--judge cache=v.jsonl", "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
+        ("--judge api_key_env=KEY", "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
         (
-            "--judge-model m --judge-set max_calls=many",
+            "--judge model=m --judge max_calls=many",
             "max_calls is 'many'; it must be an integer, 0 or more",
         ),
     ],

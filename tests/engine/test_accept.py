@@ -231,3 +231,16 @@ def test_an_alternative_of_a_schema_accepts_by_its_own_words(actual, score):
     listed = {"type": "object", "properties": {"v": {"type": "array", "items": {"anyOf": alternatives}}}}
     pair = {"v": [actual["v"], 5]}, {"v": [5, "x"]}
     assert compare_json(*pair, schema=listed, arrays="unordered").score == (1 + score) / 2
+
+
+def test_a_rule_that_accepts_only_scalars_leaves_objects_to_the_alternatives_of_a_schema():
+    alternatives = [
+        {"properties": {"items": {"const": "a"}}},
+        {"properties": {"items": {}, "*": {"x-eval-weight": 0}}},
+    ]
+    schema = {"properties": {"k": {"items": {"anyOf": alternatives}}}}
+    actual = {"k": [{"items": "A", "*": []}]}
+    result = compare_json(
+        actual, {"k": [{"items": "A"}]}, metric="field_match", schema=schema, accept={"**": [100]}
+    )
+    assert (result.score, result.counts) == (1.0, {"match": 1})

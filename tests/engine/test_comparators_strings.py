@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.compare import BUILTIN, tables, text
+from pytest_jsonmatch.engine.compare import BUILTIN, text
 from pytest_jsonmatch.engine.value.equality import json_key
 
 NAN = float("nan")
@@ -200,9 +199,3 @@ def test_a_pattern_that_takes_too_long_is_an_error(monkeypatch):
         "the pattern '(a|aa|aaa)+(b|bb)+(a|aa)+$' took more than 0.05 s on a text of 102 characters; "
         "make it simpler"
     )
-
-
-def test_products_with_and_without_blas_are_equal() -> None:
-    flags = (np.arange(300 * 300).reshape(300, 300) % 7 < 3).astype(np.float64)
-    large, small = tables.product(flags, flags), [tables.product(flags[[at]], flags)[0] for at in (0, 9, 299)]
-    assert np.array_equal(large[[0, 9, 299]], small)

@@ -18,7 +18,7 @@ from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
 from pytest_jsonmatch.api import prepare
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Cell, Source
+from pytest_jsonmatch.engine.align.context import Cell, ElementSource
 from pytest_jsonmatch.engine.align.grid import Grid
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.small import ListGrid
@@ -203,7 +203,7 @@ class Elements(NamedTuple):
 
     def walked(self, at: int, to: int) -> Cell:
         measure, element = measurer(self.plan), self.plan.root.children[ELEMENT]
-        return measure(element, ROOT, Source(self.expected, at), Source(self.actual, to))
+        return measure(element, ROOT, ElementSource(self.expected, at), ElementSource(self.actual, to))
 
     def cells(self) -> list[tuple[int, int]]:
         return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]

@@ -73,16 +73,16 @@ def checked(text, results=RESULTS):
         # Of all runs together: 12 leaves are expected, and "e" is the only one that is made up.
         ("matches", 8),
         ("mismatches", 1),
-        ("omissions", 3),
-        ("hallucinations", 1),
-        ("omission_rate", 3 / 12),
-        ("hallucination_rate", 1 / 10),
+        ("omitted", 3),
+        ("invented", 1),
+        ("omitted_rate", 3 / 12),
+        ("invented_rate", 1 / 10),
         ("fabrication_rate", 1.0),
-        ('fields["b.d"].omissions', 2),
+        ('fields["b.d"].omitted', 2),
         ('fields["e"].hallucination_rate', 1.0),
         ('fields["e"].omission_rate', None),
         ('fields["a"].fabrication_rate', None),
-        ('cases["acme-*"].hallucinations', 0),
+        ('cases["acme-*"].invented', 0),
     ],
 )
 def test_the_value_of_a_figure(figure, value):
@@ -209,7 +209,7 @@ def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     assert checked("score >= 0.5", replace(whole, cases=whole.cases[:10], corpus=corpus)).passed
 
 
-@pytest.mark.parametrize("figure", ["hallucinations", "hallucination_rate", "fabrication_rate"])
+@pytest.mark.parametrize("figure", ["invented", "invented_rate", "fabrication_rate"])
 def test_what_is_not_counted_is_never_good_enough(figure):
     results = ResultSet(
         (
@@ -242,7 +242,7 @@ def test_what_is_not_counted_is_never_good_enough(figure):
 
 def test_rates_are_proven_by_their_interval():
     check = checked("omission_rate <= 0.9 proven")
-    assert (check.figure, check.passed) == ("upper end of omission_rate", True)
+    assert (check.figure, check.passed) == ("upper end of omitted_rate", True)
 
 
 def test_what_is_made_up_is_proven_by_all_that_could_have_been():

@@ -72,11 +72,6 @@ def test_a_run_whose_gates_pass_ends_as_pytest_ends_it(suite):
     assert "mean of cases, with 95 % confidence intervals (10 cases):" in shown
 
 
-def test_gates_that_hold(suite):
-    run = suite.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-fail-under=0.9")
-    assert run.ret == pytest.ExitCode.OK
-
-
 def test_a_gate_is_shown_whatever_the_summary_says(suite):
     run = suite.runpytest("--jsonmatch-gate=f1 >= 0.95", "--jsonmatch-summary=none")
     assert gate_lines(run) == [
@@ -136,10 +131,6 @@ def test_no_score_is_a_usage_error(suite, score):
         (
             "pyproject.toml",
             '[tool.pytest.ini_options]\njsonmatch_gates = ["f1 >= 0.95", "fields[\\"m\\"].score >= 0.8"]\n',
-        ),
-        (
-            "pyproject.toml",
-            "[tool.pytest.ini_options]\njsonmatch_gates = '''\nf1 >= 0.95\nfields[\"m\"].score >= 0.8\n'''\n",
         ),
         pytest.param(
             "pytest.toml",
@@ -445,34 +436,43 @@ def test_a_case_without_figures_comes_back_from_a_result_file(pytester, batch_er
     assert '"unscored": 1' in (pytester.path / "out.json").read_text(encoding="utf-8")
 
 
-BEFORE_SCORING = {
-    "threshold": "assert_json_match({'a': 1}, {'a': 1}, threshold=1.5)",
-    "metric": "assert_json_match({'a': 1}, {'a': 1}, metric='no_such')",
-    "argument": "assert_json_match({'a': 1}, {'a': 1}, treshold=0.5)",
-    "mark": "request.node.add_marker(pytest.mark.jsonmatch(0.5)); assert_json_match({'a': 1}, {'a': 1})",
-    "expected": "assert_json_match({'a': 1}, '[1, ')",
-    "value": "assert_json_match({'a': object()}, {'a': 1})",
-    "after another": "assert_json_match(1, 1); assert_json_match(1, 1, threshold=1.5)",
-}
+BEFORE_SCORING = """\
+import pytest
+from pytest_jsonmatch import assert_json_match
+
+def test_fine():
+    assert_json_match({"a": 1}, {"a": 1})
+
+def test_threshold():
+    assert_json_match({"a": 1}, {"a": 1}, threshold=1.5)
+
+def test_metric():
+    assert_json_match({"a": 1}, {"a": 1}, metric="no_such")
+
+def test_argument():
+    assert_json_match({"a": 1}, {"a": 1}, treshold=0.5)
+
+@pytest.mark.jsonmatch(0.5)
+def test_mark():
+    assert_json_match({"a": 1}, {"a": 1})
+
+def test_expected():
+    assert_json_match({"a": 1}, "[1, ")
+
+def test_value():
+    assert_json_match({"a": object()}, {"a": 1})
+
+def test_after_another():
+    assert_json_match(1, 1)
+    assert_json_match(1, 1, threshold=1.5)
+"""
 
 
-@pytest.mark.parametrize("call", BEFORE_SCORING.values(), ids=BEFORE_SCORING)
-def test_an_assertion_that_fails_before_it_scores_counts_as_0(pytester, call):
-    pytester.makepyfile(
-        f"""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
-        def test_fine():
-            assert_json_match({{"a": 1}}, {{"a": 1}})
-
-        def test_broken(request):
-            {call}
-        """
-    )
+def test_an_assertion_that_fails_before_it_scores_counts_as_0(pytester):
+    pytester.makepyfile(BEFORE_SCORING)
     result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["gates, on 2 cases:", "  FAILED   score >= 0.9  0.50 *"])
+    result.assert_outcomes(passed=1, failed=7)
+    result.stdout.fnmatch_lines(["gates, on 8 cases:", "  FAILED   score >= 0.9  0.12*"])
 
 
 def test_what_goes_wrong_around_a_comparing_test_counts_as_0(pytester, workers):

@@ -10,73 +10,66 @@ import pytest
 pytestmark = pytest.mark.usefixtures("recorded")
 
 
-def test_a_function_with_the_imported_assertion(pytester, recorded, workers):
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
+EVERYWHERE = """
+from concurrent.futures import ThreadPoolExecutor
+import unittest
 
-        def test_one():
-            assert_json_match({"a": 1}, {"a": 1})
-        """
-    )
-    pytester.runpytest(*workers).assert_outcomes(passed=1)
-    assert recorded() == [("test_it.py::test_one#1", 1.0)]
+import pytest
+from pytest_jsonmatch import assert_json_match as imported
 
 
-def test_a_function_with_the_fixture(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        def test_one(assert_json_match):
-            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, threshold=0.5)
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1)
-    assert recorded() == [("test_it.py::test_one#1", 0.5)]
+@pytest.fixture
+def around():
+    imported({}, {}, name="before")
+    yield
+    imported({}, {}, name="after")
 
 
-def test_a_failed_comparison_is_recorded_too(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        def test_one(assert_json_match):
-            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
-        """
-    )
-    pytester.runpytest().assert_outcomes(failed=1)
-    assert recorded() == [("test_it.py::test_one#1", 0.5)]
+def test_a(around):
+    imported({}, {}, name="amid")
 
 
-def test_a_class_and_a_parametrized_method(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
+def test_b(assert_json_match):
+    assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, threshold=0.5)
 
-        class TestAll:
-            @pytest.mark.parametrize("value", [1, 2])
-            def test_one(self, value):
-                assert_json_match([value], [1], metric="json_similarity", threshold=0)
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=2)
-    assert recorded() == [
-        ("test_it.py::TestAll::test_one[1]#1", 1.0),
-        ("test_it.py::TestAll::test_one[2]#1", 0.0),
+
+def test_c(assert_json_match):
+    assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
+
+
+class TestD:
+    @pytest.mark.parametrize("value", [1, 2])
+    def test_it(self, value):
+        imported([value], [1], metric="json_similarity", threshold=0)
+
+
+class TestE(unittest.TestCase):
+    def test_it(self):
+        imported({"a": 1}, {"a": 1})
+
+
+def test_f():
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: imported({"n": n}, {"n": n}), range(40)))
+"""
+
+
+def test_wherever_it_is_compared(pytester, recorded, workers):
+    pytester.makepyfile(test_it=EVERYWHERE)
+    pytester.runpytest(*workers).assert_outcomes(passed=6, failed=1)
+    found = [(name.removeprefix("test_it.py::"), score) for name, score in recorded()]
+    of_threads = [each for each in found if each[0].startswith("test_f")]
+    assert sorted(of_threads) == sorted((f"test_f#{n}", 1.0) for n in range(1, 41))
+    assert [each for each in found if each not in of_threads] == [
+        ("TestD::test_it[1]#1", 1.0),
+        ("TestD::test_it[2]#1", 0.0),
+        ("TestE::test_it#1", 1.0),
+        ("before", 1.0),
+        ("amid", 1.0),
+        ("after", 1.0),
+        ("test_b#1", 0.5),
+        ("test_c#1", 0.5),
     ]
-
-
-def test_a_unittest_case(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        import unittest
-        from pytest_jsonmatch import assert_json_match
-
-        class Case(unittest.TestCase):
-            def test_one(self):
-                assert_json_match({"a": 1}, {"a": 1})
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1)
-    assert recorded() == [("test_it.py::Case::test_one#1", 1.0)]
 
 
 def test_async_tests(pytester, recorded):
@@ -109,41 +102,6 @@ def test_async_tests(pytester, recorded):
     ]
 
 
-def test_threads_of_a_test(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        from concurrent.futures import ThreadPoolExecutor
-        from pytest_jsonmatch import assert_json_match
-
-        def test_one():
-            with ThreadPoolExecutor(8) as pool:
-                list(pool.map(lambda n: assert_json_match({"n": n}, {"n": n}), range(40)))
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1)
-    assert sorted(recorded()) == sorted((f"test_it.py::test_one#{n}", 1.0) for n in range(1, 41))
-
-
-def test_fixtures_of_a_test_before_and_after_it(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
-        @pytest.fixture
-        def around():
-            assert_json_match({}, {}, name="before")
-            yield
-            assert_json_match({}, {}, name="after")
-
-        def test_one(around):
-            assert_json_match({}, {}, name="amid")
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1)
-    assert recorded() == [("before", 1.0), ("amid", 1.0), ("after", 1.0)]
-
-
 def test_subtests(pytester, recorded, workers):
     if pytest.version_tuple < (9, 0):
         pytest.importorskip("pytest_subtests")
@@ -168,49 +126,27 @@ def test_subtests(pytester, recorded, workers):
 def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded):
     pytester.makepyfile(
         test_it="""
+        import pytest
         from pytest_jsonmatch import assert_json_match
 
         def test_one():
             assert_json_match({}, {})
             assert_json_match({}, {}, name="header")
             assert_json_match({}, {})
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1)
-    assert [identity for identity, _ in recorded()] == [
-        "test_it.py::test_one#1",
-        "header",
-        "test_it.py::test_one#3",
-    ]
 
-
-def test_a_name_that_comes_again_gets_a_number(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
-        def test_one():
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_two(n):
             for name in ["page", "page#2", "page", "page"]:
                 assert_json_match({}, {}, name=name)
         """
     )
-    pytester.runpytest().assert_outcomes(passed=1)
-    assert [identity for identity, _ in recorded()] == ["page", "page#2", "page#3", "page#4"]
-
-
-def test_the_same_name_in_two_tests_is_two_comparisons(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
-        @pytest.mark.parametrize("n", [1, 2])
-        def test_one(n):
-            assert_json_match({}, {}, name="header")
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=2)
-    assert recorded() == [("header", 1.0), ("header", 1.0)]
+    pytester.runpytest().assert_outcomes(passed=3)
+    assert [identity for identity, _ in recorded()] == [
+        *("test_it.py::test_one#1", "header", "test_it.py::test_one#3"),
+        # A name that comes again gets a number; the same name in two tests is two comparisons.
+        *("page", "page#2", "page#3", "page#4"),
+        *("page", "page#2", "page#3", "page#4"),
+    ]
 
 
 def test_xfail_and_skip_are_left_out(pytester, recorded, workers):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -181,17 +179,6 @@ def test_files_are_as_they_were_if_writing_them_anew_is_cut_short(suite, what):
 
 # -- interrupted -------------------------------------------------------------------------------------------
 
-SLEEPER = (
-    SUITE
-    + """
-def test_that_hangs(assert_json_match):
-    assert_json_match({"n": 1}, {"n": 2}, threshold=0)
-    pathlib.Path("hangs").touch()
-    time.sleep(60)
-"""
-)
-
-
 # (What runs in the background of a shell ignores interrupts, and so do its children.)
 PYTEST = (
     "import signal, sys, pytest; "
@@ -212,23 +199,18 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def wait_for(path: Path) -> None:
-    for _ in range(2_000):
-        if path.exists():
-            return
-        time.sleep(0.01)
-    pytest.fail(f"{path} did not come")
+INTERRUPT = """
+def test_that_is_interrupted(assert_json_match):
+    assert_json_match({"n": 1}, {"n": 2}, threshold=0)
+    os.kill(WHOM, signal.SIGINT)
+"""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
-def test_an_interrupt_leaves_all_files(suite, workers, monkeypatch):
-    suite.makepyfile(test_it=SLEEPER)
+def test_an_interrupt_leaves_all_files(suite, monkeypatch):
+    suite.makepyfile(test_it=SUITE + INTERRUPT.replace("WHOM", "os.getpid()"))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
-    gate = "--jsonmatch-gate=completeness == 1"
-    process = start(suite.path, *FILES, gate, *workers)
-    wait_for(suite.path / "hangs")
-    time.sleep(0.3 if workers else 0)  # the other worker's reports
-    os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does it: to the workers too
+    process = start(suite.path, *FILES, "--jsonmatch-gate=completeness == 1")
     output, _ = process.communicate(timeout=120)
     assert process.returncode == pytest.ExitCode.INTERRUPTED
     check_files(suite.path, 4)
@@ -236,6 +218,17 @@ def test_an_interrupt_leaves_all_files(suite, workers, monkeypatch):
     assert "gates, on 4 of 5 cases (interrupted):" in output
     assert "FAILED   completeness == 1  0.80  slack -0.20" in output
     assert "4 of 5 cases (interrupted)" in (suite.path / "summary.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+def test_an_interrupt_leaves_all_files_with_workers_too(suite):
+    suite.makepyfile(test_it=SUITE + INTERRUPT.replace("WHOM", "os.getppid()"))
+    process = start(suite.path, *FILES, "-p", "xdist", "-n", "1")
+    process.communicate(timeout=120)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    results = read_results(suite.path / "out/results.json")
+    assert "interrupted" in results.narrowed
+    check_files(suite.path, len(results.cases))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -260,30 +259,6 @@ def test_what_is_left_out_is_counted_by_places():
     assert lines(shown)[-1] == "  … and 52 more (-v: more, -vv: all)"
 
 
-def test_only_what_is_shown_gets_a_path(monkeypatch):
-    result = compare_json(list(range(1, 10_001)), list(range(10_000)), metric="json_similarity")
-    asked = []
-    field = type(result.field_results[0])
-    original = field.short_path
-    monkeypatch.setattr(field, "short_path", lambda self, limit: asked.append(1) or original(self, limit))
-
-    failure_message(result, Look(), threshold={}, failures=[Measured("score", result.score, 1.0)])
-
-    assert len(asked) == 8
-
-
-def test_deep_paths_end_after_200_levels():
-    expected, actual = 1, 2
-    for _ in range(300):
-        expected, actual = {"k": expected}, {"k": actual}
-
-    assert lines(message(actual, expected, verbosity=2))[3:] == [
-        "  k" + ".k" * 199 + "…",
-        "      1 → 2  100 % off",
-    ]
-    assert lines(message(actual, expected))[3].split()[0] == "k.k.k.k.k.k.k.k.k.k.….k.k.k.k.k.k.k.k.k.k…"
-
-
 def test_verbose_shows_values_whole():
     expected, actual = {"a": list(range(1000))}, {"a": {"b": 1}}
 
@@ -410,9 +385,13 @@ VALUES = st.recursive(
 DOCUMENTS = st.dictionaries(ANY_TEXT, VALUES, max_size=12)
 
 
-@pytest.mark.parametrize("metric", ["field_match", "field_match_normalized", "json_similarity"])
-@settings(max_examples=100)
-@given(actual=DOCUMENTS, expected=DOCUMENTS, unicode=st.booleans())
+@settings(max_examples=80)
+@given(
+    metric=st.sampled_from(["field_match", "field_match_normalized", "json_similarity"]),
+    actual=DOCUMENTS,
+    expected=DOCUMENTS,
+    unicode=st.booleans(),
+)
 def test_whatever_the_data_the_message_is_short_narrow_and_clean(metric, actual, expected, unicode):
     shown = message(actual, expected, metric=metric, unicode=unicode, name="\x1b[31m\u202e")
     verbose = message(actual, expected, metric=metric, unicode=unicode, verbosity=2)

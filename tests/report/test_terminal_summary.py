@@ -255,19 +255,7 @@ def test_colours_follow_the_score():
     }
 
 
-def test_deep_paths_are_shown_to_200_levels_in_one_row():
-    expected, actual = 1, 2
-    for _ in range(1000):
-        expected, actual = {"k": expected}, {"k": actual}
-
-    (row,) = [
-        line for line in shown([compared("deep", actual, expected)], mode="all") if line.startswith("k")
-    ]
-
-    assert row.split()[:2] == ["k.k.k.k.k.k.k.k.k.k.k.k.….k.k.k.k.k.k.k.k.k.k.k.k", "1"]
-
-
-def test_ten_thousand_cases_of_fifty_fields():
+def test_two_thousand_cases_of_fifty_fields():
     fields = {
         f"group{index % 5}.field{index}": FieldAggregation.from_list(
             [1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1.0, 1.0, 1.0, 1.0]
@@ -276,7 +264,7 @@ def test_ten_thousand_cases_of_fifty_fields():
     }
     one = Comparison("x", "x", "field_match", "s", 1.0, 1.0, 1.0, 1.0, passed=True, fields=fields)
 
-    assert shown([one] * 10_000) == ["jsonmatch: field_match, 10,000 cases, 500,000 fields, all 1.00"]
+    assert shown([one] * 2_000) == ["jsonmatch: field_match, 2,000 cases, 100,000 fields, all 1.00"]
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -371,24 +359,6 @@ def test_the_first_line_names_the_metric_and_what_it_leaves_out():
     ignored = compared("two", {"a": 1, "c": 3}, {"a": 1, "b": 2}, metric="leaf_f1", extra="ignore")
     title = "leaf_f1, all leaves of 2 cases, 2 sets of options; extras not counted in 1 of them"
     assert " ".join(shown([counted, ignored])[:2]) == title
-
-
-def test_files_that_share_no_field_have_tables_of_their_own():
-    wrong = {"total": 1, "name": "x"}
-    session = [
-        compared("a.golden.yaml::one", wrong, {"total": 2}, metric="leaf_f1"),
-        compared("b.golden.yaml::two", wrong, {"name": "y"}, metric="leaf_f1", extra="ignore"),
-        compared("c.golden.yaml::three", {"total": 1}, {"total": 1, "date": 2}, metric="leaf_f1"),
-    ]
-    titles = [line for line in shown(session) if line.startswith("leaf_f1")]
-    assert titles[:1] == ["leaf_f1, all leaves of 3 cases, 2 sets of options; extras not counted in 1 of"]
-    apart = [session[2], compared("b.golden.yaml::two", {"name": "x"}, {"name": "y"}, metric="leaf_f1")]
-    assert [line for line in shown(apart) if line.startswith(("leaf_f1", "all leaves"))] == lines("""
-leaf_f1, all leaves of 1 case in c.golden.yaml
-all leaves 2     1        0       1        0  0.50      1.00   0.50 0.67
-leaf_f1, all leaves of 1 case in b.golden.yaml
-all leaves  1      0         1        0         0   0.00
-""")
 
 
 def test_a_run_in_which_all_pass_has_a_line_for_each_metric():

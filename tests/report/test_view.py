@@ -317,10 +317,10 @@ def test_what_answers_took_by_model():
     ]
     assert shown(*cases) == [
         "answers by model, means and totals",
-        "model       answers  score of answers        cost  total cost",
-        "a                 1              1.00           –           –",
-        "b                 1              0.62         0.5         0.5",
-        "all models        2              0.81  0.5 (of 1)  0.5 (of 1)",
+        "model       answers  mean score        cost  total cost",
+        "a                 1        1.00           –           –",
+        "b                 1        0.62         0.5         0.5",
+        "all models        2        0.81  0.5 (of 1)  0.5 (of 1)",
     ]
     assert shown(cases[2]) == []
 

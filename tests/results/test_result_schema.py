@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
-from pytest_jsonmatch.results.model import Answers, Corpus, ResultSet
+from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
 FIELD = FieldAggregation(
     matches=1,
@@ -107,7 +107,7 @@ FULL = ResultSet(
             1,
         ),
         unscored=1,
-        answers=Answers(5, 4, 2, 3, 1),
+        answers=AnswerCounts(5, 4, 2, 3, 1),
         by_tag={"source=phone": Corpus("pairwise_f1", "pairwise_f1|options:none", 0, 0, 0)},
     ),
 )

@@ -189,7 +189,7 @@ def test_keyed_arrays_and_targets(trigrams):
         target_key="t",
         fields={"t.list": {"align": {"key": "id"}}, "t.list[].s": {"compare": BY_NAME}},
     )
-    assert [sorted(call) for call in trigrams.calls] == [["thre", "three"]]
+    assert [sorted(call) for call in trigrams.calls] == [["four", "thre", "three", "two"]]
     assert [(row.path, row.status) for row in result.field_results if row.path.endswith("s")] == [
         ("t.list[].s", "match"),
         ("t.list[].s", "omission"),

@@ -13,10 +13,10 @@ def test_compare_asks_the_endpoint_once(endpoint, tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     for name, value in (("rules", RULES), ("a", {"city": "PARIS"}), ("b", {"city": "Paris"})):
         (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
-    line = "compare a.json b.json --config rules.json --judge-cache verdicts.jsonl --judge-model loopback"
-    live = main([*line.split(), "--judge-set", f"base_url={endpoint.url}"])
+    line = "compare a.json b.json --config rules.json --judge cache=verdicts.jsonl --judge model=loopback"
+    live = main([*line.split(), "--judge", f"base_url={endpoint.url}"])
     told = capsys.readouterr().err
-    cached = main([*line.split(), "--judge-mode", "cached"])
+    cached = main([*line.split(), "--judge", "mode=cached"])
     again = capsys.readouterr().err
     (request,) = endpoint.requests
     assert [live, cached, told, again, request.pairs[0]["criterion"]] == [

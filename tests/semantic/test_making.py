@@ -90,7 +90,7 @@ def test_settings_that_are_wrong(name, text, message):
 
 
 def test_every_argument_but_the_key_and_the_client_is_a_setting():
-    arguments = signature(OpenAIJudge).parameters.keys() - {"api_key", "client"}
+    arguments = signature(OpenAIJudge).parameters.keys() - {"client"}
     assert read_settings(dict.fromkeys([*arguments, "mode", "cache"])) == {}
 
 

@@ -9,7 +9,7 @@ from scipy.stats import beta, mannwhitneyu, t
 
 from pytest_jsonmatch.study.calibration import (
     GROUPS,
-    Outcomes,
+    GroupedOutcomes,
     Tally,
     auroc,
     brier,
@@ -25,7 +25,7 @@ def counted(confidences, right, clusters=None):
     for at, (confidence, is_right) in enumerate(zip(confidences, right, strict=True)):
         cluster = at if clusters is None else int(clusters[at])
         tally.add(float(confidence), bool(is_right), cluster)
-    return Outcomes.of(tally)
+    return GroupedOutcomes.of(tally)
 
 
 def drawn(confidences, wrong, clusters, random):
@@ -36,7 +36,7 @@ def drawn(confidences, wrong, clusters, random):
     counts = np.zeros((2, GROUPS, len(values)))
     np.add.at(counts, (wrong.astype(int), groups[clusters], places), 1)
     sizes = np.bincount(clusters).astype(float)
-    return Outcomes(values, values, counts[1], counts[0], sizes.sum() ** 2 / (sizes**2).sum())
+    return GroupedOutcomes(values, values, counts[1], counts[0], sizes.sum() ** 2 / (sizes**2).sum())
 
 
 @pytest.fixture

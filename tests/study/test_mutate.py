@@ -193,3 +193,15 @@ def test_cases_tried_in_parts_are_the_same_as_at_once():
         parts[number % 2].add(*each)
     parts[0].merge(parts[1])
     assert parts[0].summed_up() == find_holes(cases)
+
+
+def test_a_case_with_threshold_0_is_there_for_gates_and_notices_every_loss():
+    expected = {"total": 1234.5, "shop": "Mill"}
+    rules = {"total": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}}
+
+    def compare(actual):
+        return compare_json(actual, expected, fields=rules), True, {"score": 0.0}
+
+    audit = find_holes([("a", expected, compare)])
+    assert [(hole.field, hole.kind) for hole in audit.holes] == [("total", "digit")]
+    assert 0.8 < audit.noticed < 1

@@ -538,16 +538,12 @@ def sample_errors_are_also_of_pythons_kinds() -> None:
 
 def sample_confidence() -> None:
     answers = [{"n": {"value": n % 4, "confidence": n % 10 / 10}} for n in range(40)]
-    found = study.measure_confidence(
-        answers, [{"n": 1}] * 40, max_error=0.1, cost={"wrong": 5, "review": 1}, confidence="inline"
-    )
+    found = study.measure_confidence(answers, [{"n": 1}] * 40, max_error=0.1, confidence="inline")
     assert_type(found, study.ConfidenceStudy)
     assert_type(found.fields["n"], study.FieldConfidence)
     assert_type(found.total.ece, study.Estimate | None)
     assert_type(found.total.reliability, tuple[study.Bin, ...])
-    assert_type(found.total.risks, tuple[study.Risk, ...])
     assert_type(found.total.at_error, study.Threshold | None)
-    assert_type(found.total.cheapest, study.Threshold | None)
     assert_type(found.figures["auroc"], float | None)
 
 
@@ -560,24 +556,22 @@ def sample_agreement() -> None:
 
 
 def sample_overlap() -> None:
-    found = study.measure_overlap({"test": [{"k": "no 4711"}]}, [("prompt.md", "text")], near=0.8)
+    found = study.measure_overlap({"test": [{"k": "no 4711"}]}, [("prompt.md", "text")])
     assert_type(found, study.OverlapStudy)
-    assert_type(found.worst, tuple[study.Contaminated, ...])
-    assert_type(found.pairs, tuple[study.Duplicate, ...])
+    assert_type(found.found, tuple[study.SeenRecord, ...])
 
 
 def sample_history() -> None:
     with pytest.raises(ConfigurationError):
         assert_type(study.measure_history([Path("one.json"), "two.json"]), study.HistoryStudy)
-    found = study.HistoryStudy((), ())
+    found = study.HistoryStudy(())
     assert_type(found.runs, tuple[study.HistoryRun, ...])
-    assert_type(found.changes, tuple[study.HistoryChange, ...])
 
 
 def sample_shift() -> None:
-    found = study.measure_shift([{"n": 1}], [{"n": 1}])
+    found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster="doc")
     assert_type(found, study.ShiftStudy)
-    assert_type(found.shown, tuple[study.Change, ...])
+    assert_type(found.shown, tuple[study.FieldShift, ...])
     assert_type(found.unseen, Mapping[str, int])
 
 

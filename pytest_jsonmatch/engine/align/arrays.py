@@ -29,7 +29,7 @@ class Aligner(Context):
 
     def pair(self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
         """Pair two unordered arrays; `trail`, their place, is passed on to `measure`."""
-        found = self.kept.get((id(expected), id(actual)))  # unique: the documents outlive the comparison
+        found = self.kept.get((id(expected), id(actual)))
         if found is not None:
             return found
         element = node.children[ELEMENT]

@@ -12,7 +12,6 @@ from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.align.parts import flatten
 from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of, weight_chosen
-from pytest_jsonmatch.engine.plan.node import BARE
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.accept import Accept, Acceptance
+    from pytest_jsonmatch.engine.plan.accept import Acceptance
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _MOST_LEVELS: Final = 30
-"""Values more than this many levels below the element are left to the walk, which needs no recursion."""
+"""Values more than this many levels below the element are left to the walk: it takes fewer calls a level."""
 
 _MANY_CELLS: Final = 4_000_000
 """If nested arrays have more pairs of values, those that score 0 should take no memory."""
@@ -117,7 +116,7 @@ class Columns:
         self,
         grid: Grid,
         place: _Place,
-        accept: Accept,
+        accept: Acceptance,
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
@@ -127,7 +126,7 @@ class Columns:
         for value in (None, *accept.alternatives) if expected and actual else ():
             side = expected if value is None else [value.value]
             block = self._body(self._aligner, len(side), len(actual))
-            self._by_type(block, place.node.children[BARE], place.weight, side, actual)
+            self._by_type(block, accept.bare, place.weight, side, actual)
             scores = [list(map(float, line)) for line in block.score]
             lines = scores if value is None else scores * len(expected)
             most = [list(map(max, *both)) for both in zip(most, lines)]
@@ -204,10 +203,10 @@ class Columns:
         """Add pairs of values of one kind: two scalars, two objects or two arrays. Other pairs score 0."""
         scalars = node
         if node.accept is not None:
-            if node.accept.takes_values and not node.accepts_scalars_only:
+            if not node.accept.is_of_scalars:
                 self._accepting(grid, _Place(node, weight), node.accept, expected, actual)
                 return
-            node = node.children[BARE]
+            node = node.accept.bare
         left, right = by_shape(expected), by_shape(actual)
         for shape in dict.fromkeys((*left, *right)):
             one, other = Some.at(left.get(shape, []), expected), Some.at(right.get(shape, []), actual)
@@ -224,10 +223,10 @@ class Columns:
                 grid.absorb(block, one.places, other.places)
             else:
                 self._absorb(grid, _Place(node, weight), block, (one, other))
-        if scalars.acceptance is not None:
+        if scalars.accept is not None:
             containers = [at for shape, some in left.items() if shape is not object for at in some]
             sides = Some.at(containers, expected), Some.at(right.get(object, []), actual)
-            self._accepted(grid, _Place(node, weight), scalars.acceptance, sides)
+            self._accepted(grid, _Place(node, weight), scalars.accept, sides)
 
     def _accepted(self, grid: Grid, place: _Place, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected.

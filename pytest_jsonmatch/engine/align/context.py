@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Side: TypeAlias = tuple[list[JsonValue], Sequence[int]]
+    Elements: TypeAlias = tuple[list[JsonValue], Sequence[int]]
     """An array, and the indices of the elements in question."""
-    Measure: TypeAlias = Callable[[PlanNode, Any, "Source", "Source"], "Cell"]
+    Measure: TypeAlias = Callable[[PlanNode, Any, "ElementSource", "ElementSource"], "Cell"]
 
-Pairs: TypeAlias = "list[tuple[int, int]]"
+IndexPairs: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
 
 NOTHING: Final = 1e-300
@@ -35,7 +35,7 @@ _MOST_DOUBLINGS: Final = 8
 
 
 @final
-class Source(NamedTuple):
+class ElementSource(NamedTuple):
     """The place of an element."""
 
     array: list[JsonValue]
@@ -59,7 +59,7 @@ class Cell(NamedTuple):
 class Pairing(NamedTuple):
     """How two arrays pair."""
 
-    pairs: Pairs
+    pairs: IndexPairs
     score: float = 0.0
     """Σ of the pairs, if they come from a grid."""
     less: float = 0.0
@@ -75,7 +75,7 @@ class Aligned(NamedTuple):
     node: PlanNode
     trail: Any
     """The place of the arrays."""
-    pairs: Pairs
+    pairs: IndexPairs
     expected: list[JsonValue]
     actual: list[JsonValue]
 
@@ -118,6 +118,8 @@ class Context:
         self.measure = measure
         """Scores two elements."""
         self.kept: dict[tuple[int, int], Pairing] = {}
+        """Pairings by the identity of two arrays, which the documents keep alive: equal elements share a row
+        of a grid, but not the order inside their arrays."""
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairing of two arrays for the walk."""

@@ -7,21 +7,21 @@ from itertools import chain
 from math import isclose
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.context import Cell, Pairing, Source, similarity_of
+from pytest_jsonmatch.engine.align.context import Cell, ElementSource, Pairing, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, twins
-from pytest_jsonmatch.engine.align.parts import Part
+from pytest_jsonmatch.engine.align.parts import Part, Total
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
-    from pytest_jsonmatch.engine.align.context import Context, Pairs, Side
+    from pytest_jsonmatch.engine.align.context import Context, Elements, IndexPairs
     from pytest_jsonmatch.engine.align.parts import Bounds, Flat
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-Leaves: TypeAlias = "Sequence[list[float]]"
+LeafWeights: TypeAlias = "Sequence[list[float]]"
 """Weighted leaves of each value, of expected and of actual."""
 
 ROUNDING: Final = 3 * 2.0**6
@@ -56,7 +56,7 @@ class Grid(ABC):
         self._share = 0.0
         self._element: Any = None
         self._trail: Any = None
-        self._sides: tuple[Side, Side] = (([], []), ([], []))
+        self._sides: tuple[Elements, Elements] = (([], []), ([], []))
         self._cells: dict[tuple[int, int], Cell] = {}
 
     @property
@@ -96,10 +96,10 @@ class Grid(ABC):
         """Return a copy of the worths of some pairs, exact or bounds; 0 where no pair is allowed."""
 
     @abstractmethod
-    def _solve(self, block: Any) -> Pairs:
+    def _solve(self, block: Any) -> IndexPairs:
         """Return the pairs of the greatest total worth."""
 
-    def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> Pairs:  # noqa: ARG002 - of a body
+    def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> IndexPairs:  # noqa: ARG002 - of a body
         """Return pairs to make exact along with the chosen ones: none by default, as a walk is costly."""
         return []
 
@@ -183,7 +183,7 @@ class Grid(ABC):
             columns = {to: to for to, own in enumerate(others) if own}
             self.parts.append(Part(nested, rows, columns, weight, None if is_exact else sums))
 
-    def stands_at(self, element: PlanNode, trail: Any, expected: Side, actual: Side) -> None:
+    def stands_at(self, element: PlanNode, trail: Any, expected: Elements, actual: Elements) -> None:
         """Note where the elements are, for the walk."""
         self._element, self._trail, self._sides = element, trail, (expected, actual)
 
@@ -216,7 +216,7 @@ class Grid(ABC):
             return cell
         if self.walked:
             (expected, rows), (actual, columns) = self._sides
-            sources = Source(expected, rows[row]), Source(actual, columns[column])
+            sources = ElementSource(expected, rows[row]), ElementSource(actual, columns[column])
             cell = self.aligner.measure(self._element, self._trail, *sources)
         else:
             score, less = float(self.score[row][column]), self.less_of(row, column)
@@ -231,14 +231,14 @@ class Grid(ABC):
         self._cells[row, column] = cell
         return cell
 
-    def sums(self, pairs: Pairs) -> tuple[float, float]:
-        """Return Σ of some pairs, none of which needs a walk, and how many leaves fewer they have."""
+    def sums(self, pairs: IndexPairs) -> Total:
+        """Return the total of some pairs, none of which needs a walk."""
         if self.is_exact:
-            return self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs])
+            return Total(self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs]))
         cells = [self.measure(row, column) for row, column in pairs]
-        return sum([cell.score for cell in cells]), sum([cell.less for cell in cells])
+        return Total(sum([cell.score for cell in cells]), sum([cell.less for cell in cells]))
 
-    def _scores_of(self, pairs: Pairs) -> float:
+    def _scores_of(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, exact or a bound."""
         scores = self.score
         return sum([float(scores[row][column]) for row, column in pairs])
@@ -299,7 +299,7 @@ class Nested:
     __slots__ = ("_aligner", "_node", "_sums", "gains", "inner", "leaves", "left", "right")
 
     def __init__(
-        self, aligner: Context, node: PlanNode, inner: Grid, sides: tuple[Flat, Flat], alone: Leaves
+        self, aligner: Context, node: PlanNode, inner: Grid, sides: tuple[Flat, Flat], alone: LeafWeights
     ) -> None:
         """Take the arrays' node, their elements, and the leaves of each value where it has no partner."""
         self._aligner = aligner
@@ -308,7 +308,7 @@ class Nested:
         """All elements of expected's arrays against all of actual's."""
         self.left: Flat = sides[0]
         self.right: Flat = sides[1]
-        self.leaves: Leaves = tuple(
+        self.leaves: LeafWeights = tuple(
             [[sum([own[code] for code in codes]) for codes in flat.codes] for flat, own in zip(sides, alone)]
         )
         """For each side, the leaves of each array while its elements have no partners."""
@@ -316,9 +316,9 @@ class Nested:
             [0.0 if isclose(most, own) else most - own for most, own in zip(*both)]
             for both in zip((inner.expected, inner.actual), alone)
         ]
-        self.gains: Leaves | None = gains if any(map(any, gains)) else None
+        self.gains: LeafWeights | None = gains if any(map(any, gains)) else None
         """How many more leaves each value has when it has a partner; None if none has more."""
-        self._sums: dict[tuple[int, int], tuple[float, float]] = {}
+        self._sums: dict[tuple[int, int], Total] = {}
 
     @property
     def is_keyed(self) -> bool:
@@ -371,13 +371,13 @@ class Nested:
             less -= sum([left[codes[at]] + right[others[to]] for at, to in pairs])
         return Pairing(sorted(pairs), score, less)
 
-    def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return Σ of two of the paired arrays, and how many leaves fewer they have; computed once."""
+    def sums(self, row: int, column: int) -> Total:
+        """Return the total of two of the paired arrays, computed once."""
         found = self._sums.get((row, column))
         if found is None:
             # Few of these pairs matter: they are computed again when they are kept.
             pairing = self.pair(row, column)
-            found = self._sums[row, column] = pairing.score, pairing.less
+            found = self._sums[row, column] = Total(pairing.score, pairing.less)
         return found
 
     def keep(self, row: int, column: int) -> None:

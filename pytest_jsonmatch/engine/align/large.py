@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.parts import Bounds, CostlyValues, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
-from pytest_jsonmatch.engine.compare.tables import product, row_blocks
+from pytest_jsonmatch.engine.compare.tables import row_blocks
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 
 if TYPE_CHECKING:
@@ -105,12 +105,12 @@ class ArrayGrid(Grid):
     def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add the scores of a column. The node's comparators score each pair of distinct values once."""
         table, costly = self._table(node, left, right)
-        if node.accepted_by_walk:
+        accepted = None
+        if node.accept is not None and node.accept.is_for_walk:
             self.walked = True
             table[:] = 1.0
-        accepted = None
-        if node.acceptance is not None:
-            accepted = list(map(node.acceptance.ceiling, right.values))
+        elif node.accept is not None:
+            accepted = list(map(node.accept.ceiling, right.values))
             np.maximum(table, accepted, out=table)
         limit = self.aligner.plan.options.leaf_threshold
         if limit is not None:
@@ -118,7 +118,7 @@ class ArrayGrid(Grid):
         if weight != 1.0:
             table *= weight
         if costly is not None:
-            self._leave_open(CostlyValues(costly, (left, right), (weight, limit, accepted)), table)
+            self._leave_open(CostlyValues(costly, left, right, weight, limit, accepted), table)
         if right.codes is not None:
             columns = np.array(right.codes, dtype=np.intp)
             table = table.take(columns, axis=1, mode="clip")
@@ -189,7 +189,7 @@ class ArrayGrid(Grid):
         scores = self.score[rows, columns]
         total = np.zeros((len(one), len(other)))
         for least in range(1, int(min(one.max(initial=0.0), other.max(initial=0.0))) + 1):
-            total += product((one >= least) * scores, (other >= least).T.astype(np.float64))
+            total += (one >= least) * scores @ (other >= least).T.astype(np.float64)
         return total
 
     def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
@@ -226,11 +226,6 @@ class ArrayGrid(Grid):
         return np.minimum(most, by_side)
 
     # -- solving -------------------------------------------------------------------------------------------
-
-    @property
-    def worths(self) -> Matrix:
-        """The worths of all pairs, exact or bounds; 0 where no pair is allowed."""
-        return self._worth
 
     def similarities(self) -> Matrix:
         """Return the similarities of all pairs, exact or bounds; 1 where there is nothing to compare."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.align.column import distinct_values
@@ -27,11 +28,19 @@ class Bounds(NamedTuple):
     """None: no pair has fewer."""
 
 
+@final
+class Total(NamedTuple):
+    """Σ weight·score of some pairs, and how many leaves fewer than their elements they have."""
+
+    score: float
+    less: float
+
+
 class Inside(Protocol):
     """Arrays or values inside elements, numbered on each side."""
 
-    def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return Σ of a pair of them, and how many leaves fewer it has."""
+    def sums(self, row: int, column: int) -> Total:
+        """Return the total of a pair of them."""
 
     def keep(self, row: int, column: int) -> None:
         """Give the aligner the pairing of two of the arrays."""
@@ -111,45 +120,36 @@ def _distinct(
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
 class CostlyValues:
     """The values of a column whose scores are bounds until a pair is chosen."""
 
-    __slots__ = ("_block", "_sides", "_terms")
-
-    def __init__(
-        self,
-        block: Block,
-        sides: tuple[Column, Column],
-        terms: tuple[float, float | None, list[float] | None],
-    ) -> None:
-        """Take a comparator with its values, the column of each side, and how a score counts.
-
-        `terms`: the weight, the limit up to which a score counts as 0, and the least score of each value of
-        actual (because it is accepted).
-        """
-        self._block = block
-        self._sides = sides
-        self._terms = terms
+    block: Block
+    left: Column
+    right: Column
+    weight: float
+    limit: float | None
+    """Up to this limit a score counts as 0."""
+    accepted: list[float] | None
+    """The least score of each value of actual, because it is accepted."""
 
     def places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
         """Return the value of each row and column of a grid, without values of other comparators."""
         found = []
-        for column, some, size in zip(self._sides, self._block[1:], (rows, columns)):
+        for column, some, size in zip((self.left, self.right), self.block[1:], (rows, columns)):
             codes = enumerate(range(size) if column.codes is None else column.codes)
             scored = set(range(len(column.values)) if some is None else some)
             found.append({at: code for at, code in codes if code in scored})
         return found[0], found[1]
 
-    def sums(self, row: int, column: int) -> tuple[float, float]:
+    def sums(self, row: int, column: int) -> Total:
         """Return the weighted score of two values, and 0: they have no fewer leaves."""
-        left, right = self._sides
-        weight, limit, accepted = self._terms
-        score: Any = score_of(self._block.bound.score, left.values[row], right.values[column])
-        if accepted is not None:
-            score = max(score, accepted[column])
-        if limit is not None and score <= limit and score < 1.0:
+        score: float = score_of(self.block.bound.score, self.left.values[row], self.right.values[column])
+        if self.accepted is not None:
+            score = max(score, self.accepted[column])
+        if self.limit is not None and score <= self.limit and score < 1.0:
             score = 0.0
-        return weight * score, 0.0
+        return Total(self.weight * score, 0.0)
 
     def keep(self, row: int, column: int) -> None:
         """Do nothing: values hold no arrays."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
-from pytest_jsonmatch.engine.align.parts import Bounds
+from pytest_jsonmatch.engine.align.parts import Bounds, Total
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.compare.base import rows_of
 
@@ -57,12 +57,12 @@ class ListGrid(Grid):
             one, other = [left.values[at] for at in rows], [right.values[at] for at in columns]
             for at, scores in zip(rows, _scores(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
-        if node.accepted_by_walk:
+        if node.accept is not None and node.accept.is_for_walk:
             self.walked: bool = True
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
-        if node.acceptance is not None:
+        elif node.accept is not None:
             ceilings = {
-                to: most for to, value in enumerate(right.values) if (most := node.acceptance.ceiling(value))
+                to: most for to, value in enumerate(right.values) if (most := node.accept.ceiling(value))
             }
             lines = [
                 {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}
@@ -96,13 +96,13 @@ class ListGrid(Grid):
         less = [[weight * each for _, each in line] for line in sums] if nested.has_less else None
         return Bounds(score, less), not walked
 
-    def _bounds_of(self, nested: Nested, at: int, to: int) -> tuple[float, float]:
+    def _bounds_of(self, nested: Nested, at: int, to: int) -> Total:
         """Return the most that two arrays can score, each element with its best partner, and leaves fewer."""
         codes, others = nested.left.codes[at], nested.right.codes[to]
         lines = [[nested.inner.score[code][other] for other in others] for code in codes]
         most = min(sum([max(line, default=0.0) for line in lines]), sum(map(max, zip(*lines))))
         leaves = nested.leaves[0][at] + (nested.leaves[1][to] if self.aligner.as_f1 else 0.0)
-        return most, leaves - self._counted_sides * most
+        return Total(most, leaves - self._counted_sides * most)
 
     # -- solving -------------------------------------------------------------------------------------------
 

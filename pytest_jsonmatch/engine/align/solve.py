@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -90,15 +89,10 @@ def assign(worth: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     Returns:
         The rows and the columns of the min(n, m) pairs; some of them may be worth 0.
     """
-    rows, columns = _solver()(worth, maximize=True)
-    return rows, columns
-
-
-@cache
-def _solver() -> Callable[..., tuple[NDArray[np.intp], NDArray[np.intp]]]:
     from scipy.optimize import linear_sum_assignment
 
-    return linear_sum_assignment
+    rows, columns = linear_sum_assignment(worth, maximize=True)
+    return rows, columns
 
 
 def dual_prices(worth: Matrix, columns: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Outcome, Place
+    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Outcome, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Record: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
+    RecordPair: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
     """(id, expected, actual)."""
 
 
@@ -51,7 +51,7 @@ def answered(plan: Plan, expected: JsonValue, actual: JsonValue, judge: object =
 
 
 def answered_all(
-    plan: Plan, records: Sequence[Record], judge: object = None
+    plan: Plan, records: Sequence[RecordPair], judge: object = None
 ) -> list[Outcome | JsonMatchError]:
     """Score a chunk of records, and ask batch comparators about all of them together.
 
@@ -89,11 +89,11 @@ class _Scored:
 
     __slots__ = ("_actual", "_expected", "_plan", "_rounds", "answers", "id", "open", "outcome")
 
-    def __init__(self, plan: Plan, record: Record) -> None:
+    def __init__(self, plan: Plan, record: RecordPair) -> None:
         self._plan = plan
         self.id, self._expected, self._actual = record
         self._rounds = 0
-        self.answers: dict[Place, Answer] = {}
+        self.answers: dict[Place, BatchAnswer] = {}
         """The answers of batch comparators so far."""
         self.open: Mapping[Place, Asked] = {}
         """The questions to ask next."""
@@ -137,7 +137,7 @@ def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int |
             record.answers[asked.place] = answer
 
 
-def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[Answer]:
+def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[BatchAnswer]:
     """Ask about items in one call; return an answer for each, or the reason why there is none."""
     try:
         given = list(items)
@@ -182,7 +182,7 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
 _MORE: Final = "one answer for each item, in their order"
 
 
-def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[Answer] | str:
+def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[BatchAnswer] | str:
     """Return the answers of a list, or what is wrong with it as a whole."""
     if inspect.iscoroutine(answer):
         answer.close()
@@ -198,7 +198,7 @@ def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[
     return list(map(_checked, answers))
 
 
-def _by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[Answer] | str:
+def _by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[BatchAnswer] | str:
     """Return the answers of a mapping, or what is wrong with it as a whole."""
     given = dict(answer)
     known = {item.id for item in items}
@@ -211,7 +211,7 @@ def _by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[Ans
     ]
 
 
-def _checked(answer: object) -> Answer:
+def _checked(answer: object) -> BatchAnswer:
     """Return one item's answer, or what is wrong with it."""
     if isinstance(answer, JsonMatchError):
         return str(answer)

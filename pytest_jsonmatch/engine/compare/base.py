@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Params: TypeAlias = Mapping[str, object]
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
 Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
-Change: TypeAlias = "Callable[[JsonValue], JsonValue]"
+CompiledTransform: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
 
 @final
@@ -142,7 +142,7 @@ class Comparator:
     make: Callable[[Params], Scoring]
     params: Sequence[str] | None = None
     reflexive: bool = True
-    map_params: Callable[[Params, Change], Params] | None = None
+    map_params: Callable[[Params, CompiledTransform], Params] | None = None
     batch: Batch | None = None
 
     def bind(self, params: Params) -> Bound:
@@ -171,7 +171,7 @@ class Bound(Scoring):
         """Whether it can score two values at any time, and never fails."""
         return self.table is not None and self.preload is None
 
-    def behind(self, transform: Change) -> Bound:
+    def behind(self, transform: CompiledTransform) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed like the data."""
         map_params = self.comparator.map_params
         return self if map_params is None else self.comparator.bind(map_params(self.params, transform))

@@ -26,12 +26,6 @@ _EXACT_INTEGER: Final = 2**52
 # Members shared by more than this fraction of all pairs of sets are counted by a matrix product; below it,
 # counting pair by pair is faster at any size (measured from 50 to 3,000 sets).
 _COMMON_SHARE: Final = 0.02
-# Letters are counted modulo this number, which keeps all ASCII characters distinct.
-_LETTERS: Final = 128
-# BLAS computes products of up to this many multiplications in one thread.
-_ONE_THREAD: Final = 2**18
-# Above this many, its threads pay off.
-_MANY_THREADS: Final = 2**24
 
 
 def row_blocks(rows: int, columns: int, cells: int = 65_536) -> list[slice]:
@@ -148,22 +142,6 @@ def _else_equality(
     return scores
 
 
-def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """Multiply two matrices, (k, l) by (l, m).
-
-    BLAS starts threads. If other programs keep the cores busy, as workers of pytest-xdist do, the threads
-    wait milliseconds for each other, and a small product takes a hundred times as long; so it is split.
-
-    >>> product(np.eye(2), np.ones((2, 1))).tolist()
-    [[1.0], [1.0]]
-    """
-    found: NDArray[Any] = np.empty((len(left), right.shape[1]), dtype=np.result_type(left, right))
-    part = len(left) * right.size if len(left) * right.size > _MANY_THREADS else _ONE_THREAD
-    for rows in row_blocks(len(left), right.size, part):
-        np.matmul(left[rows], right, out=found[rows])
-    return found
-
-
 def shared_members(
     expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]
 ) -> Matrix:
@@ -189,7 +167,7 @@ def shared_members(
         wanted, held = (np.zeros((size, int(is_common.sum()) + 1), dtype=np.float32) for size in (n, m))
         wanted[rows, number[left]] = 1.0
         held[columns, number[right]] = 1.0
-        shared += product(wanted[:, :-1], np.ascontiguousarray(held[:, :-1].T))
+        shared += wanted[:, :-1] @ held[:, :-1].T
     rare = holders * ~is_common
     wanting = rare[left] > 0
     if wanting.any():
@@ -227,28 +205,3 @@ def overlaps(expected: Sequence[AbstractSet[Hashable]], actual: Sequence[Abstrac
     owners = np.repeat(np.arange(len(sizes)), np.diff(shared.indptr))
     shared.data /= sizes[owners] + others[shared.indices] - shared.data
     return shared
-
-
-def letter_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-    """Bound 1 - edit distance / length of the longer text: each letter that only the longer has is an edit.
-
-    >>> letter_bounds(["hello"], ["yellow", "ha"]).round(3).tolist()
-    [[0.667, 0.2]]
-    """
-    left, right = (np.stack(list(map(_letter_counts, texts))) for texts in (expected, actual))
-    letters = np.flatnonzero(left.any(axis=0) & right.any(axis=0))
-    columns = np.ascontiguousarray(right.T)
-    bounds = np.empty((len(left), len(right)))
-    for block in row_blocks(*bounds.shape):
-        shared = np.zeros(bounds[block].shape, dtype=np.int32)
-        for letter in letters:
-            shared += np.minimum(left[block, letter, None], columns[letter])
-        longest = np.maximum(left[block].sum(axis=1)[:, None], columns.sum(axis=0))
-        # Rounded like the edit distance, so that no bound is below the exact value.
-        bounds[block] = 1.0 - (longest - shared) / longest
-    return bounds
-
-
-def _letter_counts(text: str) -> NDArray[np.int32]:
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return np.bincount(points % _LETTERS, minlength=_LETTERS).astype(np.int32)

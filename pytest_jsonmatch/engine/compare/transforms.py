@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.text import as_number, number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pytest_jsonmatch.engine.compare.base import Change, Params
+    from pytest_jsonmatch.engine.compare.base import CompiledTransform, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
@@ -38,10 +38,10 @@ class Transform:
     """
 
     name: str
-    make: Callable[[Params], Change]
+    make: Callable[[Params], CompiledTransform]
     params: tuple[str, ...] | None = ()
 
-    def bind(self, params: Params) -> Change:
+    def bind(self, params: Params) -> CompiledTransform:
         """Return the function of a value with these parameters.
 
         Raises:
@@ -120,7 +120,7 @@ def strip_punctuation(text: str) -> str:
     return "".join([c for c in text if not category(c).startswith("P")])
 
 
-def map_scalars(value: JsonValue, fn: Change, *, drop_nulls: bool = False) -> JsonValue:
+def map_scalars(value: JsonValue, fn: CompiledTransform, *, drop_nulls: bool = False) -> JsonValue:
     """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, but not to keys.
 
     `drop_nulls` drops null members of objects.
@@ -163,12 +163,12 @@ def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
     return choice_parameter(owner, name, value, names)
 
 
-def _make_unicode(params: Params) -> Change:
+def _make_unicode(params: Params) -> CompiledTransform:
     form = _choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
     return lambda value: unicodedata.normalize(form, value) if type(value) is str else value
 
 
-def _make_round_digits(params: Params) -> Change:
+def _make_round_digits(params: Params) -> CompiledTransform:
     owner = "transform 'round_digits'"
     digits = required(owner, params, "digits", '{"digits": 2}')
     if not isinstance(digits, int) or isinstance(digits, bool) or not -400 <= digits <= 400:
@@ -222,7 +222,7 @@ _BOOLEANS: Final[Mapping[str, bool]] = {
     "no": False,
     "0": False,
 }
-_CONVERSIONS: Final[Mapping[str, Change]] = {
+_CONVERSIONS: Final[Mapping[str, CompiledTransform]] = {
     "str": _to_text,
     "float": _to_number,
     "int": _to_int,
@@ -234,7 +234,7 @@ _CONVERSIONS: Final[Mapping[str, Change]] = {
 }
 
 
-def _make_type_convert(params: Params) -> Change:
+def _make_type_convert(params: Params) -> CompiledTransform:
     return _CONVERSIONS[_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
 
 

@@ -14,9 +14,10 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from decimal import Decimal
 
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST: Final = 60
@@ -60,39 +61,11 @@ class Accept(NamedTuple):
         """Whether it can score all scalars, and never fails."""
         return not self.optional and all(predicate.is_quick for predicate in self.predicates)
 
-    @property
-    def takes_values(self) -> bool:
-        """Whether it can make a value of actual right."""
-        return bool(self.alternatives or self.predicates)
-
-    def takes(self, kind: type) -> bool:
-        """Tell whether anything else may be right where both sides have a value of one type."""
-        if kind not in CONTAINERS or self.predicates:
-            return True
-        return any(type(each.value) is kind for each in self.alternatives)
-
     def extended(self, other: Accept) -> Accept:
         """Return the union of both; patterns are tried last."""
         predicates = sorted(self.predicates + other.predicates, key=lambda each: not each.is_quick)
         alternatives = self.alternatives + other.alternatives
         return Accept(alternatives, tuple(predicates), self.optional or other.optional)
-
-    def predicate_of(self, actual: JsonValue) -> str | None:
-        """Return the text of the first predicate that holds, or None.
-
-        Raises:
-            TimeoutError: a pattern took too long, and no other predicate holds.
-        """
-        late: TimeoutError | None = None
-        for predicate in self.predicates:
-            try:
-                if predicate.holds(actual):
-                    return predicate.text
-            except TimeoutError as error:
-                late = error
-        if late is not None:
-            raise late
-        return None
 
 
 def shown(value: JsonValue) -> str:
@@ -199,27 +172,55 @@ ACCEPT_WORDS: Final = tuple(_WORDS)
 
 @final
 class Acceptance:
-    """What is accepted at one place, scored by that place's comparators."""
+    """What is right at one place besides the expected value: the best score over all that is right counts.
 
-    __slots__ = ("_score", "_values", "accept")
+    Scalars are scored here if the place's comparators never fail; the rest is for `score/accept.py`.
+    """
 
-    def __init__(
-        self,
-        accept: Accept,
-        alternatives: Iterable[Alternative],
-        score: Callable[[JsonValue, JsonValue], Any],
-        prepare: Callable[[JsonValue], Any],
-    ) -> None:
-        """Take the alternatives that can be scored here, and the functions that score and prepare values."""
-        self.accept: Accept = accept
+    def __init__(self, accept: Accept, bare: PlanNode, score: Callable[[JsonValue, JsonValue], Any]) -> None:
+        """Take what is accepted, the node without it, and what scores two transformed values there."""
+        self.alternatives, self.predicates, self.optional = accept
+        self.bare: PlanNode = bare
+        """The same place if only the expected value is right."""
+        self.scores_scalars: bool = bare.quick is not None
+        """Whether scalars can be scored here."""
+        takes_values = bool(self.alternatives or self.predicates)
+        self.is_for_walk: bool = takes_values and not self.scores_scalars
+        """Whether only the walk can score what is accepted."""
+        kinds = {type(each.value) for each in self.alternatives}
+        only_scalars = self.scores_scalars and not self.predicates and kinds.isdisjoint(CONTAINERS)
+        self.is_of_scalars: bool = only_scalars or not takes_values
+        """Whether it changes nothing but the scores of scalars."""
         self._score = score
-        self._values = [(each, prepare(each.value)) for each in alternatives]
+        # Containers are compared by the walk, member by member, unless a comparator takes them whole.
+        self._values = [
+            (each, bare.prepare(each.value))
+            for each in self.alternatives
+            if self.scores_scalars and (bare.explicit is not None or type(each.value) not in CONTAINERS)
+        ]
 
-    @property
-    def is_of_scalars(self) -> bool:
-        """Whether only scalars are accepted, each given by its value."""
-        kinds = {type(each.value) for each in self.accept.alternatives}
-        return not self.accept.predicates and kinds.isdisjoint(CONTAINERS)
+    def takes(self, kind: type, actual: type) -> bool:
+        """Tell whether anything else may be right for values of two types in expected and actual."""
+        if kind is not actual or kind not in CONTAINERS or self.predicates:
+            return True
+        return any(type(each.value) is kind for each in self.alternatives)
+
+    def predicate_of(self, actual: JsonValue) -> str | None:
+        """Return the text of the first predicate that holds, or None.
+
+        Raises:
+            TimeoutError: a pattern took too long, and no other predicate holds.
+        """
+        late: TimeoutError | None = None
+        for predicate in self.predicates:
+            try:
+                if predicate.holds(actual):
+                    return predicate.text
+            except TimeoutError as error:
+                late = error
+        if late is not None:
+            raise late
+        return None
 
     def ceiling(self, actual: JsonValue) -> float:
         """Return the best score of actual's value, transformed, against what is accepted."""
@@ -234,7 +235,7 @@ class Acceptance:
                 most, said = score, alternative.text
         if most < 1.0:
             try:
-                predicate = self.accept.predicate_of(actual)
+                predicate = self.predicate_of(actual)
             except TimeoutError:
                 predicate = None
             if predicate is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
 from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, warn_of_whole_enum, winners
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -15,20 +15,15 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.accept import Accept
-    from pytest_jsonmatch.engine.plan.rules import PlanBase, Score, Standing, Transforms, TypeTable
+    from pytest_jsonmatch.engine.plan.rules import PlanBase, Standing, Transforms, TypeTable, UserScore
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Segment
 
-BARE: Final = -1
-"""The step to the node of the same place that accepts only the expected value."""
-OTHER: Final = -2
-"""Likewise, for another value that is right in place of the expected one."""
-
 
 class _Children(dict["Segment", "PlanNode"]):
-    """The nodes one step from a node: by key, ELEMENT, BARE, OTHER, or the number of a schema's branch."""
+    """The nodes one step from a node: by key, ELEMENT, or the number of a schema's alternative."""
 
     __slots__ = ("_node",)
 
@@ -39,11 +34,9 @@ class _Children(dict["Segment", "PlanNode"]):
     def __missing__(self, step: Segment) -> PlanNode:
         node = self._node
         if type(step) is int:
-            schema = node.schema if step < 0 else (node.branches or ())[step][1]
-            bare = step < 0 or node.is_bare
-            child = PlanNode(node.plan, node.parent, node.segment, schema, node.unlisted, bare=bare)
+            schema = (node.branches or ())[step][1]
+            child = PlanNode(node.plan, node.parent, node.segment, schema, node.unlisted)
             child.place = node.place
-            child.of_other = step == OTHER or node.of_other
         else:
             child = PlanNode(node.plan, node, step, *node.said_of(step))
         child.origin = node, step
@@ -61,8 +54,6 @@ class PlanNode:
         segment: Segment,
         schema: SchemaNode | None,
         unlisted: bool = False,
-        *,
-        bare: bool = False,
     ) -> None:
         self.plan = plan
         self.parent = parent
@@ -72,10 +63,6 @@ class PlanNode:
         self._path: str | None = None
         self.unlisted = unlisted
         """Whether this is a member that the schema does not list."""
-        self.is_bare = bare
-        """Only the expected value is accepted here, whatever rules say."""
-        self.of_other: bool = parent is not None and parent.of_other
-        """Expected is, or is in, another value that is right."""
         self.schema = schema
         branches = () if schema is None else schema.branches
         self.branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] | None = branches or None
@@ -108,36 +95,26 @@ class PlanNode:
         reflexive = self.types.reflexive if explicit is None else explicit.comparator.reflexive
         self.plain: bool = is_safe and reflexive
         """Whether equal scalars of one type match without further checks."""
-        accepts = [] if bare else [said[word] for word in ("accept", "also") if word in said]
-        accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else next(iter(accepts), None)
-        self.accept: Accept | None = accept
-        """What else is right here."""
-        self.is_open: bool = not (self.skip or self.branches or explicit or self.accept)
-        """Whether two containers of one kind are entered without further checks."""
         compare = self.explicit or self.types
-        self.acceptance: Acceptance | None = None
-        """Scores what else is right here; None if there is nothing else, or only the walk can score it."""
-        self.accepted_by_walk = self.accept is not None and self.accept.takes_values
-        """Whether only the walk can score what else is right here."""
-        score: Score = compare.score
-        quick = is_safe and compare.is_quick
-        if self.accept is not None:
-            if quick:
-                # Containers are compared by the walk, member by member, unless a comparator takes them whole.
-                values = [
-                    each
-                    for each in self.accept.alternatives
-                    if explicit is not None or type(each.value) not in CONTAINERS
-                ]
-                self.acceptance = Acceptance(self.accept, values, score, self.prepare)
-                self.accepted_by_walk = False
-                score = self.acceptance.score
-            quick = quick and self.accept.is_quick
-        self.accepts_scalars_only: bool = self.acceptance is not None and self.acceptance.is_of_scalars
-        """Whether all else that is right here are scalars, each given by its value."""
-        self.quick: Score | None = self._behind_transforms(score) if quick else None
+        can_be_quick = is_safe and compare.is_quick
+        self.quick: UserScore | None = self._behind_transforms(compare.score) if can_be_quick else None
         """Scores two scalars and never fails; None if they need further checks."""
+        self.accept: Acceptance | None = self._acceptance(said, compare.score)
+        """What else is right here; None if only the expected value is."""
         plan.nodes += 1
+
+    def _acceptance(self, said: Mapping[str, Any], score: UserScore) -> Acceptance | None:
+        """Return what else is right here, and let `quick` take it into account."""
+        accepts: list[Accept] = [said[word] for word in ("accept", "also") if word in said]
+        if not accepts:
+            return None
+        accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else accepts[0]
+        bare = object.__new__(PlanNode)
+        vars(bare).update(vars(self), accept=None)
+        acceptance = Acceptance(accept, bare, score)
+        if self.quick is not None:
+            self.quick = self._behind_transforms(acceptance.score) if accept.is_quick else None
+        return acceptance
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
         """Return the schema of a place below, and whether it is a member that the schema does not list."""
@@ -228,7 +205,7 @@ class PlanNode:
                 value = transform(value)
         return value
 
-    def _behind_transforms(self, score: Score) -> Score:
+    def _behind_transforms(self, score: UserScore) -> UserScore:
         """Return the function that scores two values after this node's transforms."""
         if not self.transforms:
             return score

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
 Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
-Score: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
+UserScore: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 
 
 def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
@@ -167,7 +167,7 @@ class TypeTable:
 
         self.is_quick: bool = all(each.is_quick for each in bound.values())
         """Whether all of them can score two values at any time, and never fail."""
-        self.by_type: dict[type, Score] = {
+        self.by_type: dict[type, UserScore] = {
             str: bound["string"].score,
             bool: bound["boolean"].score,
             type(None): bound["null"].score,

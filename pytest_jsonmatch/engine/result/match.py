@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.result.figures import (
     plain_matches,
     short_score,
 )
-from pytest_jsonmatch.engine.result.notebook import data_frame, leaf_columns, leaves_html
+from pytest_jsonmatch.engine.result.notebook import data_frame, fields_html, leaf_columns
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
@@ -332,7 +332,7 @@ class MatchResult:
             f"{self.metric}: score {short_score(self.score)}, precision {short_score(self.precision)}, "
             f"recall {short_score(self.recall)}, F1 {short_score(self.f1)} ({counts or 'nothing to compare'})"
         )
-        return leaves_html(head, self.field_results)
+        return fields_html(head, self.per_field)
 
     def __bool__(self) -> NoReturn:
         message = (

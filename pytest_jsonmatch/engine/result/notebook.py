@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pytest_jsonmatch.engine.result.figures import RATES, short_score
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 Library = Literal["pandas", "polars"]
 LIBRARIES: Final[tuple[Library, ...]] = ("pandas", "polars")
 _MOST_ROWS: Final = 50
-_WIDEST: Final = 60
 _LEAF: Final = (
     "path",
     "expected_path",
@@ -98,54 +96,23 @@ def field_columns(fields: Mapping[str, FieldAggregation]) -> dict[str, list[Any]
     return {"path": list(fields), **figures}
 
 
-def leaves_html(head: str, fields: Sequence[FieldResult]) -> str:
-    """Return an HTML table of the leaves that do not match, below a line of text."""
-    wrong = [field for field in fields if field.status not in {"match", "skipped"}]
-    cells = (
-        (
-            field.expected_path or field.actual_path or field.path,
-            field.status,
-            field.score,
-            _shown(field.expected),
-            _shown(field.actual),
-        )
-        for field in wrong[:_MOST_ROWS]
-    )
-    titles = ("path", "status", "score", "expected", "actual")
-    return _table(head, titles, cells, len(wrong) - _MOST_ROWS)
-
-
 def fields_html(head: str, fields: Mapping[str, FieldAggregation]) -> str:
     """Return an HTML table of figures by schema path, the worst first, below a line of text."""
-
-    def rank(path: str) -> tuple[float, str]:
-        mean = fields[path].mean_score
-        return (1.0 if mean is None else mean), path
-
-    worst = sorted(fields, key=rank)
-    cells = ((path, *(getattr(fields[path], name) for name in _FIGURES)) for path in worst[:_MOST_ROWS])
-    return _table(head, ("field", *_FIGURES.values()), cells, len(worst) - _MOST_ROWS)
-
-
-def _shown(value: Any) -> str:
-    return "" if value is MISSING else render(value, limit=_WIDEST)
-
-
-def _table(head: str, titles: Iterable[str], rows: Iterable[Sequence[Any]], hidden: int) -> str:
-    parts = [f"<p>{escape(head)}</p>"]
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    if body:
-        header = "".join(f'<th style="text-align: left">{escape(title)}</th>' for title in titles)
-        parts.append(f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>")
-    if hidden > 0:
-        parts.append(f"<p>and {hidden:,} more</p>")
-    return f"<div>{''.join(parts)}</div>"
+    worst = sorted(fields, key=lambda path: (fields[path].mean_score or 0.0, path))
+    titles = "".join(f"<th>{title}</th>" for title in ("field", *_FIGURES.values()))
+    rows = "".join(
+        f"<tr>{_cell(path)}{''.join(_cell(getattr(fields[path], name)) for name in _FIGURES)}</tr>"
+        for path in worst[:_MOST_ROWS]
+    )
+    more = f"<p>and {len(worst) - _MOST_ROWS:,} more</p>" if len(worst) > _MOST_ROWS else ""
+    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
+    return f"<div><p>{escape(head)}</p>{table}{more}</div>"
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, str):
         # Control characters would not show, and directional ones would reverse the text.
-        shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in value)
-        return f'<td style="text-align: left">{escape(shown)}</td>'
-    text = "–" if value is None else f"{value:,}" if isinstance(value, int) else short_score(value)
-    return f'<td style="text-align: right">{text}</td>'
+        text = escape("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in value))
+    else:
+        text = "–" if value is None else f"{value:,}" if isinstance(value, int) else short_score(value)
+    return f"<td>{text}</td>"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Answer, Finding
+    from pytest_jsonmatch.engine.score.outcome import BatchAnswer, Finding
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
@@ -41,7 +41,7 @@ def score(
     plan: Plan,
     expected: JsonValue,
     actual: JsonValue,
-    answers: Mapping[Place, Answer] = _NOTHING,
+    answers: Mapping[Place, BatchAnswer] = _NOTHING,
     rounds: int = 0,
 ) -> Outcome:
     """Score two JSON values under a plan.

@@ -126,10 +126,10 @@ class FieldResult(Finding):
         if self.status not in {MATCH, MISMATCH}:
             return None
         expected, actual = self.expected_compared, self.actual_compared
-        acceptance = self.node.acceptance
+        accept = self.node.accept
         # For two containers, the walk decides member by member what is accepted.
-        if acceptance is not None and type(expected) not in CONTAINERS:
-            said = acceptance.reason(expected, actual)
+        if accept is not None and accept.scores_scalars and type(expected) not in CONTAINERS:
+            said = accept.reason(expected, actual)
             if said is not None:
                 return said
         name, params = self.node.comparator_for(expected, actual)

@@ -132,7 +132,7 @@ class Finding(NamedTuple):
 ROOT: Final = Place(None, None, None)
 
 
-Answer: TypeAlias = "float | ComparatorResult | str"
+BatchAnswer: TypeAlias = "float | ComparatorResult | str"
 """The answer of a batch comparator for a place: a score, or the reason why there is none."""
 
 

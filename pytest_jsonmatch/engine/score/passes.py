@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.context import Pairs
+    from pytest_jsonmatch.engine.align.context import IndexPairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.score.accept import Choice
-    from pytest_jsonmatch.engine.score.outcome import Answer, Asked, Place
+    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Place
     from pytest_jsonmatch.engine.value.sums import Sums
 
 
@@ -40,7 +40,7 @@ class Pass:
     )
 
     def __init__(
-        self, plan: Plan, answers: Mapping[Place, Answer], *, units: bool = False, rounds: int = 0
+        self, plan: Plan, answers: Mapping[Place, BatchAnswer], *, units: bool = False, rounds: int = 0
     ) -> None:
         """Take the answers of batch comparators so far, and the number of rounds.
 
@@ -48,7 +48,7 @@ class Pass:
         extra keys at the top.
         """
         self.plan: Plan = plan
-        self.answers: Mapping[Place, Answer] = answers
+        self.answers: Mapping[Place, BatchAnswer] = answers
         self.units: bool = units
         self.rounds: int = rounds
         self.count_extra: bool = units or plan.options.extra == "count"
@@ -57,7 +57,7 @@ class Pass:
         """What comparators without a table said or raised: none is called twice for one place."""
         self.choices: dict[Place, Choice] = {}
         """What counts at the places where more than the expected value is right."""
-        self.pairs: dict[Place, Pairs] = {}
+        self.pairs: dict[Place, IndexPairs] = {}
         """How the arrays of the result are paired."""
         self.leaves: Known = {}
         self.aligner: Aligner | None = None

@@ -25,7 +25,7 @@ from pytest_jsonmatch.engine.value.sums import figures_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.align.context import Measure, Pairs, Source
+    from pytest_jsonmatch.engine.align.context import ElementSource, IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Asked, Finding
@@ -48,10 +48,12 @@ class Walk(Places):
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, bare: bool = False
     ) -> None:
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
-        kind = type(expected)
-        if node.branches is not None and (bare or node.accept is None):
+        kind, accept = type(expected), None if bare else node.accept
+        takes = accept is not None and accept.takes(kind, type(actual))
+        if node.branches is not None and not takes:
             node = node.chosen(expected, actual)
-        if node.accept is not None and not bare and (kind is not type(actual) or node.accept.takes(kind)):
+            takes = accept is None and not bare and node.accept is not None
+        if takes:
             accepting(self, node, where, expected, actual)
         elif node.skip:
             self.skip(node, where, expected, actual)
@@ -123,7 +125,8 @@ class Walk(Places):
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
         element = node.children[ELEMENT]
-        if pairs is None and (key := key_of(node, expected, actual)) is not None:
+        has_key = pairs is None and type(node.align) is not str
+        if has_key and (key := key_of(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
@@ -230,7 +233,9 @@ def _new_aligner(own: Pass) -> Aligner:
     return own.aligner
 
 
-def _measure(own: Pass, element: PlanNode, arrays: Place, expected: Source, actual: Source) -> Cell:
+def _measure(
+    own: Pass, element: PlanNode, arrays: Place, expected: ElementSource, actual: ElementSource
+) -> Cell:
     """Score two elements of arrays."""
     walk = Walk(own, base=element)
     where = Place(arrays, expected.at, actual.at)
@@ -241,7 +246,7 @@ def _measure(own: Pass, element: PlanNode, arrays: Place, expected: Source, actu
 
 
 def _side_by_side(
-    pairs: Pairs | None, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
+    pairs: IndexPairs | None, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
 ) -> Iterator[tuple[int, int, JsonValue, JsonValue]]:
     """Return the elements of two arrays in the order of expected, then of actual."""
     if pairs is not None:
@@ -258,7 +263,7 @@ def _side_by_side(
 
 
 def _paired(
-    pairs: Pairs, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
+    pairs: IndexPairs, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
 ) -> Iterator[tuple[int, int, JsonValue, JsonValue]]:
     partner = dict(pairs)
     for at, item in enumerate(expected):

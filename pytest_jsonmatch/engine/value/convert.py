@@ -15,18 +15,20 @@ import gc
 import math
 import pathlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import InvalidExpectedError, UnsupportedValueError
-from pytest_jsonmatch.engine.value.paths import trail_text
+from pytest_jsonmatch.engine.value.paths import format_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pytest_jsonmatch.engine.value.paths import Trail
+    from pytest_jsonmatch.engine.value.paths import Segment
+
+    Where: TypeAlias = tuple[Segment, ...]
 
 # `Any`: a recursive alias would need a cast at every step of every walk, and would find no more mistakes.
 JsonValue: TypeAlias = Any
@@ -212,31 +214,31 @@ class CollectorPause:
             gc.enable()
 
 
-def _convert(value: Any, side: Side, where: Trail = None, depth: int = 1) -> JsonValue:
-    """Convert any value; a container at its place would be at level `depth`."""
+def _convert(value: Any, side: Side, where: Where = ()) -> JsonValue:
+    """Convert the value at a place."""
     plain = _plain(value, side, where)
     kind = type(plain)
     if kind is not dict and kind is not list:
         return plain
-    if depth > MAX_DEPTH:
+    if len(where) >= MAX_DEPTH:
         raise UnsupportedValueError(
-            f"{side} has {TOO_DEEP} at {trail_text(where)}; compare its parts one by one "
+            f"{side} has {TOO_DEEP} at {format_path(where)}; compare its parts one by one "
             "(an object that contains itself has no JSON form)"
         )
     if kind is dict:
         flat = flat_copy(plain)
-        return _converted_object(plain, side, where, depth) if flat is None else flat
+        return _converted_object(plain, side, where) if flat is None else flat
     if set(map(type, plain)) == {str}:
         return plain.copy()
     array = []
     for at, item in enumerate(plain):
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
-        array.append(item if is_text else _convert(item, side, (where, at), depth + 1))
+        array.append(item if is_text else _convert(item, side, (*where, at)))
     return array
 
 
-def _converted_object(value: dict[Any, Any], side: Side, where: Trail, depth: int) -> dict[str, JsonValue]:
+def _converted_object(value: dict[Any, Any], side: Side, where: Where) -> dict[str, JsonValue]:
     converted = {}
     for key, item in value.items():
         if type(key) is not str:
@@ -245,52 +247,40 @@ def _converted_object(value: dict[Any, Any], side: Side, where: Trail, depth: in
             key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
-        converted[key] = item if is_text else _convert(item, side, (where, key), depth + 1)
+        converted[key] = item if is_text else _convert(item, side, (*where, key))
     return converted
 
 
-def _bad_key(key: object, trail: Trail) -> UnsupportedValueError:
+def _bad_key(key: object, where: Where) -> UnsupportedValueError:
     return UnsupportedValueError(
-        f"the object at {trail_text(trail)} has the key {key!r} ({type(key).__name__}); "
+        f"the object at {format_path(where)} has the key {key!r} ({type(key).__name__}); "
         "JSON keys are strings: convert it before comparing"
     )
 
 
-def _plain(item: Any, side: Side, trail: Trail) -> Any:
+def _plain(item: Any, side: Side, where: Where) -> Any:
     """Return `item` as a scalar, or as a dict or list whose members are still to be converted."""
     kind = type(item)
     if kind in _AS_THEY_ARE:
         return item
-    if kind is int:
-        return _checked_int(item, side, trail)
     if kind is float:
-        return _checked_float(item, side, trail)
+        return _checked_float(item, side, where)
     if isinstance(item, enum.Enum):
-        return _plain(item.value, side, trail)
-    if isinstance(item, str):
-        return str.__str__(item)
+        return _plain(item.value, side, where)
     if isinstance(item, int):
-        return _checked_int(int(item), side, trail)
+        return _checked_int(int(item), side, where)
     if isinstance(item, float):
-        return _checked_float(float(item), side, trail)
+        return _checked_float(float(item), side, where)
     if isinstance(item, Decimal):
-        return _from_decimal(item, side, trail)
-    if isinstance(item, (dt.date, dt.time)):
-        return item.isoformat()
-    if isinstance(item, (uuid.UUID, pathlib.PurePath)):
-        return str(item)
-    if isinstance(item, Mapping):
-        return dict(item.items())
-    if not isinstance(item, type):
-        if callable(dump := getattr(item, "model_dump", None)):
-            return dump()
-        if dataclasses.is_dataclass(item):
-            return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
-        if (attributes := getattr(kind, "__attrs_attrs__", None)) is not None:
-            return {attribute.name: getattr(item, attribute.name) for attribute in attributes}
+        return _from_decimal(item, side, where)
+    for types, made in _FORMS.items():
+        if isinstance(item, types):
+            return made(item)
+    if (members := _members_of(item)) is not None:
+        return members
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
         return list(item)
-    message = f"{side} has a {kind.__name__} at {trail_text(trail)}, which has no JSON form"
+    message = f"{side} has a {kind.__name__} at {format_path(where)}, which has no JSON form"
     if isinstance(item, (bytes, bytearray)):
         message += "; decode it first"
     elif isinstance(item, (set, frozenset)):
@@ -298,28 +288,46 @@ def _plain(item: Any, side: Side, trail: Trail) -> Any:
     raise UnsupportedValueError(message)
 
 
+def _members_of(item: Any) -> Any:
+    """Return the members of a pydantic model, a dataclass or an attrs instance; None for anything else."""
+    if isinstance(item, type):
+        return None
+    if callable(dump := getattr(item, "model_dump", None)):
+        return dump()
+    if dataclasses.is_dataclass(item):
+        return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    attributes = getattr(type(item), "__attrs_attrs__", None)
+    return None if attributes is None else {each.name: getattr(item, each.name) for each in attributes}
+
+
 _AS_THEY_ARE: Final = frozenset({dict, list, str, bool, NoneType})
+_FORMS: Final[Mapping[Any, Callable[[Any], Any]]] = {
+    str: str.__str__,
+    (dt.date, dt.time): lambda item: item.isoformat(),
+    (uuid.UUID, pathlib.PurePath): str,
+    Mapping: lambda item: dict(item.items()),
+}
 
 
-def _checked_int(number: int, side: Side, trail: Trail) -> int:
+def _checked_int(number: int, side: Side, where: Where) -> int:
     if number.bit_length() <= _FEW_BITS or abs(number) < 10**MAX_DIGITS:
         return number
     raise (InvalidExpectedError if side == "expected" else UnsupportedValueError)(
-        f"{side} holds at {trail_text(trail)} {TOO_LONG}"
+        f"{side} holds at {format_path(where)} {TOO_LONG}"
     )
 
 
-def _checked_float(number: float, side: Side, trail: Trail) -> float:
+def _checked_float(number: float, side: Side, where: Where) -> float:
     if side == "expected" and not math.isfinite(number):
         raise InvalidExpectedError(
-            f"expected holds {number!r} at {trail_text(trail)}; JSON has no such number"
+            f"expected holds {number!r} at {format_path(where)}; JSON has no such number"
         )
     return number
 
 
-def _from_decimal(number: Decimal, side: Side, trail: Trail) -> int | float | Decimal:
+def _from_decimal(number: Decimal, side: Side, where: Where) -> int | float | Decimal:
     if not number.is_finite():
-        return _checked_float(float("nan") if number.is_nan() else float(number), side, trail)
+        return _checked_float(float("nan") if number.is_nan() else float(number), side, where)
     nearest_double = float(number)
     if math.isinf(nearest_double):
         return number

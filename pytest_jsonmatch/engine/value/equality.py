@@ -64,14 +64,14 @@ def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
     if kind is str or kind is int:
         return key
     if kind is dict or kind is list:
-        return _Container(value, strict=strict)
+        return _ContainerKey(value, strict=strict)
     if kind is float and value - value != 0.0:
         return object()  # NaN and infinities equal nothing
     return (kind, key) if strict or kind is bool else key
 
 
 @final
-class _Container:
+class _ContainerKey:
     """An array or object as a key; its hash covers two levels only, so that any depth is possible."""
 
     __slots__ = ("_hash", "_strict", "_value")
@@ -87,7 +87,7 @@ class _Container:
         self._hash = hash(parts)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Container) and json_equal(self._value, other._value, strict=self._strict)
+        return isinstance(other, _ContainerKey) and json_equal(self._value, other._value, strict=self._strict)
 
     def __hash__(self) -> int:
         return self._hash

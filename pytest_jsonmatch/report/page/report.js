@@ -28,7 +28,7 @@ function figure(value) {
 }
 const change = (value) => value === null ? "" : (value > 0 ? "+" : value < 0 ? "−" : "") + figure(Math.abs(value));
 const count = (number, noun) => number.toLocaleString("en") + (noun ? " " + noun + (number === 1 ? "" : "s") : "");
-const STATUS = { match: "match", mismatch: "mismatch", omission: "omitted", hallucination: "invented", extra: "extra, not counted" };
+const STATUS = { match: "match", mismatch: "mismatch", omission: "omitted", hallucination: "invented" };
 
 // -- the data ----------------------------------------------------------------------------------------------
 
@@ -447,7 +447,7 @@ function fieldsPart(key, compared) {
     return make("div", { class: "field" }, make("code", {}, fields[x[0]].path), make("span", { class: "faint" }, counts || "not compared"), cell);
   }));
 }
-const MARKS = { "-": "del", "+": "ins", "~": "s" }; // only in expected, only in actual, extra and not counted
+const MARKS = { "-": "del", "+": "ins" }; // only in expected, only in actual
 function side(title, spans, missing) {
   const code = make("code", { dir: "auto" });
   if (spans === null) code.append(missing);
@@ -484,7 +484,7 @@ function drawPairs(array) {
     ...array.expected.map((i) => `expected ${i} without a partner`), ...array.actual.map((j) => `actual ${j} without a partner`)].join("; ");
   const svg = make("svg", { class: "pairs", viewBox: `0 0 ${wide} ${total}`, role: "img", "aria-label": `Pairs of ${array.p}. ${told}` });
   const text = (index, names) => { const name = `[${index}] ${names[index] ?? ""}`; return name.length > 37 ? name.slice(0, 36) + "…" : name; };
-  const cell = (x, y, words, kind) => svg.append(make("rect", { x: x + 1, y, width: box - 2, height: tall, rx: 5, class: kind }), make("text", { x: x + 8, y: y + tall / 2 + 4.5 }, words));
+  const cell = (x, y, words, kind) => svg.append(make("rect", { x: x + 1, y, width: box - 2, height: tall, rx: 5, class: kind }), make("svg", { x: x + 8, y, width: box - 16, height: tall }, make("text", { x: 0, y: tall / 2 + 4.5 }, words)));
   const row = (place) => 18 + place * height;
   svg.append(make("text", { x: 2, y: 11, class: "label" }, "expected"), make("text", { x: wide - box + 2, y: 11, class: "label" }, "actual"));
   for (const pair of array.pairs) {
