@@ -212,8 +212,7 @@ class _Data:
                     of.f1,
                     before.get((section.metric, row.path)),
                 )
-                counts = [*_counts(of), of.fabricated]
-                yield [_plain(row.path, _MAX_ID), number, counts, *map(short_figure, scores)]
+                yield [_plain(row.path, _MAX_ID), number, _counts(of), *map(short_figure, scores)]
 
     def _case(self, case: Case, before: float | None) -> dict[str, object]:
         found: dict[str, object] = {

@@ -488,7 +488,7 @@ def sample_judges() -> None:
 def sample_judges_that_are_made() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "verdicts.jsonl")
-        model: Judge = OpenAIJudge("gpt-4.1-mini", max_calls=10, structured="none")
+        model: Judge = OpenAIJudge("gpt-4.1-mini", max_calls=10, structured=False)
         cached: Judge = CachedJudge(model, path, mode="cached")
         recorded: Judge = CachedJudge(None, path, model="gpt-4.1-mini")
         missed = cached.judge([JudgeItem("1", "city", "Paris", "PARIS")])["1"]

@@ -44,7 +44,6 @@ const cases = data.cases.map((found, index) => ({
 }));
 // Precision, recall and F1 add information only if one of them is not the score.
 const isMeasured = (rows, keys) => rows.some((row) => keys.some((key) => row[key] !== null && Math.abs(row[key] - row.score) > 1e-9));
-const fabricates = fields.some((row) => row.counts[4]);
 const measured = isMeasured(fields, ["precision", "recall", "f1"]), casesMeasured = isMeasured(cases, ["f1"]);
 const hasBefore = data.cases.some((each) => each.b !== undefined);
 const paths = [...new Set(fields.map((field) => field.path))];
@@ -293,7 +292,6 @@ const fieldList = find("fields") && new List(find("fields"), {
     { ...counted("total", "n", -1, "results"), class: "number" },
     counted("match", "match", 0, "right"), counted("mismatch", "mismatch", 1, "on both sides, but different"),
     counted("omission", "omitted", 2, "expected, but missing"), inventedColumn,
-    ...(fabricates ? [{ ...counted("fabricated", "fabricated", 4, "a value where nothing is expected"), class: "number less fabricated" }] : []),
     ...(measured ? [
       { ...number("precision", "precision", "how much of what came is right"), class: "number less measured" },
       { ...number("recall", "recall", "how much of what was expected is right"), class: "number less measured" },
@@ -704,7 +702,6 @@ applyTheme();
 if (caseList) {
   for (const list of [fieldList, caseList]) list.host.classList.toggle("was", hasBefore);
   fieldList.host.classList.toggle("measured", measured);
-  fieldList.host.classList.toggle("fabricated", fabricates);
   caseList.host.classList.toggle("measured", casesMeasured);
   drawSpread();
   heat.start();
