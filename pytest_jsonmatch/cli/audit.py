@@ -68,10 +68,8 @@ def run(options: Namespace) -> int:
 def _mutate(options: Namespace) -> int:
     if options.gold is not None or options.answers:
         raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
-    if options.workers < 1:
-        raise CommandError(f"--workers {options.workers}: it must be at least 1")
     gates = study_gates(options, {"noticed"})
-    found = audit_suite(options.mutate, workers=options.workers)
+    found = audit_suite(options.mutate)
     about = f"{', '.join(options.mutate)}: {count(found.cases, 'golden case')}"
     return finish(options, found, _suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
 

@@ -179,7 +179,6 @@ def _study_audit(parser: Parser) -> None:
         "compare these by each case's own metric, rules and threshold"
     )
     add(parser, "--mutate PATH", told, nargs="+")
-    add(parser, "--workers N", "with --mutate: the number of processes (default: 1)", type=int, default=1)
     add_rules(parser, "--id-field", "--repair")
     add_study_options(parser, "--gate")
 

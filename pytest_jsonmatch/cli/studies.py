@@ -13,13 +13,12 @@ from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import nearest
-from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import Gates, Sentence, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
-from pytest_jsonmatch.results.model import segments_of
 
 
 class Study(Protocol):
@@ -102,7 +101,7 @@ def check_study_gate(
     found = {"": figures}
     if gate.field is not None:
         pattern = parse_pattern(gate.field)
-        found = {path: by_field[path] for path in by_field if pattern.matches(segments_of(path))}
+        found = {path: by_field[path] for path in by_field if pattern.matches(parse_path(path))}
     checks = []
     for path, named in found.items():
         value = named.get(gate.figure)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
 from io import StringIO
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final, final
@@ -30,61 +29,55 @@ _LEFT_OUT: Final = ("skip", "skipif", "xfail")
 _BROKEN: Final = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.INTERRUPTED}
 
 
-def audit_suite(paths: Sequence[str], *, workers: int = 1) -> SuiteAudit:
+def audit_suite(paths: Sequence[str]) -> SuiteAudit:
     """Break the right answers of a suite's golden cases, and see which cases notice.
 
-    pytest collects the suite in separate processes, so that its settings, marks, comparators and metrics
-    apply; each takes its share of the cases.
+    pytest collects the suite in a process of its own, so that its settings, marks, comparators and metrics
+    apply.
 
     Args:
         paths: files and folders, as pytest takes them.
-        workers: the number of processes.
 
     Raises:
         CommandError: pytest can't collect the suite, or there is no golden case in it.
     """
-    tried = Tried()
-    others = 0
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for share in pool.map(partial(_share, list(paths), workers), range(workers)):
-            if share.problem:
-                raise CommandError(share.problem)
-            others = share.others
-            tried.merge(share.tried)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        suite = pool.submit(_collected, list(paths)).result()
+    if suite.problem:
+        raise CommandError(suite.problem)
+    tried = suite.tried
     if not tried.cases:
         raise CommandError(f"there are no golden cases to audit in {', '.join(paths)}")
-    if others:
-        tried.notes[f"{count(others, 'test')}: no golden case"] = None
+    if suite.others:
+        tried.notes[f"{count(suite.others, 'test')}: no golden case"] = None
     tried.notes = dict.fromkeys(sorted(tried.notes))
     return tried.summed_up()
 
 
-def _share(paths: list[str], workers: int, number: int) -> Share:
-    """Audit the share of one process."""
-    share = Share(workers, number)
+def _collected(paths: list[str]) -> CollectedSuite:
+    """Try the cases of a suite."""
+    suite = CollectedSuite()
     told = StringIO()
     with redirect_stdout(told), redirect_stderr(told):
-        code = pytest.main([*_ARGUMENTS, *paths], plugins=[share])
+        code = pytest.main([*_ARGUMENTS, *paths], plugins=[suite])
     if code in _BROKEN:
         lines = told.getvalue().splitlines()
         errors = [line for line in lines if line.startswith(("ERROR: ", "E  "))] or lines[-1:]
         reason = errors[0].removeprefix("ERROR: ").removeprefix("E").strip() if errors else str(code)
-        share.problem = f"pytest can't collect the suite: {reason}"
-    return share
+        suite.problem = f"pytest can't collect the suite: {reason}"
+    return suite
 
 
 @final
-class Share:
-    """What one process finds in its share of the cases: a plugin of pytest, and what comes back from it."""
+class CollectedSuite:
+    """What the golden cases of a suite notice: a plugin of pytest, and what comes back from its process."""
 
-    def __init__(self, workers: int, number: int) -> None:
+    def __init__(self) -> None:
         self.tried: Tried = Tried()
         self.others: int = 0
         """The number of collected tests that are not golden cases."""
         self.problem: str = ""
         """Why nothing could be collected."""
-        self._workers = workers
-        self._number = number
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -92,12 +85,12 @@ class Share:
         config.option.xmlpath = None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Let pytest run the golden cases of this share, up to the hook below."""
+        """Let pytest run the golden cases of the suite, up to the hook below."""
         golden = [item for item in session.items if isinstance(item.parent, GoldenFile)]
         self.others = len(session.items) - len(golden)
-        # Plugins may shuffle tests, differently in each process.
+        # Plugins may shuffle tests.
         golden.sort(key=lambda item: item.nodeid)
-        for item in golden[self._number :: self._workers]:
+        for item in golden:
             item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
 
     @pytest.hookimpl(tryfirst=True)

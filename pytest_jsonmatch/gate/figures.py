@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
-from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.results.comparison import Case, comparisons_of, merged_fields
-from pytest_jsonmatch.results.model import AnswerCounts, segments_of
+from pytest_jsonmatch.results.model import AnswerCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) ->
     rows: dict[str, list[Row]] = {name: [] for name in names}
     for case in cases:
         fields = merged_fields([case], known=known).items()
-        sums = together(each for path, each in fields if wanted is None or wanted.matches(segments_of(path)))
+        sums = together(each for path, each in fields if wanted is None or wanted.matches(parse_path(path)))
         for name in names:
             part, whole = _RATIOS[name](sums)
             if whole > 0:

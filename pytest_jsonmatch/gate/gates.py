@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.engine.value.errors import nearest
-from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.expressions import COUNTS, NAMES_OF_RESULTS, OF_EXTRAS, Gate, parse_gate
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.model import AnswerCounts, counts_extra, segments_of
+from pytest_jsonmatch.results.model import AnswerCounts, counts_extra
 from pytest_jsonmatch.results.tags import listed, no_tag, tagged
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _of_leaves(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
     matching = None
     if gate.field is not None:
         pattern, fields = parse_pattern(gate.field), results.fields
-        matching = [path for path in fields if pattern.matches(segments_of(path))]
+        matching = [path for path in fields if pattern.matches(parse_path(path))]
         if not fields:
             return None, "no field was compared"
         if not matching:
@@ -187,7 +187,7 @@ def _without_extras(gate: Gate, results: ResultSet) -> str | None:
     pattern = None if gate.field is None or results.corpus is not None else parse_pattern(gate.field)
     for each in comparisons_of(results.tabled):
         if not counts_extra(each.signature) and (
-            pattern is None or any(pattern.matches(segments_of(path)) for path in each.fields)
+            pattern is None or any(pattern.matches(parse_path(path)) for path in each.fields)
         ):
             return each.metric
     return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
-from pytest_jsonmatch.engine.value.paths import Segment, format_path
+from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import (
@@ -20,7 +20,7 @@ from pytest_jsonmatch.results.comparison import (
     field_sums,
     figures_of,
 )
-from pytest_jsonmatch.results.model import counts_extra, segments_of
+from pytest_jsonmatch.results.model import counts_extra
 
 COUNTS: Final = {
     "n": "total",
@@ -324,7 +324,7 @@ def _tree(by_path: Mapping[str, _Sums]) -> _Tree:
     for path in sorted(by_path, key=results.__getitem__, reverse=True):
         node, sums = root, by_path[path]
         node.all.append(sums)
-        for segment in segments_of(path):
+        for segment in parse_path(path):
             if not results[path] and segment not in node.children:
                 break
             node = node.children.setdefault(segment, _Tree())

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.result.figures import RATES, together
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.paths import format_path, parse_pattern
+from pytest_jsonmatch.engine.value.paths import format_path, parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count, shortened
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case
-from pytest_jsonmatch.results.model import ResultSet, segments_of
+from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.plain import from_plain, to_plain
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _read_case(line: str) -> Case:
 
 @lru_cache(maxsize=10_000)
 def _check_path(path: str) -> None:
-    segments_of(path)
+    parse_path(path)
 
 
 def _check_number(name: str, results: ResultSet, number: int) -> None:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.options import PRESETS
 from pytest_jsonmatch.engine.result.figures import together
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import (
     Case,
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.engine.value.paths import Segment
 
 MICRO: Final = "micro."
 """Prefix of figures over all leaves together, in place of means over cases."""
@@ -258,11 +255,3 @@ def counts_extra(signature: str) -> bool:
     told = re.match(r'\{.*?"extra":\s*"(\w+)"', rest)
     preset = PRESETS.get(metric)
     return (told[1] if told else "count" if preset is None else preset.extra) == "count"
-
-
-def segments_of(path: str) -> tuple[Segment, ...]:
-    """Return the segments of a field's path as results keep it: a very deep one is cut, and ends in "…"."""
-    try:
-        return parse_path(path)
-    except ConfigurationError:
-        return parse_path(path.rstrip("…."))

@@ -258,13 +258,6 @@ class Tried:
     notes: dict[str, None] = field(default_factory=dict)
     """What is left out."""
 
-    def merge(self, other: Tried) -> None:
-        """Add the outcomes of mutations of other cases."""
-        self.cases += other.cases
-        self.counts.update(other.counts)
-        self.examples = {**other.examples, **self.examples}
-        self.notes |= other.notes
-
     def add(self, name: str, expected: JsonValue, compare: Try) -> None:
         """Break what a case expects, and see whether the case notices.
 

@@ -13,9 +13,8 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
-from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
-from pytest_jsonmatch.results.model import segments_of
 from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
 from pytest_jsonmatch.study.places import (
     disagreements,
@@ -189,7 +188,7 @@ def _around(path: str) -> tuple[str, ...]:
     >>> _around("items[].price")
     ('$', 'items', 'items[]', 'items[].price')
     """
-    segments = segments_of(path)
+    segments = parse_path(path)
     return tuple(format_path(segments[:number]) for number in range(len(segments) + 1))
 
 

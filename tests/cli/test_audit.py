@@ -156,7 +156,6 @@ def test_golden_cases_are_no_gold_records(gold, told, suite, refused, write, fol
             "study audit gold.jsonl --mutate golden",
             "--mutate breaks the answers that cases expect: leave out GOLD and --answers",
         ),
-        ("study audit --mutate golden --workers 0", "--workers 0: it must be at least 1"),
         (
             "study audit --mutate nowhere",
             "pytest can't collect the suite: file or directory not found: nowhere",
@@ -347,12 +346,6 @@ Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
         "example": "1234.5 → 1244.5",
         "case": "golden/a.golden.yaml::loose",
     }
-
-
-def test_processes(suite, command):
-    assert (
-        command("study audit --mutate golden --workers 2").out == command("study audit --mutate golden").out
-    )
 
 
 def test_gate_on_what_is_noticed(suite, command):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -274,3 +275,34 @@ def test_a_target_of_nulls_alone_that_is_missing_is_an_omission():
     options = {"metric": "json_similarity", "target_key": "t", "granularity": "fields", "nulls": "absent"}
     result = compare_json({}, {"t": {"a": None}}, **options)
     assert (result.score, result.counts) == (0.0, {"omission": 1})
+
+
+def test_lists_of_known_words_show_one_name_each():
+    with pytest.raises(
+        ConfigurationError, match=r"known: field_match, field_match_normalized, json_similarity, "
+    ):
+        compare_json({}, {}, metric="???")
+    with pytest.raises(ConfigurationError, match="unknown option 'zzz'; known: ") as caught:
+        compare_json({}, {}, zzz=1)
+    assert "evaluation_type" not in str(caught.value)
+    assert "array_matching_threshold" not in str(caught.value)
+    assert compare_json({}, {}, metric="structeval", array_matching_threshold=0.5).metric == "pairwise_f1"
+
+
+def test_a_flat_comparison_runs_in_few_files():
+    actual, expected = {"id": "a1", "total": 3.7, "name": "Foo"}, {"id": "a1", "total": 3.5, "name": "Fox"}
+    compare_json(actual, expected)
+    files = set()
+
+    def note(frame, event, _):
+        if event == "call" and "pytest_jsonmatch" in frame.f_code.co_filename:
+            files.add(frame.f_code.co_filename)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        result = compare_json(actual, expected)
+    finally:
+        sys.setprofile(before)
+    assert result.score == 1 / 3
+    assert len(files) <= 15, sorted(files)

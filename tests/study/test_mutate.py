@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.value.convert import with_value
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.study.mutate import KINDS, Tried, find_holes, mutations
+from pytest_jsonmatch.study.mutate import KINDS, find_holes, mutations
 
 
 def broken(expected, kind):
@@ -180,19 +180,6 @@ def test_an_answer_that_the_metric_refuses_is_noticed():
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
     audit = case({"a": 1}, metric="pairwise_f1", schema=schema)
     assert audit.by_field["invented_by_audit"] == {"noticed": 1.0}
-
-
-def test_cases_tried_in_parts_are_the_same_as_at_once():
-    def compare(actual):
-        result = compare_json(actual, {"a": 1, "b": 2}, extra="ignore")
-        return result, result.score >= 0.5, {"score": 0.5}
-
-    cases = [(name, {"a": 1, "b": 2}, compare) for name in "xyz"]
-    parts = [Tried(), Tried()]
-    for number, each in enumerate(cases):
-        parts[number % 2].add(*each)
-    parts[0].merge(parts[1])
-    assert parts[0].summed_up() == find_holes(cases)
 
 
 def test_a_case_with_threshold_0_is_there_for_gates_and_notices_every_loss():

@@ -128,8 +128,9 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         if name in EVALUATION_TYPES or (value is None and written in OPTION_ALIASES):
             continue  # source 4's configurations have null for options that are not set
         if name not in OPTION_NAMES:
-            known = (*OPTION_NAMES, *EVALUATION_TYPES, "array_matching_threshold", "repair")
-            raise ConfigurationError(f"unknown option {written!r}{did_you_mean(written, known)}")
+            raise ConfigurationError(
+                f"unknown option {written!r}{did_you_mean(written, (*OPTION_NAMES, 'repair'))}"
+            )
         if name in changes:
             raise ConfigurationError(f"{written!r} and {name!r} are the same option; give one")
         changes[name] = _CHECKS.get(name, _choice)(name, value)

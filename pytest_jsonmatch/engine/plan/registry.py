@@ -278,7 +278,8 @@ class Registry:
             raise ConfigurationError(f"a {kind} is given by its name, not {name!r}")
         names = self._names[kind]
         if name not in names:
-            raise ConfigurationError(f"unknown {kind} {name!r}{did_you_mean(name, names)}")
+            known = [each for each in names if each not in ALIASES]
+            raise ConfigurationError(f"unknown {kind} {name!r}{did_you_mean(name, known)}")
         return names[name]
 
 
