@@ -35,7 +35,7 @@ class Interval:
     high: float
     confidence: float
     method: str
-    """`Wilson`, `Hall`, `bounded` or `Jeffreys`."""
+    """`Wilson`, `Hall` or `bounded`."""
     cases: int
     clusters: int
     """How many of them are independent: all, or the number of clusters."""

@@ -144,24 +144,15 @@ def filled(
 
         return _PLACE.sub(put, text)
 
-    # An explicit stack, since parameters may nest deeply.
-    top: list[Any] = [None]
-    waiting: list[tuple[Any, Any, JsonValue, Steps]] = [(top, 0, value, at)]
-    while waiting:
-        target, key, item, where = waiting.pop()
-        if type(item) is str:
-            whole = _PLACE.fullmatch(item)
-            is_value = whole is not None and not whole[1] and whole[2] in values
-            target[key] = to_json_value(values[whole[2]]) if whole and is_value else text_in(item, where)
-        elif type(item) is dict:
-            target[key] = fresh = {}
-            names = {name: text_in(name, (*where, name)) for name in item}
-            fresh.update(dict.fromkeys(names.values()))
-            waiting += [(fresh, names[name], below, (*where, name)) for name, below in item.items()]
-        elif type(item) is list:
-            target[key] = listed = [None] * len(item)
-            waiting += [(listed, place, below, (*where, place)) for place, below in enumerate(item)]
-        else:
-            target[key] = item
-    filled_value: JsonValue = top[0]
-    return filled_value
+    if type(value) is str:
+        whole = _PLACE.fullmatch(value)
+        is_value = whole is not None and not whole[1] and whole[2] in values
+        return to_json_value(values[whole[2]]) if whole and is_value else text_in(value, at)
+    if type(value) is dict:
+        return {
+            text_in(name, (*at, name)): filled(below, values, report, (*at, name))
+            for name, below in value.items()
+        }
+    if type(value) is list:
+        return [filled(below, values, report, (*at, place)) for place, below in enumerate(value)]
+    return value

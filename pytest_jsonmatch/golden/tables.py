@@ -67,15 +67,13 @@ def check_cases_from(value: JsonValue) -> None:
             raise InvalidValueError(f": both `{name}` and `{name}_file`; keep one", f"{name}_file")
 
 
-def _texts(columns: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _texts(said: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the leaves of nested mappings with their places; an empty mapping is a leaf, too."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((key,), columns[key]) for key in reversed(list(columns))]
-    while waiting:
-        at, said = waiting.pop()
-        if type(said) is dict and said:
-            waiting += [((*at, name), each) for name, each in said.items()]
-        else:
-            yield at, said
+    if type(said) is dict and said:
+        for name, below in said.items():
+            yield from _texts(below, (*at, name))
+    else:
+        yield at, said
 
 
 @final
@@ -336,20 +334,15 @@ class TableRow(Mapping[str, Any]):
             said = {column: column for column in members if column not in taken}
         # `actual` from one column is a model's output as text; the schema is about values.
         is_typed = self.table.is_csv and (key == "expected" or (key == "actual" and type(said) is dict))
-        top: dict[str, Any] = {}
-        waiting: list[tuple[dict[str, Any], str, Any, SchemaNode | None]] = [
-            (top, key, said, self.table.schema() if is_typed else None)
-        ]
-        while waiting:
-            target, name, below, node = waiting.pop()
-            if type(below) is dict:
-                target[name] = fresh = dict.fromkeys(below)
-                nodes = (node and node.properties) or {}
-                waiting += [(fresh, field, each, nodes.get(field)) for field, each in below.items()]
-            else:
-                found = self._of_column(members, below)
-                target[name] = self._typed(found, below, node.types) if node and node.types else found
-        return top[key]
+        return self._taken(members, said, self.table.schema() if is_typed else None)
+
+    def _taken(self, members: Mapping[str, JsonValue], said: Any, node: SchemaNode | None) -> JsonValue:
+        """Return the value of a column, or an object of such values."""
+        if type(said) is dict:
+            nodes = (node and node.properties) or {}
+            return {field: self._taken(members, below, nodes.get(field)) for field, below in said.items()}
+        value = self._of_column(members, said)
+        return self._typed(value, said, node.types) if node and node.types else value
 
     def _typed(self, cell: str, column: str, types: frozenset[str]) -> JsonValue:
         """Return a cell as a value of one of these JSON Schema types."""

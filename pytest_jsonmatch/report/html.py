@@ -28,7 +28,7 @@ from pytest_jsonmatch.report.view import (
     baseline_blocks,
     commit_text,
     extent,
-    faults_of,
+    missed_limit,
 )
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.tags import tags_of_case
@@ -155,9 +155,6 @@ class _Data:
         self._sections = view.sections
         self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
         self._is_judged = _is_judged(view)
-        faults = view.faults or faults_of(view.results)
-        self._below = {each.case: each.score_text for each in faults if each.limit is not None}
-        """The scores of cases below their limits, with enough decimals to see that they are."""
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
         """The index of each tag."""
@@ -221,8 +218,7 @@ class _Data:
             **_figures(*map(case.figure, FIGURES)),
             "u": [self._run(case, run) for run in case.runs],
         }
-        if case.id in self._below:
-            found |= _exact(case.figure("score"), self._below[case.id])
+        found |= _exact(case.figure("score"), *(each for run in case.runs for each in run.comparisons))
         if place := self._source(case, case.runs[0]).place:
             found["l"] = _plain(place, _MAX_ID)
         if tags := tags_of_case(case):
@@ -255,9 +251,7 @@ class _Data:
             **_figures(of.score, of.precision, of.recall, of.f1),
             "x": [number for path, figures in of.fields.items() for number in self._cell(of, path, figures)],
         }
-        limit = of.threshold.get("score")
-        if limit is not None and of.score < limit:
-            found |= _exact(of.score, compare_figures(of.score, limit)[0])
+        found |= _exact(of.score, of)
         if of.threshold:
             found["t"] = _plain(", ".join(_limits(of.threshold)))
         if warnings := [_plain(text) for text in (*of.errors, *of.warnings)]:
@@ -283,9 +277,11 @@ class _Data:
             yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
 
 
-def _exact(score: float, text: str) -> dict[str, str]:
-    """Return the text of a score for the script, if it needs more decimals than the script would show."""
-    return {} if text == score_text(score) else {"g": text}
+def _exact(score: float, *comparisons: Comparison) -> dict[str, str]:
+    """Return the text of a score below its limit, if that needs more decimals than the script would show."""
+    limit = missed_limit(score, comparisons)
+    text = "" if limit is None else compare_figures(score, limit)[0]
+    return {} if text in {"", score_text(score)} else {"g": text}
 
 
 def _counts(figures: FieldAggregation) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, final
@@ -30,7 +30,7 @@ from pytest_jsonmatch.report.sheets import (
     SheetFigure,
     SheetFigures,
 )
-from pytest_jsonmatch.results.comparison import Case, CaseRun, merged_fields
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, merged_fields
 from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class RunView:
         title = f"mean of {results.noun}s" if results.number > 1 else f"1 {results.noun}"
         scopes = [Scope(title, (*_distinct(means), *([rate] if is_judged else [])))]
         if results.number > 1 and results.unscored < results.number:
-            total = results.over()
+            total = self.sections[0].total if len(self.sections) == 1 else results.over()
             values = (total.mean_score, total.precision, total.recall, total.f1)
             leaves = [
                 Headfigure(TITLES_OF[name], value, known.get(f"{MICRO}{name}"))
@@ -365,7 +365,6 @@ def faults_of(
 
 def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Fault:
     score = case.figure("score")
-    limits = [each.threshold["score"] for each in run.comparisons if "score" in each.threshold]
     return Fault(
         case.id,
         run.comparisons[0].metric if run.comparisons else "",
@@ -375,8 +374,14 @@ def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Faul
         max(line, 1),
         message or run.error,
         "" if case.of == 1 else f"run {run.number} of {case.of}",
-        next((limit for limit in limits if score < limit), None),
+        missed_limit(score, run.comparisons),
     )
+
+
+def missed_limit(score: float, comparisons: Iterable[Comparison]) -> float | None:
+    """Return the first limit of comparisons that a score is below; None if there is none."""
+    limits = (each.threshold.get("score") for each in comparisons)
+    return next((limit for limit in limits if limit is not None and score < limit), None)
 
 
 def _failed_run(case: Case) -> CaseRun | None:

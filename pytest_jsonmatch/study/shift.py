@@ -183,7 +183,7 @@ def _tested(new: _Side, old: _Side) -> Iterator[FieldShift]:
     for path, kind in [*old.samples]:
         ours, theirs = new.samples[path, kind], old.samples[path, kind]
         fewest = min(len(ours), len(theirs))
-        if fewest >= _LEAST and max(*ours, *theirs) > min(*ours, *theirs):
+        if fewest >= _LEAST and len({*ours, *theirs}) > 1:
             with warnings.catch_warnings():
                 # Rounding may take an exact probability of 1 beyond that; scipy then warns.
                 warnings.simplefilter("ignore", RuntimeWarning)

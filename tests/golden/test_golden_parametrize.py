@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.expansion import expansions, filled
+from pytest_jsonmatch.golden.expansion import expansions
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import condition
 
@@ -90,16 +90,6 @@ def test_checks_are_made_of_what_comes_out():
 def test_ids_are_names_whatever_the_values():
     rows = expansions({"v": ["a b", "a/b", "", None, True, 1.5, "x" * 50, [1], {"a": 1}, "€"]})
     assert [row.suffix for row in rows] == ["a-b", "a-b-2", "3", "null", "true", "1.5", "7", "8", "9", "10"]
-
-
-def test_deep_values_are_filled_without_recursion():
-    value: object = "${n}"
-    for _ in range(5_000):
-        value = [value]
-    found = filled(value, {"n": 1}, lambda *_: None)
-    for _ in range(5_000):
-        (found,) = found
-    assert found == 1
 
 
 def test_what_a_fixture_makes_of_parameters(pytester, write):
