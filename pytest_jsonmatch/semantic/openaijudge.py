@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 from importlib.util import find_spec
-from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
@@ -163,16 +162,13 @@ class OpenAIJudge:
         """Ask about batches, in as many threads as there may be requests at once."""
         found: _Found = {}
         failed: list[BaseException] = []
-        waiting: SimpleQueue[list[WrittenQuestion]] = SimpleQueue()
-        for batch in batches:
-            waiting.put(batch)
+        waiting = iter(batches)  # which all threads share
 
         def work() -> None:
             try:
-                while not failed:
-                    found.update(self._about(waiting.get_nowait()))
-            except Empty:
-                pass
+                for batch in waiting:
+                    if not failed:
+                        found.update(self._about(batch))
             except BaseException as error:  # noqa: BLE001 - it is raised again, in the thread that waits
                 failed.append(error)
 

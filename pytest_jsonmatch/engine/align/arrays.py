@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
@@ -37,12 +38,13 @@ class Aligner(Context):
             return Pairing([])
         if element.skip:
             return Pairing(list(zip(range(len(expected)), range(len(actual)))))
-        keys, others = self.canon.keys(element, expected, actual)
+        plain = self.canon.are_plain(element, chain(expected, actual))
+        keys, others = self.canon.keys(element, expected, actual, plain=plain)
         pairs, rows, columns = twins(keys, others)
         if not (rows and columns):
             return Pairing(pairs)
-        rows = self.canon.order(element, expected, rows)
-        columns = self.canon.order(element, actual, columns)
+        rows = self.canon.order(element, expected, rows, plain=plain)
+        columns = self.canon.order(element, actual, columns, plain=plain)
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
         pairs_in_all = cells(one, other)
         body: type[Grid] = ListGrid

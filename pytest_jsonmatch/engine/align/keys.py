@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -41,12 +41,15 @@ class Canon:
 
     # -- equality ------------------------------------------------------------------------------------------
 
-    def keys(self, element: PlanNode, *sides: Sequence[JsonValue]) -> list[list[Hashable]]:
+    def keys(
+        self, element: PlanNode, *sides: Sequence[JsonValue], plain: bool | None = None
+    ) -> list[list[Hashable]]:
         """Return the keys of the elements of each side: elements that are equal under the plan share a key.
 
         Transforms are applied and skipped fields left out; unordered arrays in the elements are multisets.
+        `plain`: what `are_plain` has said of all of them, if it has been called.
         """
-        if not self._are_plain(element, [value for side in sides for value in side]):
+        if not (self.are_plain(element, chain(*sides)) if plain is None else plain):
             return [[self.key(element, value) for value in side] for side in sides]
         if any(side and type(side[0]) is str for side in sides):
             return [list(side) for side in sides]
@@ -56,10 +59,11 @@ class Canon:
             for side in sides
         ]
 
-    def _are_plain(self, element: PlanNode, values: Sequence[JsonValue]) -> bool:
+    def are_plain(self, element: PlanNode, elements: Iterable[JsonValue]) -> bool:
         """Tell whether elements are strings, or objects of scalars, that are compared as they are."""
         if self._nulls_absent or not _compared_as_is(element):
             return False
+        values = list(elements)
         kinds = set(map(type, values))
         if kinds != {dict}:
             return kinds == {str}
@@ -115,12 +119,14 @@ class Canon:
 
     # -- order ---------------------------------------------------------------------------------------------
 
-    def order(self, element: PlanNode, values: Sequence[JsonValue], places: list[int]) -> list[int]:
+    def order(
+        self, element: PlanNode, values: Sequence[JsonValue], places: list[int], *, plain: bool
+    ) -> list[int]:
         """Return places of values in an order that depends only on the contents of the values."""
         if len(places) < 2:
             return places
         own = [values[at] for at in places]
-        if self._are_plain(element, own):
+        if plain:
             if type(own[0]) is str:
                 return sorted(places, key=values.__getitem__)
             keys = sorted(set(chain.from_iterable(own)))

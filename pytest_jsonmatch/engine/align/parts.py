@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.align.column import distinct_values
@@ -80,7 +81,8 @@ def flatten(
     """Return the elements of the arrays of both sides at a node."""
     canon, element = aligner.canon, node.children[ELEMENT]
     elements = [[item for array in arrays for item in array] for arrays in sides]
-    keys = canon.keys(element, *elements)
+    plain = canon.are_plain(element, chain(*elements))
+    keys = canon.keys(element, *elements, plain=plain)
     alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
     flat: list[Flat] = []
     for arrays, items, own in zip(sides, elements, keys):
@@ -95,7 +97,7 @@ def flatten(
         start = 0
         for array in arrays:
             end = start + len(array)
-            orders.append(canon.order(element, array, list(range(len(array)))))
+            orders.append(canon.order(element, array, list(range(len(array))), plain=plain))
             codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
             kept.append(own[start:end])
             start = end
