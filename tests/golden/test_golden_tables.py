@@ -373,10 +373,10 @@ ROWS = """\
 """
 
 
-def test_rows_are_tests(pytester, write, workers):
+def test_rows_are_tests(pytester, write):
     write("a.golden.yaml", TABLE)
     write("data/gold.jsonl", ROWS)
-    result = pytester.runpytest("-rA", *workers)
+    result = pytester.runpytest("-rA")
     result.assert_outcomes(passed=1, failed=1, errors=2)
     result.stdout.fnmatch_lines_random(
         [
