@@ -6,7 +6,7 @@ TABLE is one or more of: equal, clusters, documents, margin, power, detectable, 
 families; default: all. Every cell of a table is made of N simulated comparisons, each with
 its own cases and scores, from a fixed seed; those of `documents` are drawn from the real answers of DocuBench
 (`docubench.py` says where it looks for them), and left out without. With --write they are put into a document
-(docs/statistics.md) too, between `<!-- table: NAME -->` and `<!-- end -->`.
+(benchmarks/gates.md) too, between `<!-- table: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations

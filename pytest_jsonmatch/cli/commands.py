@@ -119,7 +119,7 @@ def _evaluate(parser: Parser) -> None:
     "jsonmatch report results.jsonl --html report.html --gate 'f1 >= 0.9'",
 )
 def _report(parser: Parser) -> None:
-    add(parser, "RESULT", "a result file; - for stdin")
+    add(parser, "RESULT", "a result file", type=Path)
     add_options(parser, "--gate", "--by", "--html", "--markdown")
     add_options(parser, verbose="show all fields and cases, and pairs of arrays; -vv: perfect pairs too")
 

@@ -79,16 +79,16 @@ def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> M
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
     right = value_of(expected)
-    found, notes = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
-    right, found = with_texts_read(plan, right), with_texts_read(plan, found)
+    answer, notes = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
+    right, answer = with_texts_read(plan, right), with_texts_read(plan, answer)
     try:
-        outcome = answered(plan, right, found, judge)
+        outcome = answered(plan, right, answer, judge)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
     notes += keyless(plan.standing, right)
-    result = MatchResult(plan, (right, found), outcome, notes)
+    result = MatchResult(plan, (right, answer), outcome, notes)
     patterns = patterns_of(rules)
     for pattern in result.unmatched(patterns):
         text = unmatched_text(patterns[pattern], pattern, result.nearest_path(pattern))
@@ -110,15 +110,15 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
         return in_form(form, RunView(results, title, details=details))
-    found = document(results)
-    found["cases"][0]["runs"][0]["comparisons"][0] |= {
+    shown = document(results)
+    shown["cases"][0]["runs"][0]["comparisons"][0] |= {
         "field_results": [each.to_dict() for each in result.field_results],
         "containers": [each.to_dict() for each in result.containers],
     }
     try:
-        return json.dumps(found, indent=2) + "\n"
+        return json.dumps(shown, indent=2) + "\n"
     except TypeError:  # a number larger than doubles
-        return render(found) + "\n"
+        return render(shown) + "\n"
 
 
 def _text(result: MatchResult, score: Measured, comparison: Comparison, options: Namespace) -> str:

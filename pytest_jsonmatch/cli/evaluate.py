@@ -90,14 +90,16 @@ def _is_kept(options: Namespace) -> bool:
 
 def _closely(run: RunResult) -> set[int]:
     """Return the indices of the kept records that get details: the worst ones."""
-    kept = [each for each in run.records if each.score is not None]
+    kept = [record for record in run.records if record.score is not None]
     rank = attrgetter("score", "f1", "index")
-    return {each.index for each in nsmallest(_DETAILED, kept, key=rank)}
+    return {record.index for record in nsmallest(_DETAILED, kept, key=rank)}
 
 
 def _results(run: RunResult, options: Namespace) -> ResultSet:
     kept = sorted(run.records, key=attrgetter("index"))
-    audited = _closely(run) if _is_kept(options) else {each.index for each in run.worst if options.verbose}
+    audited = (
+        _closely(run) if _is_kept(options) else {record.index for record in run.worst if options.verbose}
+    )
     cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
     results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
     return with_origin(results, Path.cwd()) if _is_kept(options) else results
@@ -114,7 +116,7 @@ def _corpus(run: RunResult) -> Corpus:
         perfect=run.total_perfect,
         means=means,
         fields=dict(run.all_fields),
-        by_tag={tag: _corpus(each) for tag, each in run.by_tag.items()},
+        by_tag={tag: _corpus(part) for tag, part in run.by_tag.items()},
         unscored=run.total_unscored,
         answers=AnswerCounts(**run.answer_counts),
         errors=run.total_errors,
@@ -142,10 +144,10 @@ def _view(
     if options.html is not None:
         closely = _closely(run)
         for record in run.records:
-            found = details_of(cast("MatchResult", record.match))
+            detail = details_of(cast("MatchResult", record.match))
             name = str(record.record_id)
             # The page has no room for the documents of all records.
-            details[name, name] = found if record.index in closely else found.partition("\n")[0]
+            details[name, name] = detail if record.index in closely else detail.partition("\n")[0]
     return RunView(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
@@ -184,8 +186,8 @@ def _note_lines(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine
 def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, Sequence[str], int, Markup]]:
     """Yield errors, records without a partner, and warnings: those that are known, and how many there are."""
     alone = [
-        f"{each!r}, which has no gold record, or is a second answer"
-        for each in (*sides.alone, *run.unmatched_actual)
+        f"{name!r}, which has no gold record, or is a second answer"
+        for name in (*sides.alone, *run.unmatched_actual)
     ]
     warnings = [*sides.warnings, *map(str, run.warnings)]
     yield "error", list(map(str, run.errors)), run.total_errors, RED

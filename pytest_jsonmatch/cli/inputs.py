@@ -135,14 +135,14 @@ def value_of_answer(
     except JsonParseError as error:
         strict = error
     try:
-        found = extract_json(content, want=want, repair=repair)
+        extraction = extract_json(content, want=want, repair=repair)
     except JsonExtractionError as error:
         # If the file is meant to be JSON, the place of the mistake helps more than "no JSON found".
         is_text = content.decode("utf-8", "ignore").encode() == content
         if not is_text or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
             _refuse(written, strict)
         raise CommandError(f"{name}: {error}") from None
-    return found.value, found.warnings
+    return extraction.value, extraction.warnings
 
 
 def read_config(written: str) -> dict[str, Any]:
@@ -154,15 +154,15 @@ def read_config(written: str) -> dict[str, Any]:
     """
     from pytest_jsonmatch.engine.plan.options import Options, merge_options
 
-    found = value_of(written)
+    config = value_of(written)
     name = name_of(written)
-    if type(found) is not dict:
+    if type(config) is not dict:
         raise CommandError(f"{name}: a configuration is a JSON object of options")
     try:
-        merge_options(Options(), found)
+        merge_options(Options(), config)
     except ConfigurationError as error:
         raise CommandError(f"{name}: {error}") from None
-    return found
+    return config
 
 
 # -- modules, and schemas named by a module ----------------------------------------------------------------

@@ -108,7 +108,7 @@ def as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def write_output(found: str | bytes, target: Path | None = None) -> None:
+def write_output(output: str | bytes, target: Path | None = None) -> None:
     r"""Write a command's result to standard output, or to a file in one step.
 
     It is not an error if the reader of standard output stops early, as `head` does: the exit code stays the
@@ -120,7 +120,7 @@ def write_output(found: str | bytes, target: Path | None = None) -> None:
     >>> write_output("done\n")  # doctest: +SKIP
     done
     """
-    data = found if isinstance(found, bytes) else as_bytes(found)
+    data = output if isinstance(output, bytes) else as_bytes(output)
     if target is not None:
         write_file(target, data)
         return

@@ -121,20 +121,20 @@ def _of_precision(sample: Sample, options: Namespace) -> SheetBlock:
 
 
 def _curve(
-    sample: Sample, what: str, found: int | None, title: str, value: Callable[[int], float]
+    sample: Sample, what: str, clusters: int | None, title: str, value: Callable[[int], float]
 ) -> SheetBlock:
     """Return how many clusters it takes, with a curve from far too few to more than enough."""
-    if found is None:
+    if clusters is None:
         return Sentence(f"{what} takes more than {_amount(sample, MOST).removeprefix('about ')}", "strong")
-    sizes = sorted({max(2, round(found * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
+    sizes = sorted({max(2, round(clusters * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
     points = [(round(size * sample.per_cluster), value(size)) for size in sizes]
-    return Chart(f"{what} takes {_amount(sample, found)}", "cases", title, [Series("", points)])
+    return Chart(f"{what} takes {_amount(sample, clusters)}", "cases", title, [Series("", points)])
 
 
 def _of_run(sample: Sample) -> SheetBlock:
     """Return the smallest drop that the cases of the run can prove."""
     clusters = len(sample.sizes)
-    found = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
+    smallest = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
     with_these = _amount(sample, clusters).removeprefix("about ")
-    drop = "no drop" if found is None else f"a drop of {found:.2g}"
+    drop = "no drop" if smallest is None else f"a drop of {smallest:.2g}"
     return Sentence(f"{with_these} prove {drop} in {_POWER * 100:g} % of runs", "strong")

@@ -34,9 +34,9 @@ def plugins(options: Namespace) -> Iterator[None]:
     Raises:
         CommandError: a module can't be imported, does not have the hook, or registers something invalid.
     """
-    found = [*_installed(), *((name, imported(name)) for name in options.plugins)]
+    modules = [*_installed(), *((name, imported(name)) for name in options.plugins)]
     with session_registry() as registry:
-        for name, plugin in {id(plugin): (name, plugin) for name, plugin in found}.values():
+        for name, plugin in {id(plugin): (name, plugin) for name, plugin in modules}.values():
             hook = getattr(plugin, _HOOK, None)
             if hook is None:
                 raise CommandError(f"plugin {name!r} has no function {_HOOK}(registry)")

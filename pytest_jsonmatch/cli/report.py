@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.inputs import STDIN, content_of, name_of
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, completed, look_of, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.text import count
@@ -20,7 +18,7 @@ from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import DIM, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import blocks_lines, corpus_lines, figure_lines, summary_lines
 from pytest_jsonmatch.report.view import RunView, commit_text, extent
-from pytest_jsonmatch.results.file import from_text, read_results
+from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
 _WORST: Final = 10
@@ -31,23 +29,13 @@ _UNSCORED: Final = "failed before comparing"
 def run(options: Namespace) -> int:
     """Run `jsonmatch report`."""
     gates = gates_of(options.gates)
-    results = _read(options.result)
+    results = read_results(options.result)
     checks = check_gates([(gate, True) for gate in gates], results)
-    title = name_of(options.result) if options.result == STDIN else Path(options.result).name
-    view = RunView(results, title, checks, by=options.by)
+    view = RunView(results, options.result.name, checks, by=options.by)
     write_files(options, view)
     look = look_of(options)
     write_output(as_text(_lines(completed(view), look, options.verbose), look))
     return FINE if all(check.passed for check in checks) else NOT_FINE
-
-
-def _read(written: str) -> ResultSet:
-    if written != STDIN:
-        return read_results(Path(written))
-    try:
-        return from_text(content_of(written).decode("utf-8-sig"), name_of(written))
-    except UnicodeDecodeError:
-        raise CommandError(f"{name_of(written)} is no result file: it is not UTF-8 text") from None
 
 
 def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:

@@ -45,10 +45,10 @@ def rules_of(options: Namespace) -> dict[str, Any]:
         OSError: a file can't be read.
         CommandError: a file is not valid.
     """
-    found = {} if options.config is None else read_config(options.config)
+    rules = {} if options.config is None else read_config(options.config)
     if options.schema is not None:
-        found["schema"] = schema_source(options.schema)
-    return found
+        rules["schema"] = schema_source(options.schema)
+    return rules
 
 
 def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> list[Gate]:
@@ -64,13 +64,13 @@ def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> 
     >>> [gate.text for gate in gates_of(["f1 >= 0.9"])]
     ['f1 >= 0.9']
     """
-    found = []
+    gates = []
     for text in texts:
         try:
-            found.append(read(text))
+            gates.append(read(text))
         except GateError as error:
             raise CommandError(f"--gate {text!r}: {error.reason}") from None
-    return found
+    return gates
 
 
 @contextmanager
@@ -103,16 +103,16 @@ def judge_settings(options: Namespace) -> dict[str, Any]:
     Raises:
         CommandError: there is no such setting, or it has a value that it cannot have.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for written in options.judge:
         name, sign, value = written.partition("=")
         if not sign or not value:
             raise CommandError(f"--judge {written!r} is not NAME=VALUE, such as model=gpt-4.1-mini")
-        if name in found:
+        if name in texts:
             raise CommandError(f"--judge {written!r}: {name} is given twice")
-        found[name] = value
-    own = {"from": found.pop("from")} if "from" in found else {}
-    return {**own, **read_settings(found)}
+        texts[name] = value
+    own = {"from": texts.pop("from")} if "from" in texts else {}
+    return {**own, **read_settings(texts)}
 
 
 def _judge_of(settings: Mapping[str, Any]) -> Judge | None:

@@ -95,7 +95,6 @@ def _texts(view: RunView) -> dict[str, Any]:
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
         "tables": sections_of_page(view.tables),
         "baseline": _baseline(view),
-        "baseline_name": _plain(view.baseline),
     }
 
 

@@ -117,7 +117,7 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
             title = f"Cases that failed: {count(len(view.faults))}"
         yield from _headed(title, _cases(view, most))
     if view.diff is not None:
-        yield from _headed(f"Against the baseline {code(view.baseline)}", ())
+        yield from _headed("Against the baseline", ())
         for block in baseline_blocks(view.diff, view.baseline, view.proven):
             yield from _block(block, most)
 

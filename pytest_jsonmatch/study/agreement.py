@@ -268,7 +268,7 @@ class Ratings:
     def __init__(self, is_same: Callable[[Any, Any], bool] = lambda _one, _other: False) -> None:
         self._is_same = is_same
         self._rows: list[tuple[int, float, float, int, int]] = []
-        """Document, weight, score, and the numbers of both values, -1 for a missing one."""
+        """Document, weight, score, and the numbers of both values, 0 for a missing one."""
         self._values: dict[Hashable, tuple[int, Any]] = {}
         """Each value with its number, by its key."""
 
@@ -282,20 +282,20 @@ class Ratings:
             weight: the share of the pair in what all annotators of the document say.
         """
         one, other = (
-            -1 if key is None else self._values.setdefault(key, (len(self._values), value))[0]
+            0 if key is None else self._values.setdefault(key, (len(self._values) + 1, value))[0]
             for key, value in values
         )
         self._rows.append((document, weight, score, one, other))
 
     def frozen(self, *, is_of_two: bool) -> _Frozen:
         """Return the ratings as arrays."""
-        documents, weights, scores, *codes = np.array(self._rows).T
+        documents, weights, scores, *codes = np.array(self._rows).T.copy()
         numbers = np.array(codes, dtype=np.int64)
         return _Frozen(documents.astype(np.int64), weights, scores, numbers, self._alike(numbers), is_of_two)
 
     def _alike(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the pairs of different values that are the same to the comparator, of the most frequent."""
-        counts = np.bincount(codes[codes >= 0], minlength=len(self._values))
+        counts = np.bincount(codes.ravel(), minlength=len(self._values) + 1)
         # The key decides between values that are equally frequent, so the order of documents does not.
         frequent = sorted(self._values.items(), key=lambda item: (-counts[item[1][0]], repr(item[0])))
         values = [value for _, value in frequent[:_COMPARED]]
@@ -310,7 +310,7 @@ class Ratings:
 @final
 @dataclass(frozen=True, slots=True)
 class _Frozen:
-    """The ratings of a field, an entry for each place; `codes` has two rows, -1 for a missing value."""
+    """The ratings of a field, an entry for each place; `codes` has two rows, 0 for a missing value."""
 
     documents: NDArray[np.int64]
     weights: Floats
@@ -333,27 +333,28 @@ class _Frozen:
         each = of_documents[self.documents]
         weights = each * self.weights
         number = weights.sum()
-        first, second = (
-            np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=self.codes.max() + 1)
-            for codes in self.codes
-        )
+        first, second = (np.bincount(codes, weights, self.codes.max() + 1) for codes in self.codes)
+        # Missing values equal nothing.
+        first[0] = second[0] = 0.0
         one, other = self.alike
         if self.is_of_two:
             pairs = number**2
-            same = first @ second + first[one] @ second[other] + first[other] @ second[one]
+            same = (first * second).sum()
+            same += (first[one] * second[other]).sum() + (first[other] * second[one]).sum()
         else:
             # One distribution of values for all annotators, without pairs of a value and itself.
             both, pairs = first + second, 2 * number * (2 * number - 1)
-            same = both @ both - both.sum() + 2 * (both[one] @ both[other])
+            same = (both * (both - 1)).sum() + 2 * (both[one] * both[other]).sum()
         chance = 1 - same / max(pairs, _NOTHING)
         more = unseen / len(of_documents)
+        beyond = more * self.weights.sum()
+        apart, differing = (each * (1 - self.scores)).sum(), weights[self.scores < 1].sum()
         found: Floats = np.array(
             [
-                (each @ (1 - self.scores), each.sum(), more * len(each), more * len(each)),
-                (weights @ (self.scores < 1), number * chance, more * self.weights.sum(), 0.0),
+                (apart, each.sum(), more * len(each), more * len(each)),
+                (differing, number * chance, beyond, beyond * chance),
             ]
         )
-        found[1, 3] = found[1, 2] * chance
         return found
 
 

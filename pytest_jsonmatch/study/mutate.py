@@ -248,7 +248,7 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]]) -> SuiteAudit:
 @final
 @dataclass(slots=True)
 class Tried:
-    """The outcomes of mutations, over some cases; they can be merged."""
+    """The outcomes of mutations, over some cases."""
 
     cases: int = 0
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)

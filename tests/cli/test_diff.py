@@ -97,7 +97,7 @@ def test_a_page_and_markdown(saved, command, written):
     assert "Against the baseline" in written(line)
     told = written(line, form="markdown")
     assert told.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**")
-    assert "### Against the baseline `a.json`" in told
+    assert "baseline a.json" in told
     assert "| ❌ **failed** | `--max-drop=0.1` |" in told
     assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: score 1.00\n")
 

@@ -450,7 +450,7 @@ def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, wri
     write(gold_jsonl=gold, answers_jsonl=[{**each, "a": each["a"] + 100 * (each["id"] > 8)} for each in gold])
     page = written(SIDES)
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
-    assert [field[:3] for field in data["fields"]] == [["a", 0, [9, 21, 0, 0, 0]]]
+    assert [field[:3] for field in data["fields"]] == [["a", 0, [9, 21, 0, 0]]]
     assert len(data["cases"]) == 10
     (compared,) = data["cases"][0]["u"][0]["c"]
     (leaf,) = compared["d"]["leaves"]

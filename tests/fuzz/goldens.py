@@ -50,7 +50,7 @@ def damaged_files(draw):
     return text.encode("utf-8", "surrogatepass")
 
 
-@law(st.binary() | texts | damaged_files() | damaged_files(), st.booleans(), examples=200)
+@law(st.binary() | texts | damaged_files() | damaged_files(), st.booleans(), examples=100)
 def any_file_gives_cases_or_an_error_with_a_place(data, pure):
     with parser_of_yaml(pure=pure):
         loaded = attempt(lambda: load_cases(data, Path("nowhere/x.golden.yaml"), "x.golden.yaml"))

@@ -285,7 +285,7 @@ def test_workers_share_the_cases_by_group(pytester, write):
     assert sorted(kept) == ["python-a", "python-b", "yaml-a", "yaml-b"]
 
 
-def test_a_case_that_fails_at_first_is_run_again(pytester, write, workers):
+def test_a_case_that_fails_at_first_is_run_again(pytester, write):
     pytest.importorskip("pytest_rerunfailures")
     pytester.makeconftest(
         """
@@ -299,7 +299,7 @@ def test_a_case_that_fails_at_first_is_run_again(pytester, write, workers):
         """
     )
     write("a.golden.yaml", ASKING)
-    outcome = pytester.runpytest_subprocess(*workers, "-p", "rerunfailures", "--reruns", "1")
+    outcome = pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns", "1")
     assert outcome.parseoutcomes() == {"passed": 3, "rerun": 2}
     outcome.stdout.fnmatch_lines(["jsonmatch: leaf_f1, 3 cases, 3 fields, all 1.00"])
 
@@ -311,21 +311,18 @@ def test_the_mark_flaky_runs_a_case_again(pytester, write):
     assert outcome.parseoutcomes() == {"passed": 2, "failed": 1, "rerun": 2}
 
 
-@pytest.mark.parametrize(
-    "arguments", [("-p", "randomly"), ("-p", "randomly", "-p", "xdist", "-n", "2")], ids=["plain", "xdist"]
-)
-def test_another_order_is_the_same_run(pytester, write, arguments):
+def test_another_order_is_the_same_run(pytester, write):
     pytest.importorskip("pytest_randomly")
     rows = [f"- {{id: c{n}, actual: {{n: {n}}}, expected: {{n: {n}}}}}\n" for n in range(20)]
     write("a.golden.yaml", "cases:\n" + "".join(rows))
-    outcome = pytester.runpytest_subprocess(*arguments, "--randomly-seed=1", "-v")
+    outcome = pytester.runpytest_subprocess("-p", "randomly", "--randomly-seed=1", "-v")
     written = [(f"a.golden.yaml::c{n}", "PASSED") for n in range(20)]
     assert ran(outcome) != written
     assert sorted(ran(outcome)) == sorted(written)
     outcome.stdout.fnmatch_lines(["leaf_f1, all leaves of 20 cases", "all leaves *20 *20 *1.00"])
 
 
-def test_coverage_of_a_producer_and_of_no_yaml(pytester, write, workers):
+def test_coverage_of_a_producer_and_of_no_yaml(pytester, write):
     pytest.importorskip("pytest_cov")
     write(
         "extract.py",
@@ -337,7 +334,7 @@ def test_coverage_of_a_producer_and_of_no_yaml(pytester, write, workers):
         ASKING.replace("cases:", "producer: extract:double\ncases:").replace("{n: 3}", "{n: 0}"),
     )
     outcome = pytester.runpytest_subprocess(
-        "-p", "pytest_cov", "--cov=extract", "--cov=.", "--cov-report=term-missing", *workers
+        "-p", "pytest_cov", "--cov=extract", "--cov=.", "--cov-report=term-missing"
     )
     outcome.assert_outcomes(passed=3)
     outcome.stdout.re_match_lines([r"extract\.py +4 +0 +100%.*"])

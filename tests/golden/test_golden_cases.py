@@ -262,7 +262,7 @@ def test_errors_survive_the_way_from_a_worker():
     )
 
 
-def test_amounts_dates_codes_and_texts_inside(pytester, workers):
+def test_amounts_dates_codes_and_texts_inside(pytester):
     pytester.makefile(
         ".golden.yaml",
         invoice="""\
@@ -295,6 +295,6 @@ cases:
     actual: {total: "1.234,57 €", calls: [{name: a, arguments: '{"x": 2}'}]}
 """,
     )
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(["*0.00*calls?0?.arguments.x*1 → 2*"])

@@ -100,12 +100,12 @@ def test_the_id_of_a_listed_case_is_its_place(pytester, write):
     assert collected(pytester) == ["a.golden.yaml::case-1", "a.golden.yaml::x", "a.golden.yaml::case-3"]
 
 
-def test_ids_may_hold_all_that_node_ids_can(pytester, write, workers):
+def test_ids_may_hold_all_that_node_ids_can(pytester, write):
     write(
         "a.golden.yaml", "cases:\n" + "".join(f"- {{id: '{i}', actual: {{}}, expected: {{}}}}\n" for i in IDS)
     )
-    pytester.runpytest("a.golden.yaml::größe.1", "a.golden.yaml::x@2", *workers).assert_outcomes(passed=2)
-    pytester.runpytest(*workers).assert_outcomes(passed=len(IDS))
+    pytester.runpytest("a.golden.yaml::größe.1", "a.golden.yaml::x@2").assert_outcomes(passed=2)
+    pytester.runpytest().assert_outcomes(passed=len(IDS))
 
 
 IDS = ["größe.1", "x@2", "a-b_c", "1", "test", "Test", "a+b", "_x", "class", "judge", "cases", "-k"]

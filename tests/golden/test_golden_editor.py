@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -40,8 +39,7 @@ from pytest_jsonmatch.limits import FIGURES
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = golden_schema()
 VALIDATORS = [Draft202012Validator(SCHEMA), Draft7Validator(SCHEMA)]
-EXAMPLES = 150 if "TESTS_FEW_CASES" in os.environ else 500
-thorough = settings(max_examples=EXAMPLES)
+thorough = settings(max_examples=150)
 
 
 def loader_says(text):

@@ -40,9 +40,9 @@ def failures(outcome):
     ]
 
 
-def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write, workers):
+def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write):
     write("golden/a.golden.yaml", RECEIPT)
-    outcome = pytester.runpytest("--jsonmatch-summary=none", *workers)
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
     outcome.assert_outcomes(failed=1, passed=1)
     shown = failures(outcome)
     assert shown[:7] == [

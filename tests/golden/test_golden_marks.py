@@ -54,14 +54,14 @@ def test_the_reason_of_a_skip_has_its_line(pytester, write):
     pytester.runpytest("-rs").stdout.fnmatch_lines(["SKIPPED [[]1] a.golden.yaml:2: no network"])
 
 
-def test_an_unknown_mark_is_a_warning_at_its_line(pytester, write, workers):
+def test_an_unknown_mark_is_a_warning_at_its_line(pytester, write):
     write(
         "a.golden.yaml",
         "marks: [evrywhere]\ncases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n",
     )
     pytester.makeini(INI)
-    outcome = pytester.runpytest("-W", "default", *workers)
-    outcome.assert_outcomes(passed=1, warnings=4 if workers else 2)  # each worker tells its own
+    outcome = pytester.runpytest("-W", "default")
+    outcome.assert_outcomes(passed=1, warnings=2)
     outcome.stdout.fnmatch_lines(
         ["a.golden.yaml:1", "*a.golden.yaml:1: PytestUnknownMarkWarning: Unknown pytest.mark.evrywhere*"]
     )

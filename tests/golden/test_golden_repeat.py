@@ -234,9 +234,9 @@ def test_runxfail_lets_each_run_stand_for_itself(suite):
     suite.runpytest("--runxfail", "-k", "fine").assert_outcomes(passed=1, failed=1, deselected=6)
 
 
-def test_last_failed_runs_the_whole_case_again(suite, workers):
-    suite.runpytest(*workers)
-    run = suite.runpytest("--lf", *workers)
+def test_last_failed_runs_the_whole_case_again(suite):
+    suite.runpytest()
+    run = suite.runpytest("--lf")
     run.assert_outcomes(passed=2, xfailed=3)
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
 
@@ -403,7 +403,7 @@ def test_each_run_is_kept_and_replayed(suite, write, workers):
         ("a.golden.yaml::once", "once", 1),
     ]
     write("conftest.py", "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual():\n    raise SystemError\n")
-    run = suite.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    run = suite.runpytest("--jsonmatch-replay=out.jsonl")
     run.assert_outcomes(passed=4, xfailed=4)
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)")
 

@@ -260,18 +260,18 @@ EXPECTED = {
 }
 
 
-def test_every_answer_comes_back_as_what_it_was(pytester, write, recorded, workers):
+def test_every_answer_comes_back_as_what_it_was(pytester, write, recorded):
     hook = (pytester.path / "conftest.py").read_text()
     write("conftest.py", f"{hook}\n{ANSWERS}")
     cases = "".join(f"- id: {name}\n  expected: {expected}\n" for name, expected in EXPECTED.items())
     write("a.golden.yaml", f"metric: json_similarity\ncases:\n{cases}")
-    live = pytester.runpytest("--jsonmatch-record=out.jsonl", *workers)
+    live = pytester.runpytest("--jsonmatch-record=out.jsonl")
     live.assert_outcomes(passed=4, failed=5)
     assert '"error": ' not in (pytester.path / "out.jsonl").read_text()
     scores = recorded()
     assert len(scores) == len(EXPECTED)
     write("conftest.py", hook)
-    replayed = pytester.runpytest("--jsonmatch-replay=out.jsonl", *workers)
+    replayed = pytester.runpytest("--jsonmatch-replay=out.jsonl")
     replayed.assert_outcomes(passed=4, failed=5)
     assert recorded() == scores
 

@@ -350,6 +350,7 @@ def test_a_table_without_cases(cases, columns, rows, message):
             "{cases: [{expected: 1}], cases_from: {file: a.csv}}",
             "1:26: both `cases` and `cases_from`; keep one",
         ),
+        ("cases_from: {}", "1:1: `cases_from`: `file` must name a .jsonl or .csv file"),
         ("cases: [{expected: 1, cases_from: {}}]", "1:23: `cases_from` is not allowed inside a case"),
         (
             "{cases_from: {file: no.csv}, id: a}",
@@ -373,10 +374,10 @@ ROWS = """\
 """
 
 
-def test_rows_are_tests(pytester, write, workers):
+def test_rows_are_tests(pytester, write):
     write("a.golden.yaml", TABLE)
     write("data/gold.jsonl", ROWS)
-    result = pytester.runpytest("-rA", *workers)
+    result = pytester.runpytest("-rA")
     result.assert_outcomes(passed=1, failed=1, errors=2)
     result.stdout.fnmatch_lines_random(
         [

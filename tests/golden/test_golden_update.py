@@ -248,13 +248,13 @@ def test_expected_files_keep_their_format(pytester, write, read):
     assert read("e/y.yaml") == "# expected\nb: 1  # two\n"
 
 
-def test_expected_files_that_are_not_there_are_written(pytester, write, workers, read):
+def test_expected_files_that_are_not_there_are_written(pytester, write, read):
     write(
         "a.golden.yaml",
         "cases:\n- {id: j, actual: {a: [1]}, expected_file: j.json}\n- {id: y, actual: {b: [1]}, expected_file: y.yaml}\n"
         "- {id: far, actual: 1, expected_file: none/such.json}\n",
     )
-    result = pytester.runpytest("--jsonmatch-update=new", *workers)
+    result = pytester.runpytest("--jsonmatch-update=new")
     result.assert_outcomes(passed=3)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -291,12 +291,12 @@ def test_what_is_refused_fails_the_run_and_is_named(pytester, write, workers, re
     assert read() == before.replace("expected: 2", "expected: 1")
 
 
-def test_runs_of_one_case_that_want_different_values_are_refused(pytester, write, workers, two_models, read):
+def test_runs_of_one_case_that_want_different_values_are_refused(pytester, write, two_models, read):
     two_models('{"n": model if jsonmatch_case.id == "differs" else 1}')
     write(
         "a.golden.yaml", "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 2}}\n"
     )
-    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed")
     result.assert_outcomes(passed=4)
     assert result.ret == 1
     result.stdout.fnmatch_lines(

@@ -140,7 +140,7 @@ def test_summary_adds_lines_below_the_table(pytester):
         """
     )
     lines = pytester.runpytest().outlines
-    heading = next(number for number, line in enumerate(lines) if line.strip("=") == " jsonmatch ")
+    heading = next(number for number, line in enumerate(lines) if line.startswith("jsonmatch: leaf_f1"))
     assert lines.index("ours: {'first': 0.5}") > heading
 
 

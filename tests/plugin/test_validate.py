@@ -41,19 +41,10 @@ def test_off_does_not_look():
     assert assert_json_match(WRONG, WRONG).valid is None
 
 
-@pytest.mark.parametrize("value", [{"total": 1, "x": "\ud800"}, {"items": 201 * [0]}])
-def test_what_the_validator_can_not_take_is_not_validated(value):
-    for _ in range(201 if "items" in value else 0):
-        value = {"x": value}
+def test_what_the_validator_can_not_take_is_not_validated():
+    value = {"total": 1, "x": "\ud800"}
     result = assert_json_match(value, value, schema={}, validate="require")
     assert (result.valid, result.validity.violations) == (None, ())
-
-
-def test_a_schema_of_any_depth_does_not_stop_a_comparison():
-    schema = {}
-    for _ in range(300):
-        schema = {"properties": {"a": schema}}
-    assert assert_json_match({"a": {"a": 1}}, {"a": {"a": 1}}, schema=schema).valid is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +65,7 @@ cases:
 - {id: valid, expected: {total: 1}, actual: {total: 1}}
 - {id: invalid, expected: {total: -1}, actual: 'Sure: {"total": -1}'}
 - {id: none, expected: {total: 1}, actual: nothing}
-- {id: deep, expected: {s: DEEP}, actual: {s: DEEP}}
+- {id: half, threshold: 0, expected: {s: x}, actual: '{"s": "\\ud800"}'}
 - {id: "off", expected: {total: -1}, actual: {total: -1}, validate: "off"}
 """
 
@@ -82,7 +73,7 @@ cases:
 @pytest.fixture
 def cases(pytester):
     pytester.makefile(".json", s='{"properties": {"total": {"minimum": 0}, "s": {}}}')
-    pytester.makefile(".golden.yaml", c=CASES.replace("DEEP", 250 * "[" + 250 * "]"))
+    pytester.makefile(".golden.yaml", c=CASES)
 
 
 def test_golden_cases_gates_and_reports(pytester, cases, workers):
@@ -95,19 +86,20 @@ def test_golden_cases_gates_and_reports(pytester, cases, workers):
         "--jsonmatch-markdown=out.md",
     )
     result.assert_outcomes(passed=4, failed=1)
-    note = "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 1 of 2 texts"
+    note = "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 2 of 3 texts"
     result.stdout.fnmatch_lines(
         [
-            "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 1 of 2",
-            "texts, the first violation: total: -1 *",
+            "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 2 of 3",
+            "texts",
+            "1 violation: total: -1 *",
             "  FAILED   valid_rate >= 0.9  *(1 of 3 answers, 1 not validated)",
-            "  FAILED   parse_rate >= 0.9  *(1 of 2 texts)",
+            "  FAILED   parse_rate >= 0.9  *(2 of 3 texts)",
             "  FAILED   cases[[]'valid'].parse_rate >= 0.9  no answer was text*",
         ]
     )
     assert note in (pytester.path / "out.md").read_text(encoding="utf-8")
     results = read_results(pytester.path / "out.json")
-    assert results.answers.rates == {"parse_rate": 0.5, "valid_rate": 1 / 3}
+    assert results.answers.rates == {"parse_rate": 2 / 3, "valid_rate": 1 / 3}
     assert [each.validity for each in results.comparisons] == [
         "not validated",
         "invalid",
@@ -120,12 +112,12 @@ def test_golden_cases_gates_and_reports(pytester, cases, workers):
 def test_require_in_a_golden_file(pytester, cases):
     text = (pytester.path / "c.golden.yaml").read_text(encoding="utf-8")
     (pytester.path / "c.golden.yaml").write_text(f"validate: require\n{text}", encoding="utf-8")
-    result = pytester.runpytest("-k", "valid or deep")
+    result = pytester.runpytest("-k", "valid or half")
     result.assert_outcomes(passed=2, failed=1, deselected=2)
     result.stdout.fnmatch_lines(
         ["E   not valid by the schema (validate: require):", "E     total: -1 is less than the minimum of 0"]
     )
-    result.stdout.fnmatch_lines(["  not valid by the schema  c.golden.yaml::invalid#1"])
+    result.stdout.fnmatch_lines(["  not valid by the schema  c.golden.yaml::invalid"])
 
 
 def test_a_mark_can_require_it(pytester):

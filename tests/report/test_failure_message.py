@@ -183,13 +183,6 @@ def test_limits_on_fields_alone_bring_their_fields_first():
     assert [line.split()[1] for line in lines(shown)[3:]] == ["items[1].price", "a", "b"]
 
 
-def test_a_score_just_below_one_is_not_one():
-    shown = message({"t": "a" * 99_999}, {"t": "a" * 100_000}, metric="json_similarity")
-
-    assert lines(shown)[0] == "json_similarity score 0.99999 < 1.00"
-    assert lines(shown)[3].split()[:2] == ["0.99999", "t"]
-
-
 def test_comparator_errors_and_warnings_stand_below_the_fields():
     def broken(expected, actual, params):
         raise ValueError(f"no unit in {actual!r} \x1b[31m; write 5 kg, 12 lb or the like, one blank between")
@@ -215,26 +208,9 @@ note: line 1: the key 'a' occurs twice in one object; the last one
 """)
 
 
-def test_ten_thousand_differences_are_capped():
-    expected = {"items": [{"price": index} for index in range(10_000)], "x": 1}
-    actual = {"items": [{"price": index + 1} for index in range(10_000)], "x": 2}
-
-    assert lines(message(actual, expected, metric="json_similarity"))[3:] == lines("""
-  0.00  items[0].price  0 → 1  1 off
-  0.00  items[1].price  1 → 2  100 % off
-  0.00  x               1 → 2  100 % off
-  0.50  items[2].price  2 → 3  50 % off
-  0.67  items[3].price  3 → 4  33 % off
-  0.75  items[4].price  4 → 5  25 % off
-  0.80  items[5].price  5 → 6  20 % off
-  0.83  items[6].price  6 → 7  17 % off
-  … and 9,993 more (-v: more, -vv: all)
-""")
-
-
 def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
-    expected = {"items": [{"price": index} for index in range(10_000)], "x": 1}
-    actual = {"items": [{"price": index + 1} for index in range(10_000)], "x": 2}
+    expected = {"items": [{"price": index} for index in range(1000)], "x": 1}
+    actual = {"items": [{"price": index + 1} for index in range(1000)], "x": 2}
 
     assert lines(message(actual, expected))[3:] == lines("""
   items[0].price  0 → 1  1 off
@@ -245,10 +221,10 @@ def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
   items[5].price  5 → 6  20 % off
   items[6].price  6 → 7  17 % off
   x               1 → 2  100 % off
-  … and 9,993 more (-v: more, -vv: all)
+  … and 993 more (-v: more, -vv: all)
 """)
     assert len(lines(message(actual, expected, verbosity=1))) == 54
-    assert len(lines(message(actual, expected, verbosity=2))) == 10_004
+    assert len(lines(message(actual, expected, verbosity=2))) == 1004
 
 
 def test_what_is_left_out_is_counted_by_places():

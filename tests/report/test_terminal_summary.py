@@ -255,18 +255,6 @@ def test_colours_follow_the_score():
     }
 
 
-def test_two_thousand_cases_of_fifty_fields():
-    fields = {
-        f"group{index % 5}.field{index}": FieldAggregation.from_list(
-            [1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1.0, 1.0, 1.0, 1.0]
-        )
-        for index in range(50)
-    }
-    one = Comparison("x", "x", "field_match", "s", 1.0, 1.0, 1.0, 1.0, passed=True, fields=fields)
-
-    assert shown([one] * 2_000) == ["jsonmatch: field_match, 2,000 cases, 100,000 fields, all 1.00"]
-
-
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 PATHS = st.lists(ANY_TEXT | st.just(ELEMENT), max_size=5).map(format_path)
 FIGURES = st.lists(st.integers(0, 99_999), min_size=6, max_size=6).map(
@@ -335,14 +323,6 @@ def test_an_answer_without_json_is_told_apart_from_one_that_is_not_valid():
     assert "  no JSON found  a" in shown([replace(case, parsed=False)])
 
 
-def test_many_arrays_with_elements_without_a_partner_are_capped():
-    expected = {f"rows{number}": ["a"] for number in range(12)}
-    cases = [compared("one", {key: ["b"] for key in expected}, expected, metric="pairwise_f1")]
-    text = shown(cases)
-    assert "  … 2 more arrays (-v)" in text
-    assert sum(line.split()[1:] == ["1", "of", "1", "1", "of", "1"] for line in text) == 10
-
-
 def test_inventions_have_a_column_only_where_the_metric_counts_them():
     session = [compared("one", {"a": 1, "b": 2}, {"a": 1, "c": 3}, metric=metric) for metric in METRICS]
     titles = [line.split() for line in shown(session, width=120) if line.startswith("field")]
@@ -389,8 +369,3 @@ def test_precision_recall_and_f1_are_shown_where_they_differ_from_the_score():
     missing = compared("one", {"a": 1}, {"a": 1, "b": 2}, metric="leaf_f1")
     titles = [line.split() for line in shown([alike, missing], width=120) if line.startswith("field")]
     assert [title[-1] for title in titles] == ["score", "F1"]
-
-
-def test_a_field_named_total_is_not_the_row_over_all_fields():
-    table = shown([compared("one", {"total": 1, "b": 2}, {"total": 2, "b": 2})])
-    assert [line.split()[0] for line in table if line.startswith(("total", "all"))] == ["total", "all"]

@@ -247,8 +247,8 @@ def test_field_match_takes_a_schema_too() -> None:
             "string_evaluation_type has the key 'evaluation_typ'; did you mean 'evaluation_type'?",
         ),
         (
-            {"sting_evaluation_type": {}},
-            "unknown option 'sting_evaluation_type'; did you mean 'string_evaluation_type'?",
+            {"comapre": {}},
+            "unknown option 'comapre'; did you mean 'compare'?",
         ),
         (
             {"compare": "exact", "string_evaluation_type": {"evaluation_type": "binary"}},

@@ -125,7 +125,6 @@ def sample_compare_json() -> None:
     assert_type(result.counts, dict[str, int])
     assert_type(result.errors, tuple[ErrorEntry, ...])
     assert_type(result.warnings, tuple[str, ...])
-    assert_type(result.alignment, str)
     assert_type(result.signature, Signature)
     assert_type(result.signature.metric, str)
     assert_type(result.to_dict(), dict[str, Any])
@@ -543,7 +542,7 @@ def sample_confidence() -> None:
     assert_type(found.fields["n"], study.FieldConfidence)
     assert_type(found.total.ece, study.Estimate | None)
     assert_type(found.total.reliability, tuple[study.Bin, ...])
-    assert_type(found.total.at_error, study.Threshold | None)
+    assert_type(found.total.at_error, study.ReviewThreshold | None)
     assert_type(found.figures["auroc"], float | None)
 
 
