@@ -68,3 +68,4 @@ class Pass:
         """Forget what walking again does not need."""
         self.aligner = None
         self.nested = {}
+        self.leaves = {}
