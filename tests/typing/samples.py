@@ -1,7 +1,7 @@
 """Every public name as typed code uses it: checked by mypy and pyright, and run by test_typing_samples.py.
 
 `assert_type` fails in a type checker if a type is not exactly what is written; where it runs it returns its
-argument. Each function is one sample and asserts what it says.
+argument. A `type: ignore` that is not needed fails too: lazy names have types. Each function is one sample and asserts what it says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from pydantic import BaseModel
@@ -586,3 +586,9 @@ def sample_audit_of_a_suite() -> None:
     found = study.find_holes([])
     assert_type(found, study.SuiteAudit)
     assert_type(found.holes, tuple[study.Hole, ...])
+
+
+if TYPE_CHECKING:
+    no_such_name = pytest_jsonmatch.no_such_name  # type: ignore[attr-defined]
+    wrong_score: str = compare_json(1, 1).score  # type: ignore[assignment]
+    wrong_digest: int = schema.parse_eval_schema({}).digest  # type: ignore[assignment]
