@@ -298,7 +298,7 @@ class _Builder:
         self.text = text
         self.name = name
         self.restore = restore
-        self.unusual = restore is not None
+        self.unusual: bool = restore is not None
         self.holds_cases = holds_cases
         self.marks: array[int] = array("Q")
         self.ends: dict[int, int] = {}
@@ -309,8 +309,8 @@ class _Builder:
         """What is beyond our limits, each with its node."""
         self.limit = limit
         self.anchors: dict[str, _Anchor] = {}
-        self.aliased = 0
-        self.deepest = 0
+        self.aliased: int = 0
+        self.deepest: int = 0
         """The deepest level in the container that is open."""
         self.keys: dict[str, str] = {}
 
