@@ -69,7 +69,7 @@ def check_cases_from(value: JsonValue) -> None:
 
 def _texts(said: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the leaves of nested mappings with their places; an empty mapping is a leaf, too."""
-    if type(said) is dict and said:
+    if type(said) is dict and (said or not at):
         for name, below in said.items():
             yield from _texts(below, (*at, name))
     else:

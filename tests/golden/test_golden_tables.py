@@ -350,6 +350,7 @@ def test_a_table_without_cases(cases, columns, rows, message):
             "{cases: [{expected: 1}], cases_from: {file: a.csv}}",
             "1:26: both `cases` and `cases_from`; keep one",
         ),
+        ("cases_from: {}", "1:1: `cases_from`: `file` must name a .jsonl or .csv file"),
         ("cases: [{expected: 1, cases_from: {}}]", "1:23: `cases_from` is not allowed inside a case"),
         (
             "{cases_from: {file: no.csv}, id: a}",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _SKIPPED: Final = ("skipped",)
 _MOST_GAPS: Final = 4
 """Objects that have fewer than one in this many of all their keys are ordered as texts."""
+_FEW_KEYS: Final = 6
+"""If these many members distinguish all objects, their order hangs on no other."""
 _BOOLS: Final = repeat(bool)
 
 
@@ -53,6 +55,8 @@ class Canon:
             return [[self.key(element, value) for value in side] for side in sides]
         if any(side and type(side[0]) is str for side in sides):
             return [list(side) for side in sides]
+        if bool not in set(map(type, chain.from_iterable(map(dict.values, chain(*sides))))):
+            return [[frozenset(value.items()) for value in side] for side in sides]
         # True equals 1 in Python, but not in JSON.
         return [
             [frozenset(zip(value, value.values(), map(isinstance, value.values(), _BOOLS))) for value in side]
@@ -132,7 +136,9 @@ class Canon:
             keys = sorted(set(chain.from_iterable(own)))
             if len(keys) * len(own) <= _MOST_GAPS * sum(map(len, own)):
                 with suppress(ValueError):  # a program may limit the digits of integers as text
-                    texts = [[repr(value[key]) if key in value else "" for value in own] for key in keys]
+                    texts = [_column(own, key) for key in keys[:_FEW_KEYS]]
+                    if len(set(zip(*texts))) < len(own):
+                        texts += [_column(own, key) for key in keys[_FEW_KEYS:]]
                     return [at for *_, at in sorted(zip(*texts, places))]
         return sorted(places, key=lambda at: self.text(element, values[at]))
 
@@ -240,6 +246,11 @@ def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 def _compared_as_is(node: PlanNode) -> bool:
     """Tell whether scalars at a node are compared without transforms."""
     return not (node.skip or node.transforms) and node.branches is None
+
+
+def _column(values: Sequence[dict[str, JsonValue]], key: str) -> list[str]:
+    """Return the member of each object as text, "" where there is none."""
+    return [repr(value[key]) if key in value else "" for value in values]
 
 
 def _scalar_text(value: object) -> str:

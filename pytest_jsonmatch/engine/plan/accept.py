@@ -179,7 +179,9 @@ class Acceptance:
 
     def __init__(self, accept: Accept, bare: PlanNode, score: Callable[[JsonValue, JsonValue], Any]) -> None:
         """Take what is accepted, the node without it, and what scores two transformed values there."""
-        self.alternatives, self.predicates, self.optional = accept
+        self.alternatives: tuple[Alternative, ...] = accept.alternatives
+        self.predicates: tuple[Predicate, ...] = accept.predicates
+        self.optional: bool = accept.optional
         self.bare: PlanNode = bare
         """The same place if only the expected value is right."""
         self.scores_scalars: bool = bare.quick is not None
