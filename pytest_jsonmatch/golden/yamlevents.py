@@ -61,6 +61,7 @@ _TOO_MUCH: Final = "written out, the aliases up to here take more than {}; use f
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
 _WORD: Final = re.compile(r"[^\s,\]}]+")
 _CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
+_BOM_IN_TEXT: Final = re.compile("[\r\n]\ufeff")
 _BAD_ESCAPE: Final = "found invalid Unicode character escape code"
 _BAD_ESCAPE_REASON: Final = (
     "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
@@ -184,6 +185,9 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE, holds_cases
     if "\0" in text:
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or is not text")
+    if (found := _BOM_IN_TEXT.search(text)) is not None:  # parsers differ in what they make of it
+        line, column = _line_and_column(text, found.end() - 1)
+        raise GoldenFileError(name, line, column, "a byte order mark in the middle of the file; remove it")
     text, restore = hide_old_breaks(text)
     document = _Builder(text, name, restore, limit, holds_cases=holds_cases).build()
     if not holds_cases and (fault := document.fault()) is not None:

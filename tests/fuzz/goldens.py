@@ -23,7 +23,7 @@ PIECES = [
     *("cases:\n", "- id: a\n", "- ", "  ", "\n", "\r\n", "\t", "expected: ", "actual: ", "parametrize: ", "${a}"),
     *("&a ", "*a", "<<: ", "!!str ", "? ", ": ", "|\n", ">2-\n", "'", '"', "{", "}", "[", "]", ", ", "#", "@"),
     *("---\n", "...\n", "%YAML 1.2\n", "%TAG ! x\n", "\ufeff", "\0", "\x85", "\u2028", "\ud800", '"\\ud83d"', "\\"),
-    *("1e999", "0x1F", "2024-01-31", "~", "NO", "-0", "[" * 1_001, "1" * 5_000, "{a: " * 40),
+    *("1e999", "0x1F", "2024-01-31", "~", "NO", "-0", "[" * 140, "]" * 140, "- " * 1_200, "1" * 5_000, "{a: " * 40),
 ]  # fmt: skip
 texts = (st.text() | st.lists(st.sampled_from(PIECES)).map("".join)).map(
     lambda text: text.encode("utf-8", "surrogatepass")

@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.plan.written import (
     read_transforms,
     read_weight,
 )
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,9 +128,11 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         if name in EVALUATION_TYPES or (value is None and written in OPTION_ALIASES):
             continue  # source 4's configurations have null for options that are not set
         if name not in OPTION_NAMES:
-            raise ConfigurationError(
-                f"unknown option {written!r}{did_you_mean(written, (*OPTION_NAMES, 'repair'))}"
-            )
+            known = (*OPTION_NAMES, "repair")
+            # The list of known words has one name for each option; source 4's words only if they are near.
+            meant = nearest(written, (*known, *EVALUATION_TYPES))
+            hint = did_you_mean(written, known) if meant is None else f"; did you mean {meant!r}?"
+            raise ConfigurationError(f"unknown option {written!r}{hint}")
         if name in changes:
             raise ConfigurationError(f"{written!r} and {name!r} are the same option; give one")
         changes[name] = _CHECKS.get(name, _choice)(name, value)

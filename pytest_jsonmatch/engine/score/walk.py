@@ -198,10 +198,11 @@ class Walk(Places):
         where = where._replace(actual_key=MISSING) if lacking else where._replace(expected_key=MISSING)
         for key, item in members.items() if type(members) is dict else enumerate(members):
             child = node.children[key if type(key) is str else ELEMENT]
-            if lacking:
-                self.place(child, Place(where, key, MISSING), item, MISSING)
+            keys, sides = ((key, MISSING), (item, MISSING)) if lacking else ((MISSING, key), (MISSING, item))
+            if child.quick is None or type(item) in CONTAINERS:
+                self.place(child, Place(where, *keys), *sides)
             else:
-                self.place(child, Place(where, MISSING, key), MISSING, item)
+                self.scalars(child, where, keys, *sides)
 
     # -- separate walks ------------------------------------------------------------------------------------
 
