@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.validity import Validity
-    from pytest_jsonmatch.engine.score.outcome import Finding, Outcome
+    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
 

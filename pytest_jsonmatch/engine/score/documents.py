@@ -16,11 +16,11 @@ from pytest_jsonmatch.engine.score.outcome import (
     ROOT,
     SKIPPED,
     Detail,
-    Outcome,
     Place,
+    Rating,
 )
-from pytest_jsonmatch.engine.score.passes import Pass
-from pytest_jsonmatch.engine.score.places import Rating, finding_at
+from pytest_jsonmatch.engine.score.passes import Outcome, Pass
+from pytest_jsonmatch.engine.score.places import finding_at
 from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MAX_DEPTH, MISSING, json_type, value_at
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, RootTypeError, TargetPathError

@@ -1,9 +1,8 @@
-"""The outcome of a walk: one finding per leaf, its place, and which elements of arrays were paired."""
+"""What a walk finds: one finding per leaf, its place, and what was said of it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -11,12 +10,10 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection
 
-    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.passes import Pass
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 MATCH: Final = "match"
@@ -70,6 +67,25 @@ class Detail(NamedTuple):
     differences: tuple[Finding, ...] = ()
     """The differences below a unit."""
     error: str | None = None
+
+
+@final
+class Rating(NamedTuple):
+    """What a finding says of its place."""
+
+    status: str
+    score: float = 0.0
+    detail: Detail | None = None
+
+
+@final
+class Choice(NamedTuple):
+    """What counts at a place where more than the expected value is right."""
+
+    number: int = 0
+    """0: the expected value; n: the nth value that is accepted beside it."""
+    rating: Rating | None = None
+    """What the predicates say, if they decide."""
 
 
 class Finding(NamedTuple):
@@ -209,32 +225,6 @@ class Seen:
                 ordered[place] = counts.get(place, 0)
                 waiting.extend(reversed(below.get(place, {})))
         return ordered
-
-
-@final
-class Outcome(NamedTuple):
-    """What a walk returns."""
-
-    root: PlanNode
-    """The node of the whole documents."""
-    findings: Sequence[Finding]
-    """Everything but plain matches, and possibly those, in the order of the document."""
-    matches: int
-    """The number of plain matches that are not among the findings."""
-    sums: Sums
-    alignments: Sequence[Aligned]
-    seen: Seen
-    own: Pass | None = None
-    """What walking again to write plain matches needs; None if there are none."""
-    questions: Mapping[Place, Asked] = MappingProxyType({})
-    """The open questions to batch comparators."""
-
-    @property
-    def has_figures(self) -> bool:
-        """Tell whether anything counts: batch errors may have left nothing."""
-        if self.sums.expected or self.sums.actual:
-            return True
-        return not any(each.status == BATCH_ERROR for each in self.findings)
 
 
 def instance_trail(place: Place | None, side: Side) -> tuple[Any, ...]:

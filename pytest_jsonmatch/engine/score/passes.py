@@ -1,19 +1,22 @@
-"""The state that the walks of one comparison share."""
+"""The state that the walks of one comparison share, and what a walk returns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, final
+
+from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.context import IndexPairs
+    from pytest_jsonmatch.engine.align.context import Aligned, IndexPairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.leaves import Known
-    from pytest_jsonmatch.engine.score.accept import Choice
-    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Place
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Choice, Finding, Place, Seen
     from pytest_jsonmatch.engine.value.sums import Sums
 
 
@@ -69,3 +72,29 @@ class Pass:
         self.aligner = None
         self.nested = {}
         self.leaves = {}
+
+
+@final
+class Outcome(NamedTuple):
+    """What a walk returns."""
+
+    root: PlanNode
+    """The node of the whole documents."""
+    findings: Sequence[Finding]
+    """Everything but plain matches, and possibly those, in the order of the document."""
+    matches: int
+    """The number of plain matches that are not among the findings."""
+    sums: Sums
+    alignments: Sequence[Aligned]
+    seen: Seen
+    own: Pass | None = None
+    """What walking again to write plain matches needs; None if there are none."""
+    questions: Mapping[Place, Asked] = MappingProxyType({})
+    """The open questions to batch comparators."""
+
+    @property
+    def has_figures(self) -> bool:
+        """Tell whether anything counts: batch errors may have left nothing."""
+        if self.sums.expected or self.sums.actual:
+            return True
+        return not any(each.status == BATCH_ERROR for each in self.findings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of, weight_between
@@ -21,6 +21,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Asked,
     Detail,
     Place,
+    Rating,
     Seen,
 )
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
@@ -38,15 +39,6 @@ if TYPE_CHECKING:
 
     Said: TypeAlias = float | ComparatorResult | Question | Exception
     """What a comparator returned, or what it raised."""
-
-
-@final
-class Rating(NamedTuple):
-    """What a finding says of its place."""
-
-    status: str
-    score: float = 0.0
-    detail: Detail | None = None
 
 
 _MATCHES: Final = Rating(MATCH, 1.0)

@@ -13,11 +13,10 @@ from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Aligned, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.leaves import leaves_of, weight_between, without_nulls
-from pytest_jsonmatch.engine.score.accept import accepting
+from pytest_jsonmatch.engine.score.accept import Accepting
 from pytest_jsonmatch.engine.score.field import new_finding
 from pytest_jsonmatch.engine.score.outcome import MATCH, Place
 from pytest_jsonmatch.engine.score.passes import Pass
-from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Walk(Places):
+class Walk(Accepting):
     """One walk, with a method for each kind of place.
 
     It is recursive. 128 levels must fit into Python's stack, so a level of objects or of arrays takes two
@@ -54,7 +53,7 @@ class Walk(Places):
             node = node.chosen(expected, actual)
             takes = accept is None and not bare and node.accept is not None
         if takes:
-            accepting(self, node, where, expected, actual)
+            self.accepting(node, where, expected, actual)
         elif node.skip:
             self.skip(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
