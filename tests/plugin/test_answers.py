@@ -297,7 +297,8 @@ def test_an_update_writes_the_value(suite, before, cases):
     assert "n: 1" in path.read_text(encoding="utf-8")
 
 
-def test_reports(suite):
+def test_reports(suite, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     suite.runpytest("--jsonmatch-json=o.json", "--jsonmatch-markdown=o.md", "--jsonmatch-html=o.html")
     markdown = suite.path.joinpath("o.md").read_text(encoding="utf-8")
     assert "### Answers by model, means and totals\n" in markdown
