@@ -179,7 +179,7 @@ def _tested(new: _Side, old: _Side) -> Iterator[FieldShift]:
             most = max(shares, key=lambda name: (abs(_gain(*shares[name])), _gain(*shares[name])))
             effect = fsum(abs(now / numbers[0] - then / numbers[1]) for now, then in table) / 2
             p_value = float(chi2_contingency(table)[1])
-            yield FieldShift(path, kind, effect, p_value, most, *shares[most], *numbers[::-1])
+            yield FieldShift(path, kind, round(effect, 9), p_value, most, *shares[most], *numbers[::-1])
     for path, kind in [*old.samples]:
         ours, theirs = new.samples[path, kind], old.samples[path, kind]
         fewest = min(len(ours), len(theirs))
@@ -189,8 +189,8 @@ def _tested(new: _Side, old: _Side) -> Iterator[FieldShift]:
                 warnings.simplefilter("ignore", RuntimeWarning)
                 test = ks_2samp(ours, theirs, method="exact" if fewest < _EXACT else "asymp")
             middles, numbers = (median(theirs), median(ours)), (len(theirs), len(ours))
-            effect, p_value = float(test.statistic), float(test.pvalue)
-            yield FieldShift(path, kind, effect, p_value, "median", *middles, *numbers)
+            effect, p_value = round(float(test.statistic), 9), float(test.pvalue)
+            yield FieldShift(path, kind, round(effect, 9), p_value, "median", *middles, *numbers)
 
 
 def _gain(before: float, after: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from decimal import Decimal
 
 import pytest
@@ -305,4 +306,6 @@ def test_reports(suite, monkeypatch):
     assert "\n| `gpt-small` | 3 | 0.00 | 1 | 1 | 0.5 (of 2) | 1 (of 2) | 1,000 | 3,000 |\n" in markdown
     page = suite.path.joinpath("o.html").read_text(encoding="utf-8")
     assert '<code>gpt-small</code></th><td class=" number">3</td>' in page
-    suite.run("jsonmatch", "report", "o.json").stdout.fnmatch_lines(["gpt-small  * 3 * 0.00 * 1,000 * 3,000"])
+    suite.run(sys.executable, "-m", "pytest_jsonmatch", "report", "o.json").stdout.fnmatch_lines(
+        ["gpt-small  * 3 * 0.00 * 1,000 * 3,000"]
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from pytest_jsonmatch.report.checks import cluster_hint
@@ -109,7 +111,7 @@ def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
     assert sum(told in line for line in run.outlines) == 1
     assert told in (pytester.path / "out.md").read_text(encoding="utf-8")
     for line in (["report", "out.json"], ["diff", "out.json", "out.json"]):
-        assert told in pytester.run("jsonmatch", *line).stdout.str()
+        assert told in pytester.run(sys.executable, "-m", "pytest_jsonmatch", *line).stdout.str()
 
 
 def test_a_gate_that_is_to_be_proven(suite):
