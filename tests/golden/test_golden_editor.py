@@ -538,8 +538,7 @@ BEYOND_SCHEMA = {
         "parameters or its runs."
     ),
     "letters of all scripts": (
-        "Beyond ASCII, `id`, `producer` and the names of marks hold only letters and digits. The schema "
-        "allows any character there: no regular expression for a letter works in all editors."
+        "Beyond ASCII, `id`, `producer` and the names of marks hold only letters and digits."
     ),
     "what parameters make": (
         "A value with `${name}` is checked after it is filled in, and so are the ids that `parametrize` "
