@@ -32,7 +32,7 @@ def test_there_are_fifty() -> None:
     assert len(SCHEMAS) == 50
 
 
-@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SCHEMAS, ids=[path.stem for path in SCHEMAS])
 def test_a_real_schema(path: Path) -> None:
     written = json.loads(path.read_text(encoding="utf-8"))
     label = json.loads((path.parents[1] / "labels" / path.name).read_text(encoding="utf-8"))
