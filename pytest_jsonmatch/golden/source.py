@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _COMMENT: Final = re.compile(r"(?<!\S)#[^\r\n]*")
 _BOM: Final = b"\xef\xbb\xbf"
-_ANCHOR: Final = re.compile(r"&[^\s,\[\]{}]+")
 _BLANKS: Final = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
 _HEADER: Final = re.compile(r"[|>]([+-]?[0-9]?[+-]?)")
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 
@@ -44,10 +43,6 @@ def _nonempty(raw: object) -> str:
     if name := _text(raw):
         return name
     raise ValueError("got nothing")
-
-
-_SIZE: Final = re.compile(r"(\d+\.?\d*|\.\d+)\s*(kib|mib|gib|b|)", re.IGNORECASE | re.ASCII)
-_UNITS: Final = {"": 1, "b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
 def _strings(raw: object) -> tuple[str, ...]:
