@@ -87,6 +87,8 @@ def test_swapping_the_runs_swaps_worse_and_better(runs):
 @example(
     tuple({str(at): [0.75 - drop * (at % 2)] for at in range(14)} for drop in (0.3, 0.0)), 0.02, "regression"
 )
+@example(({"a": [0.0]}, {"a": [1.0]}), 0.0, "regression")
+@example(({"a": [0.9]}, {"a": [1.0]}), 0.3, "regression")
 def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
     verdict = compare(*runs, DropGate(max_drop, mode=mode))
     if verdict.interval is None:
@@ -101,6 +103,8 @@ def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
     if mode == "non-inferiority":
         assert verdict.passed <= (low >= -max_drop)
         assert (verdict.kind in {"better", "no worse"}) <= verdict.passed
+    elif verdict.kind == "too few":
+        assert verdict.passed == (verdict.delta >= -max_drop - 1e-12)
     elif max_drop:
         assert (not verdict.passed) <= (verdict.kind == "worse")
         assert high >= -max_drop if verdict.passed else high <= -max_drop
