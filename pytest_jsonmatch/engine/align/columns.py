@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.node import Acceptance, PlanNode
+    from pytest_jsonmatch.engine.plan.accept import Acceptance
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _MOST_LEVELS: Final = 30
