@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from decimal import Decimal
 
-    from pytest_jsonmatch.engine.compare.base import CompiledTransform, Score
+    from pytest_jsonmatch.engine.compare.base import CompiledTransform
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST: Final = 60
@@ -193,7 +193,13 @@ class Acceptance:
     """What is right at one place besides the expected value: the best score over all that is right counts."""
 
     def __init__(
-        self, accept: Accept, score: Score, prepare: CompiledTransform, *, quick: bool, whole: bool
+        self,
+        accept: Accept,
+        score: Callable[..., Any],
+        prepare: CompiledTransform,
+        *,
+        quick: bool,
+        whole: bool,
     ) -> None:
         """Take what is accepted at a place.
 
