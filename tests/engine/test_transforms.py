@@ -182,8 +182,10 @@ def test_the_fast_path_for_ascii_changes_nothing(text):
         (
             "type_convert",
             {"to": "flaot"},
-            "transform 'type_convert': 'to' must be one of str, float, int, bool, string, number, integer, boolean, not 'flaot'; "
-            "did you mean 'float'?",
+            (
+                "transform 'type_convert': 'to' must be one of str, float, int, bool, string, number, integer, boolean, not 'flaot'; "
+                "did you mean 'float'?"
+            ),
         ),
         ("unicode", {}, "transform 'unicode' needs the parameter 'form', for example {\"form\": \"NFC\"}"),
         ("unicode", {"form": 1}, "transform 'unicode': 'form' must be one of NFC, NFD, NFKC, NFKD, not 1"),
