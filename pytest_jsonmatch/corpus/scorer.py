@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
-from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
+from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, rank_of, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
@@ -382,7 +382,8 @@ class _Scorer:
         if keep == "worst" and figures is not None:
             # The first of equals is kept, and records come in order.
             last = made.worst[-1] if len(made.worst) == MOST_WORST else None
-            if last is None or (figures.score, figures.f1) < (last.score, last.f1):
+            rank = rank_of(figures.score, figures.f1, read.error)
+            if last is None or rank < rank_of(last.score, last.f1, last.error):
                 made.worst = worst_of((*made.worst, self._record(read, outcome, figures, fields=True)))
         elif keep in {"all", "imperfect"}:
             fields = keep == "all" or figures is None or not outcome.sums.perfect
