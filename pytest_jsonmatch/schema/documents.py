@@ -14,13 +14,13 @@ from urllib.request import url2pathname
 
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
-from pytest_jsonmatch.engine.value.paths import format_path, trail_segments
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pytest_jsonmatch.engine.value.paths import Trail
+    from pytest_jsonmatch.engine.value.paths import Segment
 
 Schema: TypeAlias = "dict[str, Any] | bool"
 
@@ -50,7 +50,7 @@ class _DocumentPosition(NamedTuple):
 
     address: str
     """The address of the document."""
-    trail: Trail
+    trail: tuple[Segment, ...]
     base: str
     """The base address of references in the object."""
 
@@ -152,7 +152,7 @@ class Documents:
     def location(self, schema: dict[str, Any]) -> str:
         """Return the address, with a JSON pointer, of an object in one of the documents."""
         position = self._positions[id(schema)]
-        keys = [str(key).replace("~", "~0").replace("/", "~1") for key in trail_segments(position.trail)]
+        keys = [str(key).replace("~", "~0").replace("/", "~1") for key in position.trail]
         return "/".join([f"{position.address}#", *(quote(key, safe="~", errors="replace") for key in keys)])
 
     def digest(self) -> str:
@@ -194,9 +194,9 @@ class Documents:
     def _add(self, document: Schema, address: str) -> None:
         """Add a document: note the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
-        self._note(document, None, address, address)
+        self._note(document, (), address, address)
 
-    def _note(self, value: Any, trail: Trail, address: str, base: str) -> None:
+    def _note(self, value: Any, trail: tuple[Segment, ...], address: str, base: str) -> None:
         if type(value) is dict:
             name = value.get("$id")
             if isinstance(name, str):
@@ -210,7 +210,7 @@ class Documents:
         members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
         for key, item in members:
             if key not in _INSTANCES:
-                self._note(item, (trail, key), address, base)
+                self._note(item, (*trail, key), address, base)
 
 
 @final
@@ -339,27 +339,27 @@ def _copy(
     value: Any,
     leaf: Callable[[Any], Any],
     order: Callable[[Iterable[Any]], Iterable[Any]],
-    trail: Trail = None,
+    trail: tuple[Segment, ...] = (),
     depth: int = 1,
 ) -> Any:
     """Copy arrays, and objects with their members in an order; `leaf` maps all other values."""
     if not isinstance(value, (Mapping, list, tuple)):
         return leaf(value)
     if depth > MAX_DEPTH:
-        place = format_path(trail_segments(trail), limit=_LONGEST)
+        place = format_path(trail, limit=_LONGEST)
         raise ConfigurationError(
             f"the schema has {TOO_DEEP} at {place}; put parts under $defs, and refer to them with $ref "
             "(as one that contains itself must)"
         )
     if not isinstance(value, Mapping):
-        return [_copy(item, leaf, order, (trail, at), depth + 1) for at, item in enumerate(value)]
+        return [_copy(item, leaf, order, (*trail, at), depth + 1) for at, item in enumerate(value)]
     copied = {}
     for key, item in order(value.items()):
         if not isinstance(key, str):
             raise ConfigurationError(
                 f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
             )
-        copied[str(key)] = _copy(item, leaf, order, (trail, key), depth + 1)
+        copied[str(key)] = _copy(item, leaf, order, (*trail, key), depth + 1)
     return copied
 
 
