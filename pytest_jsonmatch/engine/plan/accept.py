@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from decimal import Decimal
 
-    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.compare.base import CompiledTransform
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST: Final = 60
@@ -177,7 +177,7 @@ ACCEPT_WORDS: Final = tuple(_WORDS)
 
 
 @final
-class Choice(NamedTuple):
+class BestValue(NamedTuple):
     """What counts at a place where more than the expected value is right."""
 
     number: int = 0
@@ -192,28 +192,43 @@ class Choice(NamedTuple):
 class Acceptance:
     """What is right at one place besides the expected value: the best score over all that is right counts."""
 
-    def __init__(self, accept: Accept, bare: PlanNode, score: Callable[[JsonValue, JsonValue], Any]) -> None:
-        """Take what is accepted, the node without it, and what scores two transformed values there."""
+    def __init__(
+        self,
+        accept: Accept,
+        score: Callable[..., Any],
+        prepare: CompiledTransform,
+        *,
+        quick: bool,
+        whole: bool,
+    ) -> None:
+        """Take what is accepted at a place.
+
+        Args:
+            accept: what is accepted.
+            score: scores two transformed values there.
+            prepare: the place's transforms.
+            quick: whether its comparators can score two scalars at any time, and never fail.
+            whole: whether a comparator takes containers whole; otherwise the walk compares their members.
+        """
         self.alternatives: tuple[Alternative, ...] = accept.alternatives
         self.predicates: tuple[Predicate, ...] = accept.predicates
         self.optional: bool = accept.optional
-        self.bare: PlanNode = bare
-        """The same place if only the expected value is right."""
-        self.scores_scalars: bool = bare.quick is not None
+        self.scores_scalars: bool = quick
         """Whether scalars can be scored here."""
         takes_values = bool(self.alternatives or self.predicates)
-        self.is_for_walk: bool = takes_values and not self.scores_scalars
+        self.is_for_walk: bool = takes_values and not quick
         """Whether only the walk can score what is accepted."""
         kinds = {type(each.value) for each in self.alternatives}
-        only_scalars = self.scores_scalars and not self.predicates and kinds.isdisjoint(CONTAINERS)
+        only_scalars = quick and not self.predicates and kinds.isdisjoint(CONTAINERS)
         self.is_of_scalars: bool = only_scalars or not takes_values
         """Whether it changes nothing but the scores of scalars."""
         self._score = score
-        # Containers are compared by the walk, member by member, unless a comparator takes them whole.
+        self._prepare = prepare
+        self._whole = whole
         self._values = [
-            (each, bare.prepare(each.value))
+            (each, prepare(each.value))
             for each in self.alternatives
-            if self.scores_scalars and (bare.explicit is not None or type(each.value) not in CONTAINERS)
+            if quick and (whole or type(each.value) not in CONTAINERS)
         ]
 
     def takes(self, kind: type, actual: type) -> bool:
@@ -222,28 +237,28 @@ class Acceptance:
             return True
         return any(type(each.value) is kind for each in self.alternatives)
 
-    def choose(self, actual: JsonValue, figure: Callable[[int], float]) -> Choice:
+    def choose(self, actual: JsonValue, figure: Callable[[int], float]) -> BestValue:
         """Return what counts: the value with the best score, the first among equals.
 
         Args:
             actual: actual's value.
             figure: returns the score of the place, given the number of an alternative; 0: as expected.
         """
-        chosen, most = Choice(), figure(0)
+        chosen, most = BestValue(), figure(0)
         for number, each in enumerate(self.alternatives, 1):
             kinds = {type(each.value), type(actual)}
-            if most == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and self.bare.explicit is None):
+            if most == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
                 continue  # nothing is better, or it scores 0
             score = figure(number)
             if score > most + _ROUNDING or score == 1.0:
-                chosen, most = Choice(number), score
+                chosen, most = BestValue(number), score
         if most < 1.0:
             try:
-                said = self._predicate_of(self.bare.prepare(actual))
+                said = self._predicate_of(self._prepare(actual))
             except TimeoutError as error:
-                return Choice(error=str(error))
+                return BestValue(error=str(error))
             if said is not None:
-                return Choice(predicate=said)
+                return BestValue(predicate=said)
         return chosen
 
     def _predicate_of(self, actual: JsonValue) -> str | None:

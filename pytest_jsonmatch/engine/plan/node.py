@@ -99,22 +99,23 @@ class PlanNode:
         can_be_quick = is_safe and compare.is_quick
         self.quick: UserScore | None = self._behind_transforms(compare.score) if can_be_quick else None
         """Scores two scalars and never fails; None if they need further checks."""
-        self.accept: Acceptance | None = self._acceptance(said, compare.score)
+        self.accept: Acceptance | None = None
         """What else is right here; None if only the expected value is."""
+        self.bare: PlanNode = self
+        """The same place if only the expected value is right."""
+        accepts: list[Accept] = [said[word] for word in ("accept", "also") if word in said]
+        if accepts:
+            self._accept(accepts[0].extended(accepts[1]) if len(accepts) > 1 else accepts[0], compare.score)
         plan.nodes += 1
 
-    def _acceptance(self, said: Mapping[str, Any], score: UserScore) -> Acceptance | None:
-        """Return what else is right here, and let `quick` take it into account."""
-        accepts: list[Accept] = [said[word] for word in ("accept", "also") if word in said]
-        if not accepts:
-            return None
-        accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else accepts[0]
-        bare = object.__new__(PlanNode)
-        vars(bare).update(vars(self), accept=None)
-        acceptance = Acceptance(accept, bare, score)
-        if self.quick is not None:
-            self.quick = self._behind_transforms(acceptance.score) if accept.is_quick else None
-        return acceptance
+    def _accept(self, accept: Accept, score: UserScore) -> None:
+        """Let more than the expected value be right."""
+        self.bare = object.__new__(PlanNode)
+        vars(self.bare).update(vars(self))
+        is_quick, is_whole = self.quick is not None, self.explicit is not None
+        self.accept = Acceptance(accept, score, self.prepare, quick=is_quick, whole=is_whole)
+        if is_quick:
+            self.quick = self._behind_transforms(self.accept.score) if accept.is_quick else None
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
         """Return the schema of a place below, and whether it is a member that the schema does not list."""

@@ -236,8 +236,8 @@ class MatchResult:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Oddities of the input that are not errors, such as duplicate keys in actual."""
-        return self._warnings
+        """Oddities that are not errors: duplicate keys in actual, elements without a key to pair them by."""
+        return self._warnings + self._outcome.warnings
 
     def unmatched(self, patterns: Iterable[str]) -> list[str]:
         """Return the path patterns that fit no place of expected, of actual or of the schema.

@@ -127,6 +127,8 @@ class Walk(Places):
         has_key = pairs is None and type(node.align) is not str
         if has_key and (key := key_of(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
+            if walk._base is None and not (len(pairs) == len(expected) == len(actual)):
+                own.partly_keyed.append(Aligned(node, where, pairs, expected, actual))
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
             walk.alignments.append(Aligned(node, where, pairs, expected, actual))
