@@ -301,17 +301,6 @@ def test_what_is_kept():
     ]
 
 
-def test_progress_is_told_by_chunk():
-    told: list[tuple[int, int | None]] = []
-    compare_corpus([1] * 5, [1] * 5, progress=lambda done, total: told.append((done, total)), chunk_size=2)
-    assert told == [(2, 5), (4, 5), (5, 5)]
-
-
-def test_progress_is_silent_without_a_terminal(capsys):
-    compare_corpus([1], [1], progress=True)
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
