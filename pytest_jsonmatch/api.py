@@ -222,9 +222,9 @@ def compare_corpus(
     """Score a corpus: the answers to many records against what is expected.
 
     Args:
-        actual: the answers: a list or an iterator of Python values with a JSON form or of text, or the path
-            of a JSON Lines file, which is read line by line. Text is model output, from which JSON is
-            extracted.
+        actual: the answers: a list or an iterator of Python values with a JSON form or of text, a data frame
+            (each row is a record; missing cells are null), or the path of a JSON Lines file, which is read
+            line by line. Text is model output, from which JSON is extracted.
         expected: the gold records, given in the same ways, or as a mapping of ids to records; text must be
             strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
@@ -270,7 +270,9 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.records import Reading
     from pytest_jsonmatch.corpus.scorer import Task, processors_of
     from pytest_jsonmatch.corpus.tags import Tagger
+    from pytest_jsonmatch.reading.frames import rows_of
 
+    actual, expected = rows_of(actual), rows_of(expected)
     if schema is not None:
         options["schema"] = schema
     how = Comparing(metric, {"validate": validate, **options})
