@@ -154,7 +154,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input
-            recorder.tags = {**recorder.tags, **case.known_tags}
+            recorder.tags = {**recorder.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.take_parameters()
             item.parent.check_configuration(item)

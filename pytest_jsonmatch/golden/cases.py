@@ -86,22 +86,9 @@ class GoldenCase:
         return read_tags(given) if given else {}
 
     @property
-    def known_tags(self) -> dict[str, Any]:
-        """The tags; only those of its file if the case is a row that can't be read."""
-        try:
-            return self.tags
-        except GoldenFileError:  # reported when the row is set up
-            return read_tags(self._given.table.defaults.get("tags", {}))  # type: ignore[attr-defined] # a Row
-
-    @property
     def shared_input(self) -> str:
         """The file with the input, as a person would name it; empty without one, or with a cluster."""
-        if self.cluster or "input_file" not in self._given:
-            return ""
-        try:
-            return self.name_of("input_file")
-        except GoldenFileError:  # of a row; reported when it is compared
-            return ""
+        return "" if self.cluster or "input_file" not in self._given else self.name_of("input_file")
 
     @property
     def params(self) -> dict[str, Any]:

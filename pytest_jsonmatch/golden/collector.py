@@ -180,8 +180,6 @@ class GoldenFile(pytest.Module):
             if (fault := case.fault) is not None:
                 raise fault
             self.rules.check_configuration(case)
-            if case.row is not None:
-                case.row.check()
         except JsonMatchError as error:
             _fail(case, error, told=self._told)
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
-from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.expansion import Expansion
     from pytest_jsonmatch.golden.marks import Mark
@@ -196,13 +197,11 @@ class _Reader:
         common = GoldenCase(
             "", self.path, self.document.position(where).line, {**defaults, **columns}, self.document, where
         )
-        inherited = {
-            key: value
-            for key, value in _over(defaults, columns).items()
-            if key not in columns or key == "tags"
-        }
+        inherited = {key: value for key, value in defaults.items() if key not in columns or key == "tags"}
+        if not {"input", "input_file"}.isdisjoint(columns):
+            inherited = {key: inherited[key] for key in inherited.keys() - {"input", "input_file"}}
         path, name = common.named_file("file"), common.name_of("file")
-        table = CaseTable(path, name, self.path.parent, columns, inherited, lambda: common.schema)
+        table = CaseTable(path, name, self.path.parent, columns, inherited, _schema_of_cells(common, path))
         at = (*where, "file")
         try:
             for row in table.rows():
@@ -217,9 +216,9 @@ class _Reader:
 
     def _add_row(self, row: TableRow) -> None:
         """Add the case of a row; if the row can't be one, a case that fails."""
-        if row.fault is None and (reason := bad_id(row.name)) is not None:
+        if (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
-        runs = self._runs(dict.fromkeys(row.table.keys), row) if row.fault is None else 1
+        runs = self._runs({}, row.given) if row.fault is None else 1
         first = next((self.cases[name] for name in ids_of_runs(row.name, runs) if name in self.cases), None)
         if first is not None:
             row.refuse(f"the id {row.name!r} is already taken by the row at line {first.line}")
@@ -228,7 +227,7 @@ class _Reader:
                 row.name += "+"
         for run, name in enumerate(ids_of_runs(row.name, runs), 1):
             self.cases[name] = GoldenCase(
-                name, row.table.path, row.line, row, self.document, ("cases_from",), {}, run, runs, row
+                name, row.table.path, row.line, row.given, self.document, ("cases_from",), {}, run, runs, row
             )
 
     def _add(
@@ -331,6 +330,18 @@ class _Reader:
             hint = f"; did you mean {meant!r}?" if meant in known else did_you_mean(key, sorted(known))
             reason = f"unknown key {key!r}{hint}"
         self._report((*where, key), reason)
+
+
+def _schema_of_cells(case: GoldenCase, path: Path) -> SchemaNode | None:
+    """Return the eval schema by which cells of a CSV file get their types; None without a valid one."""
+    if path.suffix.lower() != ".csv":
+        return None
+    from pytest_jsonmatch.schema.parsing import parse_eval_schema
+
+    try:
+        return None if case.schema is None else parse_eval_schema(case.schema)
+    except JsonMatchError:  # reported when each case is set up
+        return None
 
 
 def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
