@@ -18,7 +18,7 @@ from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.model import AnswerCounts, counts_extra
-from pytest_jsonmatch.results.tags import listed, no_tag, tagged
+from pytest_jsonmatch.results.tags import candidates, listed, no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,8 +82,17 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
         results = replace(results, cases=cases, corpus=None)
     value, note = _value(gate, results)
     if gate.is_proven and value is not None:
-        return _proven(gate, results, confidence)
-    return _check(gate, value, value is not None and gate.holds(value), note)
+        found = _proven(gate, results, confidence)
+    else:
+        found = _check(gate, value, value is not None and gate.holds(value), note)
+    several = candidates(results)
+    if not several:
+        return found
+    told = f"over every {' and '.join(several)}"
+    if gate.tag is None:
+        name, values = next(iter(several.items()))
+        told += f'; one is tags["{name}={values[0]}"]'
+    return replace(found, note=f"{found.note}, {told}" if found.note else told)
 
 
 def _proven(gate: Gate, results: ResultSet, confidence: float) -> Check:

@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.results.atomic import rename
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -150,7 +151,7 @@ class OutputWriter:
             if not partial.stat().st_size:
                 partial.unlink()
             elif is_whole:
-                partial.replace(self.path)
+                rename(partial, self.path)
             else:
                 self._note = f"the run did not finish; its answers so far are in {partial}"
         except OSError as error:

@@ -46,31 +46,6 @@ def tag_blocks(results: ResultSet, name: str) -> Iterator[SheetBlock]:
     yield from field_blocks(name, {value: part.tabled for value, part in parts.items()})
 
 
-def parameter_blocks(cases: Sequence[Case], by: Sequence[str] = ()) -> Iterator[SheetBlock]:
-    """Yield the scores of fields by the parameters of the first fixture that has several.
-
-    There is no such table if one `by` such a fixture is requested.
-    """
-    labels: dict[str, dict[str, int]] = {}
-    for comparison in comparisons_of(cases):
-        for name, (label, place) in comparison.params.items():
-            labels.setdefault(name, {}).setdefault(label, place)
-    several = [name for name, found in labels.items() if len(found) > 1]
-    if not several or not set(several).isdisjoint(by):
-        return
-    name = several[0]
-    groups: dict[str, list[Case]] = {
-        label: [] for label in sorted(labels[name], key=lambda label: (labels[name][label], label))
-    }
-    for case in cases:
-        first = next(comparisons_of([case]), None)
-        if first is not None and name in first.params:
-            groups[first.params[name][0]].append(case)
-    yield from field_blocks(name, groups)
-    if len({frozenset(case.id.partition("[")[0] for case in group) for group in groups.values()}) > 1:
-        yield Sentence("the columns are not over the same cases", "open")
-
-
 def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[SheetBlock]:
     """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
     by_group = {label: by_metric(cases) for label, cases in groups.items()}

@@ -81,7 +81,7 @@ def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetB
     is_perfect_run = not below and not repeated.is_mixed and all(map(_is_perfect, sections))
     if mode == "auto" and is_brief is not False and (is_perfect_run or (is_brief is True and passed)):
         yield from _brief(view, sections)
-        yield from view.tables if view.by else ()
+        yield from view.tables if view.by else view.tables[:1] if view.candidates else ()
         yield from _repeat_head(repeated) if repeated.is_mixed else ()
     else:
         for section in sections:

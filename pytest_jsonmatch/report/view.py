@@ -32,6 +32,7 @@ from pytest_jsonmatch.report.sheets import (
 )
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, merged_fields
 from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
+from pytest_jsonmatch.results.tags import candidates
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
@@ -227,12 +228,17 @@ class RunView:
 
     @cached_property
     def tables(self) -> tuple[SheetBlock, ...]:
-        """The figures of cases by the tags `by` and by the parameters of a fixture; of answers by model."""
-        from pytest_jsonmatch.report.tables import parameter_blocks, spent_blocks, tag_blocks
+        """The figures of cases by the tags in `by`, else by parametrized fixtures; of answers by model."""
+        from pytest_jsonmatch.report.tables import spent_blocks, tag_blocks
 
-        results = self.results
-        by_tag = (block for name in self.by for block in tag_blocks(results, name))
-        return *by_tag, *parameter_blocks(results.cases, self.by), *spent_blocks(results.cases)
+        names = self.by or self.candidates
+        by_tag = (block for name in names for block in tag_blocks(self.results, name))
+        return *by_tag, *spent_blocks(self.results.cases)
+
+    @cached_property
+    def candidates(self) -> Mapping[str, Sequence[str]]:
+        """The values of parametrized fixtures that have several, by fixture."""
+        return candidates(self.results)
 
     @cached_property
     def sections(self) -> Sequence[Section]:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
+import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
+
+_HOUR: Final = 3600
+_TRIES: Final = 20
+_IN_USE: Final = frozenset({5, 32})
+"""Errors of Windows for a file that another program has open."""
 
 
 def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
@@ -38,7 +46,12 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
 
 def _replace(path: Path, data: bytes) -> None:
     # A hidden name, so that pytest does not collect the file.
-    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
+    name = f".{path.name[:100]}"
+    for left in path.parent.glob(f"{glob.escape(name)}.????????.tmp"):
+        with suppress(OSError):
+            if left.stat().st_mtime < time.time() - _HOUR:  # its writer was killed
+                left.unlink()
+    beside = path.with_name(f"{name}.{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(data)
@@ -46,8 +59,25 @@ def _replace(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         if path.exists():
             beside.chmod(path.stat().st_mode & 0o7777)
-        beside.replace(path)
+        rename(beside, path)
     except BaseException:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
         raise
+
+
+def rename(source: Path, target: Path) -> None:
+    """Rename a file, over another if there is one.
+
+    Windows refuses while another program reads the other: then it is tried again for a second.
+    """
+    for _ in range(_TRIES):
+        try:
+            source.replace(target)
+        except PermissionError as error:
+            if getattr(error, "winerror", None) not in _IN_USE:
+                raise
+            time.sleep(1 / _TRIES)
+        else:
+            return
+    source.replace(target)

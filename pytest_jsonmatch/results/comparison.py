@@ -62,8 +62,8 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     """For arrays not compared by position, by schema path: pairs, elements only expected, only actual."""
-    params: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    """The test's parameters by the name of the fixture: the label, and its place among the fixture's."""
+    params: tuple[str, ...] = ()
+    """The parametrized fixtures of the test; their values are tags of the case."""
     audit: tuple[ArrayAudit, ...] = ()
     """How the elements of unordered arrays were paired and could have been; kept for result files only."""
     parsed: bool | None = None

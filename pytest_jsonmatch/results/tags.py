@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.corpus.tags import tag_text
+from pytest_jsonmatch.corpus.tags import tag_text, value_text
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.results.comparison import comparisons_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,6 +77,15 @@ def by_tag(results: ResultSet, name: str) -> Iterator[tuple[str, ResultSet]]:
         of, _, value = tag.partition("=")
         if of == name:
             yield value, tagged(results, tag)
+
+
+def candidates(results: ResultSet) -> dict[str, list[str]]:
+    """Return the values of the parametrized fixtures that have several, by fixture: each is also a tag."""
+    values: dict[str, set[str]] = {}
+    for case in results.cases:
+        for name in {name for each in comparisons_of([case]) for name in each.params}:
+            values.setdefault(name, set()).add(value_text(case.tags.get(name)))
+    return {name: sorted(texts) for name, texts in values.items() if len(texts) > 1}
 
 
 def without_tag(results: ResultSet, name: str) -> int:

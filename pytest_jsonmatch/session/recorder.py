@@ -61,8 +61,10 @@ class Recorder:
         """The file with its input: cases that share one should be in one cluster."""
         self.tags: Tags = {}
         """The tags of the case, and those of its parameters."""
-        self.params: Mapping[str, tuple[str, int]] = {}
-        """The labels of the item's parameters, and the place of each among those of its fixture."""
+        self._params: Mapping[str, str] = {}
+        """The labels of the item's parameters that are tags."""
+        self._base = ""
+        """The node id of the golden case, without parameters of fixtures."""
         self.setup_seconds: float = 0.0
         """How long the item's fixtures took to set up."""
         self._settings = settings
@@ -96,20 +98,24 @@ class Recorder:
         Raises ConfigurationError if a tag of the item has the name of a fixture, and another value.
         """
         __tracebackhide__ = True
-        found = _parameters(self.item) if names is None or names else {}
-        self.params = {name: label for name, label in found.items() if names is None or name in names}
+        labels = _parameters(self.item) if names is None or names else {}
+        self._params = {name: label for name, label in labels.items() if names is None or name in names}
+        if names is None and labels:
+            nodeid = self.nodeid if self.turn is None else self.turn.case
+            callspec: Any = getattr(self.item, "callspec", None)
+            self._base = nodeid.removesuffix(f"[{callspec.id}]")
         self._check_tags(self.tags)
-        self.tags = {**self.tags, **{name: label for name, (label, _) in self.params.items()}}
+        self.tags = {**self.tags, **self._params}
 
     def _check_tags(self, tags: Tags) -> None:
         __tracebackhide__ = True
-        for name in tags.keys() & self.params.keys():
-            if str(tags[name]) != self.params[name][0]:
+        for name in tags.keys() & self._params.keys():
+            if str(tags[name]) != self._params[name]:
                 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
                 raise ConfigurationError(
                     f"the tag {name!r} is {tags[name]!r}, but the parametrized fixture of this name, also a "
-                    f"tag, is {self.params[name][0]!r}; give the tag another name"
+                    f"tag, is {self._params[name]!r}; give the tag another name"
                 )
 
     def begin(self) -> None:
@@ -202,7 +208,7 @@ class Recorder:
             nodeid=self.nodeid,
             threshold=compared.limits,
             passed=compared.passed,
-            params=self.params,
+            params=tuple(self._params),
             tags=compared.tags or {},
             parsed=compared.parsed,
             spent=spent,
@@ -265,9 +271,12 @@ class Recorder:
         )
 
     def _named_cluster(self) -> str:
-        """Return the cluster of the case: the one it names, else the value of the tag that names clusters."""
+        """Return the cluster of the case: the one it names, else the value of the tag that names clusters.
+
+        Without either, the runs of a golden case with the values of a parametrized fixture are a cluster.
+        """
         if self.cluster or self._settings.cluster not in self.tags:
-            return self.cluster
+            return self.cluster or self._base
         from pytest_jsonmatch.corpus.tags import value_text
 
         return _text(value_text(self.tags[self._settings.cluster]))
@@ -353,8 +362,8 @@ def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
     return found
 
 
-def _parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
-    """Return the labels of a test's parameters, as in its node id, and the place of each in its fixture."""
+def _parameters(item: pytest.Item) -> dict[str, str]:
+    """Return the labels of a test's parameters, as in its node id."""
     callspec = getattr(item, "callspec", None)
     params: dict[str, object] = getattr(callspec, "params", {})
     indices: dict[str, int] = getattr(callspec, "indices", {})
@@ -362,7 +371,7 @@ def _parameters(item: pytest.Item) -> dict[str, tuple[str, int]]:
     labels = [whole] if len(params) == 1 else whole.split("-")
     if len(labels) != len(params):  # a label contains a hyphen, so the id can't be split
         labels = [_label(name, value, indices.get(name, 0)) for name, value in params.items()]
-    return {name: (_text(label), indices.get(name, 0)) for name, label in zip(params, labels, strict=True)}
+    return {name: _text(label) for name, label in zip(params, labels, strict=True)}
 
 
 def _label(name: str, value: object, index: int) -> str:

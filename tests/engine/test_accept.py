@@ -31,6 +31,13 @@ def test_a_value_is_accepted_with_a_reason(accept, actual, reason):
         assert (result.score, statuses(result)) == (1.0, [("v", "match", reason)])
 
 
+@pytest.mark.parametrize("more", [{}, {"optional": True}])
+def test_an_accepted_value_that_is_equal_counts_however_near_the_expected_one_is(more):
+    accept = {"v": {"values": [10**30], **more}}
+    result = compare_json({"v": 10**30}, {"v": 10**30 + 1}, metric="json_similarity", accept=accept)
+    assert (result.score, statuses(result)) == (1.0, [("v", "match", f"accepted: {10**30}")])
+
+
 def test_a_unit_whose_array_matches_needs_no_reason():
     accept = {"v": {"values": ["", [1, 2]], "type": "array"}}
     result = compare_json({"v": ["A"]}, {"v": ["a"]}, metric="field_match_normalized", accept=accept)

@@ -303,8 +303,8 @@ def jsonmatch_actual(jsonmatch_case, model):
     run.stdout.fnmatch_lines(
         [
             "score of fields by model, all leaves",
-            "field       small  large",
-            "n            0.33   1.00",
+            "field       large  small",
+            "n            1.00   0.33",
             "repeats: 2 cases in 6 runs",
             "a.golden.yaml::a[[]small[]]  1 of 3 *",
             "FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)",

@@ -277,8 +277,32 @@ def test_parameters_of_a_fixture_are_always_a_tag_of_golden_cases(pytester, work
     run = pytester.runpytest("--jsonmatch-by=model", gate, "--jsonmatch-json=r.json", *workers)
     # An answer that could not be made counts as 0.
     run.stdout.fnmatch_lines(["large * 2   0.50*", "small * 2   0.00*", "  FAILED   tags*  0.50  *"])
-    tags = {case.id: case.tags for case in read_results(pytester.path / "r.json").cases}
-    assert tags["x.golden.yaml::right[small]"] == {"source": "phone", "model": "small"}
+    cases = {case.id: case for case in read_results(pytester.path / "r.json").cases}
+    right = cases["x.golden.yaml::right[small]"]
+    assert (right.tags, right.cluster) == ({"source": "phone", "model": "small"}, "x.golden.yaml::right")
+
+
+def test_a_run_of_several_candidates(pytester, workers):
+    pytester.makeconftest(CONFTEST.replace("if jsonmatch_case", "if False and jsonmatch_case"))
+    cases = "".join(
+        f"- {{id: c{n}, expected: {{a: 1}}, threshold: 0, repeat: {n % 2 + 1}}}\n" for n in range(12)
+    )
+    pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}")
+    gates = ("score >= 0.5", 'tags["model=large"].score >= 0.9', 'fields["a"].recall >= 0.6 proven')
+    run = pytester.runpytest(*(f"--jsonmatch-gate={gate}" for gate in gates), *workers)
+    run.stdout.fnmatch_lines(
+        [
+            "by model, mean of cases",
+            "model * cases  score*",
+            "large * 12   1.00*",
+            "small * 12   0.00*",
+            "*(24 cases in 12 clusters):",
+            "  PASSED   score*  0.50 *(mean of 24 cases, over every model; one is tags*model=large*)",
+            "  PASSED   tags*  1.00  slack +0.10 (mean of 12 cases)",
+            "  FAILED   fields* over every model; one is tags*model=large*)",
+        ]
+    )
+    run.stdout.no_fnmatch_line("*ids share beginnings*")
 
 
 @pytest.mark.parametrize(

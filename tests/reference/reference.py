@@ -992,7 +992,7 @@ def walk_accepting(
         score = figures(
             plan, walk(plan, alone.entered_for(plan, value, actual), value, actual, bare=True)
         ).score
-        if score > best + 1e-12:
+        if score > best + 1e-12 or best < score == 1:
             best, chosen = score, value
     if plan.refused != refused:
         plan.doubts.append("what is accepted where members are refused")

@@ -43,8 +43,9 @@ def compared(
 
 
 def case(name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any) -> Case:
-    kept = compared(name, actual, expected, metric, **more)
-    return replace(Case.single(kept), id=name)
+    tags = more.pop("tags", {})
+    kept = compared(name, actual, expected, metric, params=tuple(tags), **more)
+    return replace(Case.single(kept), id=name, tags=tags)
 
 
 def repeated(name: str, expected: object, answers: list[object], least: float | None) -> Case:
@@ -67,8 +68,8 @@ def failing(total: float = 11.5, shop: str = "Mil") -> ResultSet:
     other = {"items": [{"name": "Bun"}, {"name": "Roll"}, {"name": "Cake"}], "shop": "Corner Bakery"}
     return ResultSet(
         (
-            case("t.py::bread", {**BREAD, "total": total}, BREAD, params={"model": ("small", 0)}),
-            case("t.py::mill", {**MILL, "shop": shop}, MILL, params={"model": ("large", 1)}),
+            case("t.py::bread", {**BREAD, "total": total}, BREAD, tags={"model": "small"}),
+            case("t.py::mill", {**MILL, "shop": shop}, MILL, tags={"model": "large"}),
             case("t.py::order", other, BREAD, "pairwise_f1"),
             Case("t.py::raises", (CaseRun(1, passed=False, error="ValueError: no answer"),)),
         ),
@@ -117,9 +118,9 @@ def corpus() -> ResultSet:
 
 def hostile() -> ResultSet:
     bad = {HOSTILE: HOSTILE, "same": [HOSTILE]}
-    found = case(HOSTILE, {HOSTILE: "x", HOSTILE * 2: 1}, bad, params={"model": (HOSTILE, 0)})
+    found = case(HOSTILE, {HOSTILE: "x", HOSTILE * 2: 1}, bad, tags={"model": HOSTILE})
     told = Case(HOSTILE + "2", (CaseRun(1, passed=False, error=HOSTILE),))
-    other = case("t.py::other", bad, bad, params={"model": ("plain", 1)})
+    other = case("t.py::other", bad, bad, tags={"model": "plain"})
     return ResultSet(
         (found, told, other),
         created=HOSTILE,

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.node import Acceptance, PlanNode
+    from pytest_jsonmatch.engine.plan.accept import Acceptance
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _MOST_LEVELS: Final = 30
@@ -125,7 +126,7 @@ class Columns:
         for value in (None, *accept.alternatives) if expected and actual else ():
             side = expected if value is None else [value.value]
             block = self._body(self._aligner, len(side), len(actual))
-            self._by_type(block, accept.bare, place.weight, side, actual)
+            self._by_type(block, place.node.bare, place.weight, side, actual)
             scores = [list(map(float, line)) for line in block.score]
             lines = scores if value is None else scores * len(expected)
             most = [list(map(max, *both)) for both in zip(most, lines)]
@@ -205,7 +206,7 @@ class Columns:
             if not node.accept.is_of_scalars:
                 self._accepting(grid, _Place(node, weight), node.accept, expected, actual)
                 return
-            node = node.accept.bare
+            node = node.bare
         left, right = by_shape(expected), by_shape(actual)
         for shape in dict.fromkeys((*left, *right)):
             one, other = Some.at(left.get(shape, []), expected), Some.at(right.get(shape, []), actual)

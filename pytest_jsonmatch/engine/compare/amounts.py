@@ -23,16 +23,16 @@ _OWNER: Final = "comparator 'amount'"
 
 _CURRENCIES: Final = """
 AED, AFN ؋, ALL, AMD ֏, ANG, AOA, ARS $, AUD A$ AU$ $, AWG, AZN ₼, BAM, BBD $, BDT ৳, BGN, BHD, BIF,
-BMD $, BND $, BOB, BRL R$, BSD $, BTN, BWP, BYN, BZD $, CAD CA$ $, CDF, CHF SFR FR, CLP $,
-CNY CN¥ RMB ¥ 元, COP $, CRC ₡, CUP $, CVE, CZK KČ, DJF, DKK KR, DOP $, DZD, EGP, ERN, ETB,
+BMD $, BND $, BOB, BRL R$, BSD $, BTN, BWP, BYN, BZD $, CAD C$ CA$ $, CDF, CHF SFR FR, CLP $,
+CNY CN¥ RMB ¥ 元, COP $, CRC ₡, CUP $, CVE, CZK KČ, DJF, DKK KR, DOP RD$ $, DZD, EGP, ERN, ETB,
 EUR EURO EUROS €, FJD $, FKP, GBP £, GEL ₾, GHS ₵, GIP, GMD, GNF, GTQ, GYD $, HKD HK$ 元 $, HNL, HRK, HTG,
-HUF FT, IDR, ILS ₪, INR ₹ RS, IQD, IRR, ISK KR, JMD $, JOD, JPY JP¥ 円 ¥, KES, KGS, KHR ៛, KMF, KPW,
-KRW ₩ 원, KWD, KYD $, KZT ₸, LAK ₭, LBP, LKR RS, LRD $, LSL, LYD, MAD, MDL, MGA, MKD, MMK, MNT ₮, MOP,
-MRU, MUR RS, MVR, MWK, MXN MX$ $, MYR RM, MZN, NAD $, NGN ₦, NIO, NOK KR, NPR RS, NZD NZ$ $, OMR, PAB,
-PEN, PGK, PHP ₱, PKR RS, PLN ZŁ, PYG ₲, QAR, RON LEI, RSD, RUB ₽, RWF, SAR, SBD $, SCR RS, SDG, SEK KR,
-SGD S$ $, SHP, SLE, SOS, SRD $, SSP, STN, SVC $, SYP, SZL, THB ฿, TJS, TMT, TND, TOP, TRY ₺, TTD $,
-TWD NT$ 元 $, TZS, UAH ₴, UGX, USD US$ $, UYU $, UZS, VES, VND ₫, VUV, WST, XAF FR, XCD $, XOF FR, XPF FR,
-YER, ZAR R, ZMW, ZWG
+HUF FT, IDR, ILS ₪, INR ₹ RS, IQD, IRR, ISK KR, JMD J$ $, JOD, JPY JP¥ 円 ¥, KES, KGS, KHR ៛, KMF, KPW,
+KRW ₩ 원, KWD, KYD $, KZT ₸, LAK ₭, LBP, LKR RS, LRD $, LSL, LYD, MAD, MDL, MGA, MKD, MMK, MNT ₮, MOP, MRU,
+MUR RS, MVR, MWK, MXN MX$ $, MYR RM, MZN, NAD N$ $, NGN ₦, NIO, NOK KR, NPR RS, NZD NZ$ $, OMR, PAB, PEN,
+PGK, PHP ₱, PKR RS, PLN ZŁ, PYG ₲, QAR, RON LEI, RSD, RUB ₽, RWF, SAR, SBD $, SCR RS, SDG, SEK KR,
+SGD S$ $, SHP, SLE, SOS, SRD $, SSP, STN, SVC $, SYP, SZL, THB ฿, TJS, TMT, TND, TOP, TRY ₺, TTD TT$ $,
+TWD NT$ 元 $, TZS, UAH ₴, UGX, USD US$ $, UYU $, UZS, VES, VND ₫, VUV, WST, XAF FR, XCD EC$ $, XOF FR,
+XPF FR, YER, ZAR R, ZMW, ZWG
 """
 """The codes of ISO 4217, each followed by its signs, in capitals and without a point."""
 
@@ -167,12 +167,10 @@ def _make_amount(params: Params) -> Scoring:
     rel, absolute = read_tolerance(_OWNER, params.get("tolerance"))
 
     def number(value: JsonValue) -> float | Decimal | None:
-        amount = read(value)
-        return None if amount is None else amount.number
+        return (amount := read(value)) and amount.number
 
     def currency(value: JsonValue) -> str | None:
-        amount = read(value) if type(value) is str else None
-        return None if amount is None else amount.currency
+        return (amount := read(value)) and amount.currency
 
     numbers: Any = within_tolerance(rel, 0.0 if rel is None and absolute is None else absolute, number)
 
@@ -181,16 +179,14 @@ def _make_amount(params: Params) -> Scoring:
         return numbers.score(expected, actual) if one is None or other is None or one == other else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        import numpy as np
+        from pytest_jsonmatch.engine.compare.tables import equality_table
 
-        numbered: dict[str | None, int] = {None: 0}
-        one, other = (
-            np.array([numbered.setdefault(currency(value), len(numbered)) for value in values], dtype=np.intp)
-            for values in (expected, actual)
-        )
+        one, other = (list(map(currency, values)) for values in (expected, actual))
+        agree = equality_table(one, other)
+        agree[[each is None for each in one]] = 1.0
+        agree[:, [each is None for each in other]] = 1.0
         scores: Matrix = numbers.table(expected, actual)
-        scores[(one[:, None] != other) & (one[:, None] > 0) & (other > 0)] = 0.0
-        return scores
+        return scores * agree
 
     return Scoring(score, table)
 

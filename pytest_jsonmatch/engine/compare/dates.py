@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Params, Scoring
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-DEFAULT_FORMATS: Final[tuple[str, ...]] = (
-    "%Y/%m/%d",
-    "%d.%m.%Y",
+_WITH_MONTHS: Final = (
     "%d %b %Y",
     "%d %B %Y",
     "%d-%b-%Y",
@@ -30,9 +28,7 @@ DEFAULT_FORMATS: Final[tuple[str, ...]] = (
     "%b %d %Y",
     "%B %d %Y",
 )
-"""The formats tried after ISO 8601 if no `formats` are given. They have one reading only: 03/04/2026 is the
-third of April to some and the fourth of March to others, so it is read only if `formats` or `order` decides.
-An `order` decides for dates with points too."""
+"""The formats that are tried after numbers if no `formats` are given."""
 _OF_MONTHS: Final = ("%Y-%m", "%Y/%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%B %Y")
 _PARTIAL: Final[Mapping[str | None, tuple[str, ...]]] = {"month": _OF_MONTHS, "year": ("%Y", *_OF_MONTHS)}
 """The formats of incomplete dates that each `precision` allows."""
@@ -41,16 +37,16 @@ _PRECISIONS: Final = ("year", "month", "day", "second")
 _ORDERS: Final = ("dmy", "mdy", "ymd")
 
 _TIME: Final = r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?)?"
-_ISO: Final = re.compile(r"(\d{4})(-?)(\d{2})\2(\d{2})" + _TIME, re.ASCII | re.IGNORECASE)
+_COMPACT: Final = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=$|[T ])", re.ASCII | re.IGNORECASE)
 _NUMBERS: Final = re.compile(r"(\d{1,4})(\. |[-/. ])(\d{1,2})\2(\d{1,4})" + _TIME, re.ASCII | re.IGNORECASE)
 _OFFSET: Final = re.compile(r"(?:(?<![^\W\d])(?:Z|UTC|GMT)|[+-]\d{1,2}(?::?\d{2})?)$")
 _OWNER: Final = "comparator 'date'"
 _PARAMETERS: Final = ("formats", "order", "precision", "languages")
 
 
-def _read_numbers(text: str, form: re.Pattern[str], order: str) -> dt.datetime | None:
+def _read_numbers(text: str, order: str) -> dt.datetime | None:
     """Read a numeric date, with or without a time, in the same way in every Python version and locale."""
-    found = form.fullmatch(text)
+    found = _NUMBERS.fullmatch(_COMPACT.sub(r"\1-\2-\3", text))
     if found is None:
         return None
     first, _, second_part, third, hour, minute, second, fraction, zone = found.groups("0")
@@ -90,15 +86,16 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     """Return a function that reads a JSON value as a date and time, and returns None for other values.
 
     Args:
-        params: `formats`, a list of strptime formats, of which the first that fits counts. Without it: ISO
-            8601 dates and times, then DEFAULT_FORMATS. Month names are those of the running locale.
-            `order`, one of dmy, mdy and ymd: how dates such as 03/04/2026 are read.
+        params: `formats`, a list of strptime formats, of which the first that fits counts. Without it, dates
+            in numbers or with an English month are read, if that leaves one reading: 13/04/2026 does,
+            03/04/2026 and 03.04.2026 do not. Month names are those of the running locale.
+            `order`, one of dmy, mdy and ymd: the only order in which numbers are read, but for year first.
             `precision`, one of year, month, day and second: with "month" a date may lack its day, with
             "year" its month too.
             `languages`: also read dates written out in one of these (with the library dateparser).
 
     >>> read = date_reader({})
-    >>> read("2026-01-31") == read("31 Jan 2026"), read("next week")
+    >>> read("2026-01-31") == read("31 Jan 2026") == read("31/01/2026"), read("next week")
     (True, None)
     """
     given, order, precision, languages = map(params.get, _PARAMETERS)
@@ -107,21 +104,19 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     if precision is not None:
         precision = choice_parameter(_OWNER, "precision", precision, _PRECISIONS)
     if given is None:
-        formats = DEFAULT_FORMATS if order is None else DEFAULT_FORMATS[:1] + DEFAULT_FORMATS[2:]
-        formats += _PARTIAL.get(precision, ())
+        formats = _WITH_MONTHS + _PARTIAL.get(precision, ())
     elif order is None:
         formats = _checked_formats(given)
     else:
         raise ConfigurationError(f"{_OWNER}: 'formats' say the order of numbers; give no 'order' with them")
     written_out = None if languages is None else _language_reader(languages, order, precision)
 
+    orders = _ORDERS if order is None else (order, "ymd")
+
     def read(text: str) -> dt.datetime | None:
-        if given is None:
-            found = _read_numbers(text, _ISO, "ymd")
-            if found is None and order is not None:
-                found = _read_numbers(text, _NUMBERS, order)
-            if found is not None:
-                return found
+        readings = {_read_numbers(text, each) for each in orders} - {None} if given is None else set()
+        if readings:
+            return readings.pop() if len(readings) == 1 else None
         for form in formats:
             with suppress(ValueError, OverflowError):
                 # Naive if the format has no zone: a zone must not be invented.

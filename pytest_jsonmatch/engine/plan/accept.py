@@ -1,14 +1,19 @@
-"""What else is right at a place: values other than the expected one, and predicates of actual's value."""
+"""What else is right at a place: values other than the expected one, and predicates of actual's value.
+
+The score of a place is the best over all that is right there. Both ways to find it are in `Acceptance`:
+`choose` for the walk, and `score` and `ceiling` for two scalars whose comparators never fail.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.compare.parameters import read_json_list
 from pytest_jsonmatch.engine.compare.text import compile_pattern, matches_whole
 from pytest_jsonmatch.engine.plan.written import read_flag
-from pytest_jsonmatch.engine.value.convert import NUMBERS, SCHEMA_TYPES, fits_types
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import render, shortened
 
@@ -16,10 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from decimal import Decimal
 
+    from pytest_jsonmatch.engine.compare.base import CompiledTransform
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST: Final = 60
 """Longer values are cut in reasons."""
+_ROUNDING: Final = 1e-12
+"""Another value must score more than the expected one by more than this, or 1: less may be rounding."""
 
 
 @final
@@ -166,3 +174,138 @@ _WORDS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
 }
 ACCEPT_WORDS: Final = tuple(_WORDS)
 """The words of a mapping given as `accept`."""
+
+
+@final
+class Choice(NamedTuple):
+    """What counts at a place where more than the expected value is right."""
+
+    number: int = 0
+    """0: the expected value; n: the nth value that is accepted beside it."""
+    predicate: str | None = None
+    """The text of the predicate that decides."""
+    error: str | None = None
+    """Why predicates can't decide."""
+
+
+@final
+class Acceptance:
+    """What is right at one place besides the expected value: the best score over all that is right counts."""
+
+    def __init__(
+        self,
+        accept: Accept,
+        score: Callable[..., Any],
+        prepare: CompiledTransform,
+        *,
+        quick: bool,
+        whole: bool,
+    ) -> None:
+        """Take what is accepted at a place.
+
+        Args:
+            accept: what is accepted.
+            score: scores two transformed values there.
+            prepare: the place's transforms.
+            quick: whether its comparators can score two scalars at any time, and never fail.
+            whole: whether a comparator takes containers whole; otherwise the walk compares their members.
+        """
+        self.alternatives: tuple[Alternative, ...] = accept.alternatives
+        self.predicates: tuple[Predicate, ...] = accept.predicates
+        self.optional: bool = accept.optional
+        self.scores_scalars: bool = quick
+        """Whether scalars can be scored here."""
+        takes_values = bool(self.alternatives or self.predicates)
+        self.is_for_walk: bool = takes_values and not quick
+        """Whether only the walk can score what is accepted."""
+        kinds = {type(each.value) for each in self.alternatives}
+        only_scalars = quick and not self.predicates and kinds.isdisjoint(CONTAINERS)
+        self.is_of_scalars: bool = only_scalars or not takes_values
+        """Whether it changes nothing but the scores of scalars."""
+        self._score = score
+        self._prepare = prepare
+        self._whole = whole
+        self._values = [
+            (each, prepare(each.value))
+            for each in self.alternatives
+            if quick and (whole or type(each.value) not in CONTAINERS)
+        ]
+
+    def takes(self, kind: type, actual: type) -> bool:
+        """Tell whether anything else may be right for values of two types in expected and actual."""
+        if kind is not actual or kind not in CONTAINERS or self.predicates:
+            return True
+        return any(type(each.value) is kind for each in self.alternatives)
+
+    def choose(self, actual: JsonValue, figure: Callable[[int], float]) -> Choice:
+        """Return what counts: the value with the best score, the first among equals.
+
+        Args:
+            actual: actual's value.
+            figure: returns the score of the place, given the number of an alternative; 0: as expected.
+        """
+        chosen, most = Choice(), figure(0)
+        for number, each in enumerate(self.alternatives, 1):
+            kinds = {type(each.value), type(actual)}
+            if most == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
+                continue  # nothing is better, or it scores 0
+            score = figure(number)
+            if score > most + _ROUNDING or score == 1.0:
+                chosen, most = Choice(number), score
+        if most < 1.0:
+            try:
+                said = self._predicate_of(self._prepare(actual))
+            except TimeoutError as error:
+                return Choice(error=str(error))
+            if said is not None:
+                return Choice(predicate=said)
+        return chosen
+
+    def _predicate_of(self, actual: JsonValue) -> str | None:
+        """Return the text of the first predicate that holds, or None.
+
+        Raises:
+            TimeoutError: a pattern took too long, and no other predicate holds.
+        """
+        late: TimeoutError | None = None
+        for predicate in self.predicates:
+            try:
+                if predicate.holds(actual):
+                    return predicate.text
+            except TimeoutError as error:
+                late = error
+        if late is not None:
+            raise late
+        return None
+
+    def ceiling(self, actual: JsonValue) -> float:
+        """Return the best score of actual's value, transformed, against what is accepted."""
+        return self.best(actual)[0]
+
+    def best(self, actual: JsonValue) -> tuple[float, str | None]:
+        """Return the best score of actual's value against what is accepted, and its text in a reason."""
+        most, said = 0.0, None
+        for alternative, value in self._values:
+            score = score_of(self._score, value, actual)
+            if score > most:
+                most, said = score, alternative.text
+        if most < 1.0:
+            try:
+                predicate = self._predicate_of(actual)
+            except TimeoutError:
+                predicate = None
+            if predicate is not None:
+                most, said = 1.0, predicate
+        return most, said
+
+    def reason(self, expected: JsonValue, actual: JsonValue) -> str | None:
+        """Return a text that names what is nearer than the expected value; None if nothing is."""
+        score, said = self.best(actual)
+        if said is None or score_of(self._score, expected, actual) >= score:
+            return None
+        return f"accepted: {said}" if score == 1.0 else f"nearest accepted value: {said}"
+
+    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
+        """Score two transformed scalars: the best against the expected value and what else is accepted."""
+        found = self._score(expected, actual)
+        return found if found == 1.0 else max(found, self.ceiling(actual))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
+from pytest_jsonmatch.engine.plan.accept import Acceptance
 from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, warn_of_whole_enum, winners
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.accept import Accept, Alternative, Predicate
+    from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.rules import PlanBase, Standing, Transforms, TypeTable, UserScore
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
@@ -99,22 +99,23 @@ class PlanNode:
         can_be_quick = is_safe and compare.is_quick
         self.quick: UserScore | None = self._behind_transforms(compare.score) if can_be_quick else None
         """Scores two scalars and never fails; None if they need further checks."""
-        self.accept: Acceptance | None = self._acceptance(said, compare.score)
+        self.accept: Acceptance | None = None
         """What else is right here; None if only the expected value is."""
+        self.bare: PlanNode = self
+        """The same place if only the expected value is right."""
+        accepts: list[Accept] = [said[word] for word in ("accept", "also") if word in said]
+        if accepts:
+            self._accept(accepts[0].extended(accepts[1]) if len(accepts) > 1 else accepts[0], compare.score)
         plan.nodes += 1
 
-    def _acceptance(self, said: Mapping[str, Any], score: UserScore) -> Acceptance | None:
-        """Return what else is right here, and let `quick` take it into account."""
-        accepts: list[Accept] = [said[word] for word in ("accept", "also") if word in said]
-        if not accepts:
-            return None
-        accept = accepts[0].extended(accepts[-1]) if len(accepts) > 1 else accepts[0]
-        bare = object.__new__(PlanNode)
-        vars(bare).update(vars(self), accept=None)
-        acceptance = Acceptance(accept, bare, score)
-        if self.quick is not None:
-            self.quick = self._behind_transforms(acceptance.score) if accept.is_quick else None
-        return acceptance
+    def _accept(self, accept: Accept, score: UserScore) -> None:
+        """Let more than the expected value be right."""
+        self.bare = object.__new__(PlanNode)
+        vars(self.bare).update(vars(self))
+        is_quick, is_whole = self.quick is not None, self.explicit is not None
+        self.accept = Acceptance(accept, score, self.prepare, quick=is_quick, whole=is_whole)
+        if is_quick:
+            self.quick = self._behind_transforms(self.accept.score) if accept.is_quick else None
 
     def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
         """Return the schema of a place below, and whether it is a member that the schema does not list."""
@@ -235,90 +236,3 @@ def _node_at(plan: Any, steps: list[Segment]) -> PlanNode:
     for step in steps:
         node = node.children[step]
     return node
-
-
-@final
-class Acceptance:
-    """What is right at one place besides the expected value: the best score over all that is right counts.
-
-    Scalars are scored here if the place's comparators never fail; the rest is for `score/accept.py`.
-    """
-
-    def __init__(self, accept: Accept, bare: PlanNode, score: Callable[[JsonValue, JsonValue], Any]) -> None:
-        """Take what is accepted, the node without it, and what scores two transformed values there."""
-        self.alternatives: tuple[Alternative, ...] = accept.alternatives
-        self.predicates: tuple[Predicate, ...] = accept.predicates
-        self.optional: bool = accept.optional
-        self.bare: PlanNode = bare
-        """The same place if only the expected value is right."""
-        self.scores_scalars: bool = bare.quick is not None
-        """Whether scalars can be scored here."""
-        takes_values = bool(self.alternatives or self.predicates)
-        self.is_for_walk: bool = takes_values and not self.scores_scalars
-        """Whether only the walk can score what is accepted."""
-        kinds = {type(each.value) for each in self.alternatives}
-        only_scalars = self.scores_scalars and not self.predicates and kinds.isdisjoint(CONTAINERS)
-        self.is_of_scalars: bool = only_scalars or not takes_values
-        """Whether it changes nothing but the scores of scalars."""
-        self._score = score
-        # Containers are compared by the walk, member by member, unless a comparator takes them whole.
-        self._values = [
-            (each, bare.prepare(each.value))
-            for each in self.alternatives
-            if self.scores_scalars and (bare.explicit is not None or type(each.value) not in CONTAINERS)
-        ]
-
-    def takes(self, kind: type, actual: type) -> bool:
-        """Tell whether anything else may be right for values of two types in expected and actual."""
-        if kind is not actual or kind not in CONTAINERS or self.predicates:
-            return True
-        return any(type(each.value) is kind for each in self.alternatives)
-
-    def predicate_of(self, actual: JsonValue) -> str | None:
-        """Return the text of the first predicate that holds, or None.
-
-        Raises:
-            TimeoutError: a pattern took too long, and no other predicate holds.
-        """
-        late: TimeoutError | None = None
-        for predicate in self.predicates:
-            try:
-                if predicate.holds(actual):
-                    return predicate.text
-            except TimeoutError as error:
-                late = error
-        if late is not None:
-            raise late
-        return None
-
-    def ceiling(self, actual: JsonValue) -> float:
-        """Return the best score of actual's value, transformed, against what is accepted."""
-        return self.best(actual)[0]
-
-    def best(self, actual: JsonValue) -> tuple[float, str | None]:
-        """Return the best score of actual's value against what is accepted, and its text in a reason."""
-        most, said = 0.0, None
-        for alternative, value in self._values:
-            score = score_of(self._score, value, actual)
-            if score > most:
-                most, said = score, alternative.text
-        if most < 1.0:
-            try:
-                predicate = self.predicate_of(actual)
-            except TimeoutError:
-                predicate = None
-            if predicate is not None:
-                most, said = 1.0, predicate
-        return most, said
-
-    def reason(self, expected: JsonValue, actual: JsonValue) -> str | None:
-        """Return a text that names what is nearer than the expected value; None if nothing is."""
-        score, said = self.best(actual)
-        if said is None or score_of(self._score, expected, actual) >= score:
-            return None
-        return f"accepted: {said}" if score == 1.0 else f"nearest accepted value: {said}"
-
-    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two transformed scalars: the best against the expected value and what else is accepted."""
-        found = self._score(expected, actual)
-        return found if found == 1.0 else max(found, self.ceiling(actual))

@@ -78,16 +78,6 @@ class Rating(NamedTuple):
     detail: Detail | None = None
 
 
-@final
-class Choice(NamedTuple):
-    """What counts at a place where more than the expected value is right."""
-
-    number: int = 0
-    """0: the expected value; n: the nth value that is accepted beside it."""
-    rating: Rating | None = None
-    """What the predicates say, if they decide."""
-
-
 class Finding(NamedTuple):
     """The result of one leaf, or of a value scored as a whole: a unit, a mistyped or empty container.
 

@@ -13,10 +13,10 @@ from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Aligned, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.leaves import leaves_of, weight_between, without_nulls
-from pytest_jsonmatch.engine.score.accept import Accepting
 from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import MATCH, Place
+from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Detail, Place, Rating
 from pytest_jsonmatch.engine.score.passes import Pass
+from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Walk(Accepting):
+class Walk(Places):
     """One walk, with a method for each kind of place.
 
     It is recursive. 128 levels must fit into Python's stack, so a level of objects or of arrays takes two
@@ -53,7 +53,7 @@ class Walk(Accepting):
             node = node.chosen(expected, actual)
             takes = accept is None and not bare and node.accept is not None
         if takes:
-            self.accepting(node, where, expected, actual)
+            self._accepting(node, where, expected, actual)
         elif node.skip:
             self.skip(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
@@ -205,12 +205,41 @@ class Walk(Accepting):
 
     # -- separate walks ------------------------------------------------------------------------------------
 
-    def figure(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> float:
-        """Return the score of one place alone, whatever else is accepted there."""
-        walk = Walk(self.own, base=node)
-        walk.place(node, where, expected, actual, bare=True)
-        self.questions.update(walk.questions)
-        return figures_of(walk.sums(), self._plan.options.reduce).score
+    def _accepting(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+        """Score a place where more than the expected value is right, each value in a separate walk."""
+        accept = node.accept
+        if node.skip or expected is MISSING or accept is None or (actual is MISSING and not accept.optional):
+            self.place(node, where, expected, actual, bare=True)
+            return
+        if actual is MISSING:
+            self.add(node, where, Rating(SKIPPED, 0.0, Detail(reason="optional")), expected, actual)
+            return
+        values = expected, *(each.value for each in accept.alternatives)
+
+        def figure(number: int) -> float:
+            walk = Walk(self.own, base=node)
+            walk.place(node, where._replace(choice=number), values[number], actual, bare=True)
+            self.questions.update(walk.questions)
+            return figures_of(walk.sums(), self._plan.options.reduce).score
+
+        choice = self.own.choices.get(where)
+        if choice is None:
+            choice = self.own.choices[where] = accept.choose(actual, figure)
+        if choice.predicate is not None:
+            detail = Detail(reason=f"accepted: {choice.predicate}")
+            self.add(node, where, Rating(MATCH, 1.0, detail), expected, actual)
+            return
+        if choice.error is not None:
+            self.add(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
+            return
+        start, value = len(self.findings), values[choice.number]
+        self.place(node, where._replace(choice=choice.number), value, actual, bare=True)
+        if choice.number and (type(value) not in CONTAINERS or node.explicit is not None):
+            for at, found in enumerate(self.findings[start:], start):
+                right = "accepted" if found.score == 1.0 else "nearest accepted value"
+                reason = f"{right}: {accept.alternatives[choice.number - 1].text}"
+                detail = (found.detail or Detail())._replace(reason=reason)
+                self.findings[at] = found._replace(expected=expected, detail=detail)
 
     def findings_below(
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
