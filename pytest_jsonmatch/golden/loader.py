@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
-from pytest_jsonmatch.golden.files import FileBounds, size_text
+from pytest_jsonmatch.golden.files import MAX_SIZE
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _MAX_ERRORS: Final = 10
-_ANYWHERE: Final = FileBounds()
 _OTHER_NAMES: Final = {
     **dict.fromkeys(("name", "test"), "id"),
     **dict.fromkeys(("prompt", "question", "query"), "input"),
@@ -78,7 +77,7 @@ def load_cases(
     *,
     may_lack_expected: bool = False,
     repeat: int | None = None,
-    bounds: FileBounds = _ANYWHERE,
+    folders: tuple[str, ...] | None = None,
 ) -> GoldenCases:
     r"""Read the cases of one YAML file.
 
@@ -89,7 +88,7 @@ def load_cases(
         may_lack_expected: whether cases without `expected` are valid, because they are about to get it.
         repeat: how often to run each case, whatever the file says; cases with a recorded answer run once,
             unless they set `repeat` themselves.
-        bounds: how large it may be, and where the files that its cases name may be.
+        folders: real paths of the folders in which its cases may name files; None for anywhere.
 
     Raises:
         GoldenFileError: the file is not valid. The error is at the first thing that is wrong; its message
@@ -102,8 +101,8 @@ def load_cases(
     """
     if path.suffix.lower() == ".json":
         data = _PAIR.sub(_joined, data)
-    document = load(data, name, limit=bounds.size, holds_cases=True)
-    document.bounds = bounds
+    document = load(data, name, holds_cases=True)
+    document.folders = folders
     return _Reader(document, path, may_lack_expected, repeat).read()
 
 
@@ -288,13 +287,11 @@ class _Reader:
 
     def _count_written(self, given: Mapping[str, Any], where: Steps) -> None:
         """Add up the size of cases made by parameters, which is limited like the size of a file."""
-        limit = self.document.bounds.size
-        self.written += len(render(given, limit + 1))
-        if self.written > limit:
+        self.written += len(render(given, MAX_SIZE + 1))
+        if self.written > MAX_SIZE:
             raise self.document.error(
                 (*where, "parametrize"),
-                f"written out, the cases of `parametrize` take more than {size_text(limit)}; "
-                "make fewer of them",
+                "written out, the cases of `parametrize` take more than 16 MiB; make fewer of them",
             )
 
     def _taken(self, case_id: str, where: Steps, *, has_name: bool) -> None:
@@ -336,10 +333,8 @@ def _schema_of_cells(case: GoldenCase, path: Path) -> SchemaNode | None:
     """Return the eval schema by which cells of a CSV file get their types; None without a valid one."""
     if path.suffix.lower() != ".csv":
         return None
-    from pytest_jsonmatch.schema.parsing import parse_eval_schema
-
     try:
-        return None if case.schema is None else parse_eval_schema(case.schema)
+        return case.schema_node
     except JsonMatchError:  # reported when each case is set up
         return None
 

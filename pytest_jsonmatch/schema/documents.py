@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.paths import format_path, trail_segments
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_jsonmatch.engine.value.paths import Trail
 
@@ -57,11 +57,18 @@ class _DocumentPosition(NamedTuple):
 
 @final
 class Documents:
-    """A schema and the files it refers to; each is read when a reference first needs it."""
+    """A schema and the files it refers to; each is read when a reference first needs it.
 
-    def __init__(self, root: Schema, path: Path | None) -> None:
+    Args:
+        root: the schema.
+        path: its file; None if it is not a file.
+        within: real paths of the folders in which references may lead to files; None for anywhere.
+    """
+
+    def __init__(self, root: Schema, path: Path | None, within: Sequence[str] | None = None) -> None:
         self.root = root
         self.path = path
+        self.within = within
         self.by_address: dict[str, Schema] = {}
         self.contents: dict[Path, bytes] = {}
         """The bytes of the files that were read."""
@@ -70,21 +77,21 @@ class Documents:
         self._add(root, _NAMELESS if path is None else path.resolve().as_uri())
 
     @classmethod
-    def open(cls, source: SchemaSource) -> Documents:
+    def open(cls, source: SchemaSource, within: Sequence[str] | None = None) -> Documents:
         """Return the documents of a schema in any form; the schema itself is not changed.
 
         Raises:
             ConfigurationError: `source` is not a schema, or its file can't be read.
         """
         if not isinstance(source, (str, os.PathLike)):
-            return cls(plain_copy(_schema_of(source)), None)
+            return cls(plain_copy(_schema_of(source)), None, within)
         if isinstance(source, str) and source.lstrip()[:1] in {"{", "["}:
             raise ConfigurationError(
                 f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
             )
         path = Path(source)
         content, root = _read_file(path)
-        documents = cls(root, path)
+        documents = cls(root, path, within)
         documents.contents[path] = content
         return documents
 
@@ -134,6 +141,10 @@ class Documents:
             )
         parts = urlsplit(address)
         path = Path(url2pathname(f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path))
+        if self.within is not None and not any(map(path.resolve().is_relative_to, self.within)):
+            raise ConfigurationError(
+                f"{str(path)!r} lies outside of {self.within[0]}, pytest's rootdir; move the file into it"
+            )
         self.contents[path], document = _read_file(path)
         self._add(document, address)
         return document
@@ -206,9 +217,8 @@ class Documents:
 class Violations:
     """Lists what a whole schema does not allow in a value; the validator is made for the first value."""
 
-    def __init__(self, root: Schema, path: Path | None) -> None:
-        self._root = root
-        self._path = path
+    def __init__(self, root: Schema, path: Path | None, within: Sequence[str] | None) -> None:
+        self._source = (root, path, within)
 
     def __call__(self, value: Any) -> tuple[str, ...] | None:
         """Return what the schema does not allow in a value, each with its path; None if it can't be checked.
@@ -229,13 +239,13 @@ class Violations:
     @cached_property
     def _validator(self) -> Any:
         """The validator; None for a schema that it can't handle."""
-        if not is_validatable(json_copy(self._root)):
+        if not is_validatable(json_copy(self._source[0])):
             return None
-        documents = Documents(self._root, self._path)
+        documents = Documents(*self._source)
         return documents.validator(next(iter(documents.by_address)))
 
     def __reduce__(self) -> Any:
-        return Violations, (self._root, self._path)
+        return Violations, self._source
 
 
 def _joined(base: str, reference: str) -> str:
