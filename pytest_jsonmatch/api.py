@@ -12,7 +12,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
 from pytest_jsonmatch.engine.plan.compile import plan_for
-from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.registry import registry_state
 from pytest_jsonmatch.engine.result.match import MatchResult
@@ -179,8 +179,6 @@ class Comparing:
         asks = plan.has_batch or plan.preloads
         outcome = answered(plan, expected, value, self.bench) if asks else score(plan, expected, value)
         validity = validity_of(plan.schema, value, self.validate)
-        if plan.standing:
-            notes += keyless(plan.standing, expected)
         return MatchResult(plan, documents, outcome, notes, validity)
 
     def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from heapq import nsmallest
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
-from pytest_jsonmatch.cli.records import Sides, open_sides, refuse_twins
+from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides, refuse_twins
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
+from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
@@ -54,7 +58,8 @@ def run(options: Namespace) -> int:
     write_files(options, view)
     look = look_of(options)
     write_output(as_text(_lines(run, sides, view, options, look), look))
-    return FINE if all(check.passed for check in view.gates) else NOT_FINE
+    passed = all(check.passed for check in view.gates) if gates else not run.total_errors
+    return FINE if passed else NOT_FINE
 
 
 # -- scoring -----------------------------------------------------------------------------------------------
@@ -75,9 +80,33 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
         validate="report" if validates else "off",
         **rules,
     )
-    if options.id_field is not None and isinstance(sides.expected, str):
+    if options.id_field is None:
+        _warn_of_order(sides, run)
+    elif isinstance(sides.expected, str):
         refuse_twins(sides.expected, options.id_field, run.unmatched_expected)
     return run
+
+
+def _warn_of_order(sides: Sides, run: RunResult) -> None:
+    """Warn if a member shows that answers are in another order than the gold records."""
+    steps = [parse_path(path) for path, each in run.all_fields.items() if 2 * each.mismatches > each.total]
+    members = [step for step, *below in steps if isinstance(step, str) and not below]
+    if not members or not all(isinstance(side, (str, list)) for side in (sides.actual, sides.expected)):
+        return
+    with suppress(CommandError):  # answers may be text with JSON in it
+        both = [
+            list(gold_records(side) if isinstance(side, str) else side)
+            for side in (sides.actual, sides.expected)
+        ]
+        for member in sorted(members, key=lambda member: "id" not in member.lower()):
+            values = [[each.get(member) for each in side if type(each) is dict] for side in both]
+            answers, golds = ({each for each in side if type(each) in {str, int}} for side in values)
+            if 2 < len(golds) == len(values[1]) and 2 * len(golds & answers) > len(golds):
+                told = f"{member} differs by position, but both sides have the same values"
+                warnings.warn(
+                    f"{told}: are they in another order? --id-field {member}", JsonMatchWarning, stacklevel=2
+                )
+                return
 
 
 # -- the result file ---------------------------------------------------------------------------------------

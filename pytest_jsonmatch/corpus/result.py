@@ -133,7 +133,7 @@ class RunResult:
     records: tuple[RecordResult, ...] = ()
     """The records that `keep` selects, in the order of the expected ones."""
     worst: tuple[RecordResult, ...] = ()
-    """The ten records with the lowest score, the worst first."""
+    """The ten records with the lowest score, the worst first; those that could not be scored come last."""
     errors: tuple[RunError, ...] = ()
     """Errors that did not stop the run: the first 1,000 (`total_errors` counts all)."""
     warnings: tuple[RunError, ...] = ()
@@ -354,6 +354,11 @@ def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:
     return nsmallest(MOST_WORST, (each for each in records if each.score is not None), key=_badness)
 
 
-def _badness(record: RecordResult) -> tuple[float, float, int, str]:
+def rank_of(score: float, f1: float, error: str | None) -> tuple[bool, bool, float, float]:
+    """Return what sorts records, the worst first; those with an error, which names them, after the others."""
+    return score >= 1.0, error is not None, score, f1
+
+
+def _badness(record: RecordResult) -> tuple[object, int, str]:
     # Merged runs each number their records from 0.
-    return record.score, record.f1, record.index, str(record.record_id)
+    return rank_of(record.score, record.f1, record.error), record.index, str(record.record_id)

@@ -9,12 +9,12 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
-from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, worst_of
+from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, rank_of, worst_of
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.plan.fitting import fits, keyless, patterns_of
+from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
 from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
 from pytest_jsonmatch.engine.result.figures import (
     errors_of,
@@ -327,9 +327,8 @@ class _Scorer:
             outcome = self._refused(read, outcome)
         if read.error is not None:
             self._note(pair, read.error)
-        read.warnings = (*read.warnings, *keyless(self._plan.standing, read.expected))
-        if read.warnings:
-            self._warn(pair, read.warnings)
+        if told := (*read.warnings, *outcome.warnings):
+            self._warn(pair, told)
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
@@ -383,7 +382,8 @@ class _Scorer:
         if keep == "worst" and figures is not None:
             # The first of equals is kept, and records come in order.
             last = made.worst[-1] if len(made.worst) == MOST_WORST else None
-            if last is None or (figures.score, figures.f1) < (last.score, last.f1):
+            rank = rank_of(figures.score, figures.f1, read.error)
+            if last is None or rank < rank_of(last.score, last.f1, last.error):
                 made.worst = worst_of((*made.worst, self._record(read, outcome, figures, fields=True)))
         elif keep in {"all", "imperfect"}:
             fields = keep == "all" or figures is None or not outcome.sums.perfect

@@ -162,7 +162,7 @@ class GoldenCase:
         from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
         try:
-            return parse_eval_schema(schema, within=self._within)
+            return parse_eval_schema(schema, folders=self._within)
         except ConfigurationError as error:
             message = str(error)
             lead = "" if message.startswith("schema") else "schema: "

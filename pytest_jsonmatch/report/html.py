@@ -89,6 +89,7 @@ def _texts(view: RunView) -> dict[str, Any]:
         "on": on,
         "banner": _banner(view),
         "confidence": view.confidence,
+        "is_partial": results.is_partial,
         "scopes": [
             {"title": scope.title, "cards": [_card(each) for each in scope.figures]} for scope in view.scopes
         ],

@@ -269,7 +269,7 @@ def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[SheetBloc
             yield from section_blocks(section, mode)
     yield from (Sentence(note, "open") for note in _notes(view, list(comparisons_of(results.tabled))))
     yield from view.tables
-    worst = sorted(results.scored, key=lambda case: case.figure("score"))
+    worst = sorted(results.scored, key=lambda case: (bool(_errors(case)), case.figure("score")))
     rows: list[list[AnySheetCell]] = [
         [score_cell(case.figure("score")), case.id, _complaint(case)]
         for case in worst
@@ -285,7 +285,11 @@ def figure_lines(view: RunView) -> Iterator[Sentence]:
         yield Sentence(f"{scope.title}: {figures}")
 
 
+def _errors(case: Case) -> list[str]:
+    return [error for each in comparisons_of([case]) for error in each.errors]
+
+
 def _complaint(case: Case) -> str:
     """Return the worst fields of a record by name, or why it has no score."""
-    errors = [error for each in comparisons_of([case]) for error in each.errors]
+    errors = _errors(case)
     return errors[0] if errors else listed([path for path, _ in worst_fields(case)], _WORST_FIELDS)

@@ -47,8 +47,8 @@ all leaves  7      3         1        2         1   0.43       0.60    0.50  0.5
 2 of 6 expected leaves omitted (33.3 %); 1 of 5 actual leaves invented (20 %)
 
 the worst records:
-  0.00  r2  there is no answer for it
   0.40  r3  a, c
+  0.00  r2  there is no answer for it
 
 error: record 'r2': there is no answer for it
 not scored: 'r9', which has no gold record, or is a second answer
@@ -75,6 +75,39 @@ gates, on 3 records:
 """,
         "",
     )
+
+
+def test_answers_in_another_order_are_told_of(write, command):
+    gold = [{"n": at % 3, "id": f"r{at}", "total": at} for at in range(6)]
+    write(gold_jsonl=gold, shuffled_jsonl=gold[::-1], wrong_json=[{**each, "id": "?"} for each in gold])
+    told = "id differs by position, but both sides have the same values: are they in another order? --id-field id"
+    ran = command("evaluate shuffled.jsonl gold.jsonl")
+    assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {told}\n")
+    assert [
+        command(f"evaluate {line}").err
+        for line in (
+            "shuffled.jsonl gold.jsonl --id-field id",
+            "wrong.json gold.jsonl",
+            "gold.jsonl gold.jsonl",
+        )
+    ] == [""] * 3
+
+
+def test_missing_answers_are_no_success_and_hide_no_wrong_ones(write, command, written):
+    gold = [{"id": at, "a": at, "b": 1} for at in range(30)]
+    write(gold_jsonl=gold, answers_jsonl=[{**each, "a": -1} for each in gold[20:23]] + gold[23:])
+    ran = command(SIDES)
+    assert (ran.code, command(SIDES, "--gate", "score >= 0").code) == (1, 0)
+    worst = ran.out.partition("the worst records:\n")[2].splitlines()
+    assert worst[:4] == [
+        "  0.50  20  a",
+        "  0.50  21  a",
+        "  0.50  22  a",
+        "  0.00  0   there is no answer for it",
+    ]
+    # A picture of the ten worst would look like one of all.
+    assert ['id="heat"' in written(f"{SIDES} {more}") for more in ("", "--keep all")] == [False, True]
+    assert "The worst cases" in written(SIDES)
 
 
 def test_no_records(write, command):
@@ -120,8 +153,8 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     gold = [{"id": f"r{number}", "a": number, "b": number % 7} for number in range(300)]
     answers = [{**each, "b": 3} for each in gold[:-1]]
     write(gold_jsonl=gold, answers_jsonl=answers)
-    assert command(f"{SIDES} --json worst.json").code == 0
-    assert command(f"{SIDES} --json all.json --keep all").code == 0
+    assert command(f"{SIDES} --json worst.json").code == 1
+    assert command(f"{SIDES} --json all.json --keep all").code == 1
     worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
     run = compare_corpus(answers, gold, id_field="id")
     assert (len(worst.cases), len(everything.cases), worst.is_partial, everything.is_partial) == (
@@ -349,7 +382,7 @@ def test_a_broken_line_of_standard_input(bad, refused, stdin):
 
 def test_a_broken_answer_counts_as_wrong(bad, command):
     ran = command("evaluate latin.jsonl gold.jsonl")
-    assert (ran.code, "0 of 1 record with" in ran.out, "byte 0xe9" in ran.out) == (0, True, True)
+    assert (ran.code, "0 of 1 record with" in ran.out, "byte 0xe9" in ran.out) == (1, True, True)
 
 
 def test_a_folder_that_cannot_be_written(refused, monkeypatch):
@@ -524,7 +557,7 @@ def test_rules_that_fit_no_record_are_told(sides, write, command):
     write(rules_json={"fields": {"aa": {"skip": True}, "id": {"skip": True}}})
     ran = command(f"{SIDES} --config rules.json")
     message = "fields: 'aa' fits no place of expected, actual or schema; did you mean 'a'?"
-    assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {message}\n")
+    assert (ran.code, ran.err) == (1, f"jsonmatch evaluate: warning: {message}\n")
 
 
 NO_NETWORK = """
@@ -547,7 +580,7 @@ def test_batch_errors_alone_are_no_figures(write, command):
     assert "; 2 records without any figure\n" in ran.out
     assert "FAILED   f1 >= 0.9          batch errors have left nothing to count" in ran.out
     assert "FAILED   batch_errors == 0  2" in ran.out
-    assert command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours").code == 0
+    assert command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours").code == 1
 
 
 VALIDATED = {"schema_json": {"properties": {"a": {"type": "integer", "maximum": 2}, "b": {}}}}

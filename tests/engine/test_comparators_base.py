@@ -32,6 +32,10 @@ def test_the_built_in_names():
         "identifier",
         "regex",
         "contains",
+        "token_f1",
+        "partial_ratio",
+        "token_sort_ratio",
+        "token_set_ratio",
     ]
     assert all(name == comparator.name for name, comparator in BUILTIN.items())
 

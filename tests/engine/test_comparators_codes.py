@@ -115,18 +115,14 @@ def test_identifier(kind, expected, actual, wanted):
             {},
             "comparator 'identifier' needs the parameter 'kind', for example {\"kind\": \"iban\"}",
         ),
-        (
-            "identifier",
-            {"kind": "ibam"},
-            "comparator 'identifier': unknown kind 'ibam'; did you mean 'iban'?",
+        *(
+            (
+                "identifier",
+                {"kind": kind},
+                f"comparator 'identifier': unknown kind {kind!r}; it is the name of a module of python-stdnum, such as",
+            )
+            for kind in ("ibam", "EU_VAT", "util", "exceptions", "", "..", 3)
         ),
-        (
-            "identifier",
-            {"kind": "EU_VAT"},
-            "comparator 'identifier': unknown kind 'EU_VAT'; did you mean 'eu_vat'?",
-        ),
-        ("identifier", {"kind": "util"}, "comparator 'identifier': unknown kind 'util'; did you mean "),
-        ("identifier", {"kind": 3}, "comparator 'identifier': unknown kind 3; known: bic, "),
         (
             "identifier",
             {"kinds": "iban"},

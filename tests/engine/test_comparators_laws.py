@@ -45,6 +45,10 @@ BOUND = {
     "phone region": {"region": "DE"},
     "identifier": {"kind": "isbn"},
     "contains": {},
+    "token_f1": {},
+    "partial_ratio": {},
+    "token_sort_ratio": {},
+    "token_set_ratio": {},
 }
 SCORING = {key: BUILTIN[key.split()[0]].bind(params) for key, params in BOUND.items()}
 SCORE = {key: scoring.score for key, scoring in SCORING.items()}
@@ -77,6 +81,9 @@ SYMMETRIC = [
     "phone",
     "phone region",
     "identifier",
+    "token_f1",
+    "token_sort_ratio",
+    "token_set_ratio",
 ]
 
 texts = (

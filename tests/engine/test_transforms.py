@@ -125,7 +125,7 @@ def test_no_transform_raises(name, value):
     BUILTIN[name].bind(ALL[name])(value)
 
 
-@pytest.mark.parametrize("to", ["str", "float", "int", "bool", "number"])
+@pytest.mark.parametrize("to", ["str", "float", "int", "bool"])
 @given(value=st.booleans() | st.integers() | st.floats() | st.text(st.characters()))
 def test_no_conversion_raises(to, value):
     BUILTIN["type_convert"].bind({"to": to})(value)
@@ -183,8 +183,8 @@ def test_the_fast_path_for_ascii_changes_nothing(text):
             "type_convert",
             {"to": "flaot"},
             (
-                "transform 'type_convert': 'to' must be one of str, float, int, bool, string, number, integer, "
-                "boolean, not 'flaot'; did you mean 'float'?"
+                "transform 'type_convert': 'to' must be one of str, float, int, bool, string, number, integer, boolean, not 'flaot'; "
+                "did you mean 'float'?"
             ),
         ),
         ("unicode", {}, "transform 'unicode' needs the parameter 'form', for example {\"form\": \"NFC\"}"),

@@ -10,6 +10,12 @@ from pytest_jsonmatch.engine.compare.dates import DATE
 from pytest_jsonmatch.engine.compare.equality import BINARY, EXACT, ONEOF
 from pytest_jsonmatch.engine.compare.numbers import NUMERIC, RELATIVE, THRESHOLD
 from pytest_jsonmatch.engine.compare.text import CONTAINS, JACCARD, LEVENSHTEIN, NORMALIZED_TEXT, REGEX
+from pytest_jsonmatch.engine.compare.words import (
+    PARTIAL_RATIO,
+    TOKEN_F1,
+    TOKEN_SET_RATIO,
+    TOKEN_SORT_RATIO,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +40,10 @@ BUILTIN: Final[Mapping[str, Comparator]] = {
         IDENTIFIER,
         REGEX,
         CONTAINS,
+        TOKEN_F1,
+        PARTIAL_RATIO,
+        TOKEN_SORT_RATIO,
+        TOKEN_SET_RATIO,
     )
 }
 """The comparators every registry starts with, by name."""

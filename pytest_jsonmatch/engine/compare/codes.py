@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
 from pytest_jsonmatch.engine.compare.equality import compare_forms, text_reader
 from pytest_jsonmatch.engine.compare.parameters import missing_extra, required
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -64,19 +64,6 @@ values are compared by JSON equality. Needs the extra `phone`."""
 # identifier
 
 
-@cache
-def _kinds(folder: str) -> Mapping[str, str]:
-    """Return the modules of python-stdnum by the names of kinds: `eu_vat` for `stdnum.eu.vat`."""
-    # The files are listed: looking for modules in packages would import each of these.
-    files = (path.relative_to(folder).with_suffix("") for path in sorted(Path(folder).rglob("*.py")))
-    names = [".".join(file.parts) for file in files if file.name not in _NO_KINDS]
-    # A country code that is a Python keyword has an underscore after it: stdnum.is_.vsk.
-    return {name.replace("_.", ".").replace(".", "_"): f"stdnum.{name}" for name in names}
-
-
-_NO_KINDS: Final = frozenset({"__init__", "exceptions", "numdb", "util"})
-
-
 def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
     """Return a function that returns an identifier in its compact form, None for what is not a valid one.
 
@@ -86,20 +73,22 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
     """
     kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
     try:
-        import stdnum
+        import stdnum.exceptions
     except ImportError:
         raise missing_extra(_IDENTIFIER, "identifiers") from None
-    kinds = _kinds(stdnum.__path__[0])
-    if not isinstance(kind, str) or kind not in kinds:
-        near = nearest(str(kind).lower(), kinds)
-        # Leave out the hundreds of names that belong to single countries.
-        known = [name for name in kinds if kinds[name].count(".") == 1 or name[:3] == "eu_"]
-        hint = did_you_mean(str(kind).lower(), [near] if near else known)
-        raise ConfigurationError(f"{_IDENTIFIER}: unknown kind {kind!r}{hint}")
-    validate: Callable[..., str] = import_module(kinds[kind]).validate
+    validate: Callable[..., str] | None = None
+    # `eu_vat` is stdnum.eu.vat; a country code that is a Python keyword has an underscore: stdnum.is_.vsk.
+    for module in (str(kind), str(kind).replace("_", ".", 1), str(kind).replace("_", "_.", 1)):
+        with suppress(ImportError):
+            validate = validate or getattr(import_module(f"stdnum.{module}"), "validate", None)
+    if validate is None:
+        raise ConfigurationError(
+            f"{_IDENTIFIER}: unknown kind {kind!r}; it is the name of a module of python-stdnum, "
+            "such as 'iban', or 'eu_vat' for stdnum.eu.vat"
+        )
     if kind == "isbn":
         validate = partial(validate, convert=True)
-    invalid: type[Exception] = import_module("stdnum.exceptions").ValidationError
+    invalid = stdnum.exceptions.ValidationError
 
     def read(text: str) -> str | None:
         try:

@@ -177,8 +177,8 @@ BINARY: Final = Comparator("binary", lambda _: _EQUALITY, ())
 # oneof
 
 
-def _oneof_lists(params: Params) -> tuple[str, list[list[JsonValue]]]:
-    """Return ("values", [values]) or ("groups", groups) as lists of JSON values, checked."""
+def _groups(params: Params) -> list[list[JsonValue]]:
+    """Return the groups of a `oneof`, checked; `values` are one group."""
     owner = "comparator 'oneof'"
     if ("values" in params) == ("groups" in params):
         raise ConfigurationError(
@@ -186,11 +186,11 @@ def _oneof_lists(params: Params) -> tuple[str, list[list[JsonValue]]]:
             "'groups' (lists of synonyms that expected and actual must share), and not both"
         )
     if "values" in params:
-        return "values", [read_json_list(f"{owner}: 'values'", params["values"])]
+        return [read_json_list(f"{owner}: 'values'", params["values"])]
     groups = params["groups"]
     if not isinstance(groups, (list, tuple)) or not groups:
         raise ConfigurationError(f"{owner}: 'groups' must be a list of lists of synonyms")
-    return "groups", [read_json_list(f"{owner}: each of 'groups'", group) for group in groups]
+    return [read_json_list(f"{owner}: each of 'groups'", group) for group in groups]
 
 
 def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:
@@ -203,31 +203,25 @@ def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozens
 
 
 def _make_oneof(params: Params) -> Scoring:
-    form, lists = _oneof_lists(params)
-    groups_of = _memberships(lists)
-    if form == "values":
-        return _among(groups_of)
+    groups_of = _memberships(_groups(params))
+    if "groups" in params:
+        # Each value also has its own group, so that equal values match even if they are in no other.
+        return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, graded=False)
 
-    # Each value also has its own group, so that equal values match even if they are in no other.
-    return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, graded=False)
-
-
-def _among(groups_of: Callable[[JsonValue], frozenset[Hashable]]) -> Scoring:
-    def among(value: JsonValue) -> float:
-        return 1.0 if groups_of(value) else 0.0
+    def among(_expected: JsonValue, actual: JsonValue) -> float:
+        return 1.0 if groups_of(actual) else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
 
-        return np.tile(np.array(list(map(among, actual)), dtype=np.float64), (len(expected), 1))
+        return np.tile([among(None, value) for value in actual], (len(expected), 1))
 
-    return Scoring(lambda _expected, actual: among(actual), table)
+    return Scoring(among, table)
 
 
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:
-    form, lists = _oneof_lists(params)
-    mapped = [[map_scalars(value, function) for value in values] for values in lists]
-    return {form: mapped[0] if form == "values" else mapped}
+    mapped = [[map_scalars(value, function) for value in group] for group in _groups(params)]
+    return {"groups": mapped} if "groups" in params else {"values": mapped[0]}
 
 
 def in_same_group(params: Params, value: JsonValue) -> bool:
@@ -236,7 +230,7 @@ def in_same_group(params: Params, value: JsonValue) -> bool:
     >>> in_same_group({"values": ["CVD", "PVD"]}, "PVD")
     True
     """
-    return bool(_memberships(_oneof_lists(params)[1])(value))
+    return bool(_memberships(_groups(params))(value))
 
 
 ONEOF: Final = Comparator("oneof", _make_oneof, ("values", "groups"), reflexive=False, map_params=_map_oneof)

@@ -83,11 +83,13 @@ def _ratio(expected: Number, actual: Number) -> Decimal:
 def _of_numbers(
     pair: Callable[[Number, Number], float],
     block: Callable[[Doubles, Doubles], Matrix],
-    read: Callable[[JsonValue], Number | None],
+    read: Callable[[JsonValue], Number | None] = lambda value: (
+        None if type(value) is str else as_number(value)
+    ),
 ) -> Scoring:
     """Return the scoring of two numbers by `pair`, of tables of doubles by `block`, of others by equality.
 
-    `read` returns the finite number that a value means, or None.
+    `read` returns the finite number that a value means, or None; by default numeric strings mean none.
     """
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
@@ -107,11 +109,6 @@ def _of_numbers(
         return [value if (number := read(value)) is None else number for value in values]
 
     return Scoring(score, table)
-
-
-def _finite(value: JsonValue) -> Number | None:
-    """Return a value that is a finite number; None for others, including numeric strings."""
-    return None if type(value) is str else as_number(value)
 
 
 def _within(rel: float | None, absolute: float | None) -> Callable[[Number, Number], float]:
@@ -150,6 +147,7 @@ def _surely_within(expected: Number, actual: Number, rel: float | None, absolute
 
 def _within_block(rel: float | None, absolute: float | None) -> Callable[[Doubles, Doubles], Matrix]:
     """Return the twin of `_within` for a column and a row of doubles."""
+    within = _within(rel, absolute)
 
     def block(expected: Doubles, actual: Doubles) -> Matrix:
         import numpy as np
@@ -163,11 +161,8 @@ def _within_block(rel: float | None, absolute: float | None) -> Callable[[Double
         gap -= limit
         scores = (gap <= 0.0).astype(np.float64)
         most = (size + limit + other_size.max()) * _DOUBT
-        i, j = np.nonzero(~(np.abs(gap, out=gap) > most))
-        unsure = ~(gap[i, j] > (size[i, 0] + limit[i, 0] + other_size[j]) * _DOUBT)
-        for row, column in zip(i[unsure].tolist(), j[unsure].tolist()):
-            one, other = expected[row, 0].item(), actual[column].item()
-            scores[row, column] = _surely_within(one, other, rel, absolute)
+        for row, column in np.argwhere(~(np.abs(gap, out=gap) > most)).tolist():
+            scores[row, column] = within(expected[row, 0].item(), actual[column].item())
         return scores
 
     return block
@@ -251,7 +246,7 @@ def _relative_block(expected: Doubles, actual: Doubles) -> Matrix:
     return scores
 
 
-RELATIVE: Final = Comparator("relative", lambda _: _of_numbers(_relative, _relative_block, _finite), ())
+RELATIVE: Final = Comparator("relative", lambda _: _of_numbers(_relative, _relative_block), ())
 """max(0, 1 - |expected - actual| / |expected|); if |expected| <= 1e-12, 1 if |actual| <= 1e-12 else 0
 (source 3). Different numbers score less than 1, however near."""
 
@@ -268,14 +263,17 @@ def _make_threshold(params: Params) -> Scoring:
     weighting = number_parameter(owner, _WEIGHTING, params.get(_WEIGHTING, 1))
     if weighting == 0:
         # No penalty: 1 up to the threshold, then 0.
-        return _of_numbers(_within(None, limit), _within_block(None, limit), _finite)
+        return _of_numbers(_within(None, limit), _within_block(None, limit))
     power = 1.0 / weighting
 
     def threshold(expected: Number, actual: Number) -> float:
         if expected == actual:
             return 1.0
-        alike = type(expected) is type(actual) is not Decimal
-        delta = abs(expected - actual) if alike else _apart(expected, actual)
+        is_exact = type(expected) is type(actual) is not Decimal
+        if is_exact or all(-_EXACT_INTEGER <= number <= _EXACT_INTEGER for number in (expected, actual)):
+            delta = abs(expected - actual)
+        else:
+            delta = float(difference(expected, actual))
         score: float = 1.0 - (delta / limit) ** power if delta <= limit else 0.0
         return score
 
@@ -305,14 +303,8 @@ def _make_threshold(params: Params) -> Scoring:
             for one in expected
         ]
 
-    scoring = _of_numbers(threshold, block, _finite)
+    scoring = _of_numbers(threshold, block)
     return replace(scoring, rows=rows)
-
-
-def _apart(expected: Number, actual: Number) -> float:
-    """Return the difference of two numbers, computed as they are written if a double can't hold both."""
-    doubles = -_EXACT_INTEGER <= expected <= _EXACT_INTEGER and -_EXACT_INTEGER <= actual <= _EXACT_INTEGER
-    return float(abs(expected - actual) if doubles else difference(expected, actual))
 
 
 THRESHOLD: Final = Comparator("threshold", _make_threshold, ("threshold", _WEIGHTING))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.value.equality import json_key
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.base import Matrix
+    from pytest_jsonmatch.engine.compare.base import Matrix, Score
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # Integers up to this size are exact as doubles, and so is the difference of any two.
@@ -56,6 +57,12 @@ def equality_table(
         for values in (expected, actual)
     )
     return np.equal(left[:, None], right).astype(np.float64)
+
+
+def score_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue], score: Score) -> Matrix:
+    """Return the scores of all pairs, one by one; 0 for a pair that the comparator refuses."""
+    scores = [[score_of(score, one, other) for other in actual] for one in expected]
+    return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
 
 
 def string_table(
@@ -100,29 +107,26 @@ def number_table(
                 scores[rows] = block(column[rows], row)
         return scores
 
-    (rows, wide_rows), (columns, wide_columns) = _plain_and_wide(expected), _plain_and_wide(actual)
+    sides = expected, actual
+    rows, columns = ([at for at, value in enumerate(side) if _is_double(value)] for side in sides)
     scores = _else_equality(expected, actual, [rows, columns], blocks)
-    for i in wide_rows:
+    for i in _wide(expected):
         scores[i] = [score(expected[i], other) for other in actual]
-    for j in wide_columns:
-        scores[rows, j] = [score(expected[i], actual[j]) for i in rows]
+    for j in _wide(actual):
+        scores[:, j] = [score(one, actual[j]) for one in expected]
     return scores
 
 
-def _plain_and_wide(values: Sequence[JsonValue]) -> tuple[list[int], list[int]]:
-    """Return the positions of the numbers that doubles hold exactly, and of the other finite numbers."""
-    plain: list[int] = []
-    wide: list[int] = []
-    for at, value in enumerate(values):
-        kind = type(value)
-        if kind is float:
-            if value - value == 0.0:
-                plain.append(at)
-        elif kind is int:
-            (plain if -_EXACT_INTEGER <= value <= _EXACT_INTEGER else wide).append(at)
-        elif kind is Decimal:
-            wide.append(at)
-    return plain, wide
+def _is_double(value: JsonValue) -> bool:
+    """Tell whether a value is a finite number that a double holds exactly."""
+    if type(value) is int:
+        return -_EXACT_INTEGER <= value <= _EXACT_INTEGER
+    return type(value) is float and value - value == 0.0
+
+
+def _wide(values: Sequence[JsonValue]) -> list[int]:
+    """Return the positions of numbers that no double holds exactly."""
+    return [at for at, value in enumerate(values) if type(value) in {int, Decimal} and not _is_double(value)]
 
 
 def _else_equality(

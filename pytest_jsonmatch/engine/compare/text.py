@@ -6,9 +6,9 @@ Values that are not strings are compared by JSON equality; a string against anot
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, score_of
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, scoring_of_sets
 from pytest_jsonmatch.engine.compare.parameters import shown
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Hashable, Sequence
 
     import regex
 
@@ -53,19 +53,13 @@ def _make_levenshtein(_params: Params) -> Scoring:
         return equality_score(expected, actual)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        if _longest(expected) * _longest(actual) <= _MOST_EDITS:
-            return _levenshtein_table(expected, actual)
-        import numpy as np
+        from pytest_jsonmatch.engine.compare.tables import score_table, string_table
 
-        return np.array([[score_of(levenshtein, one, other) for other in actual] for one in expected])
+        if _longest(expected) * _longest(actual) > _MOST_EDITS:
+            return score_table(expected, actual, levenshtein)
+        return string_table(expected, actual, _levenshtein_block)
 
     return Scoring(levenshtein, table, ceiling=_levenshtein_ceiling)
-
-
-def _levenshtein_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.tables import string_table
-
-    return string_table(expected, actual, _levenshtein_block)
 
 
 def _longest(values: Sequence[JsonValue]) -> int:
@@ -86,27 +80,20 @@ def _levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> Matrix
 
 
 def _levenshtein_ceiling(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix | None:
-    """Bound pairs of long strings; other pairs are exact.
+    """Bound the pairs of strings if many are long; None if there are few, or if some are too long.
 
     Strings are paired by the words that they share. If half of a pair's score is the price of both, no other
     pair should be worth more than its two prices (linear programming duality). Proving that is much faster
     than computing its score: 200 × 200 strings of 1.5 KB take a fifth of the time.
     """
-    places = [[at for at, value in enumerate(side) if _is_long(value)] for side in (expected, actual)]
-    rows, columns = places
-    too_long = _longest(expected) * _longest(actual) > _MOST_EDITS
-    if len(rows) * len(columns) <= _FEW_PAIRS or too_long:
+    rows, columns = (
+        sum([type(value) is str and len(value) > _SHORT for value in side]) for side in (expected, actual)
+    )
+    if rows * columns <= _FEW_PAIRS or _longest(expected) * _longest(actual) > _MOST_EDITS:
         return None
-    import numpy as np
+    from pytest_jsonmatch.engine.compare.tables import string_table
 
-    texts, others = [expected[at] for at in rows], [actual[to] for to in columns]
-    scores = np.empty((len(expected), len(actual)))
-    short = [at for at, value in enumerate(expected) if not _is_long(value)]
-    scores[short] = _levenshtein_table([expected[at] for at in short], actual)
-    short = [to for to, value in enumerate(actual) if not _is_long(value)]
-    scores[np.ix_(rows, short)] = _levenshtein_table(texts, [actual[to] for to in short])
-    scores[np.ix_(rows, columns)] = _long_bounds(texts, others)
-    return scores
+    return string_table(expected, actual, _long_bounds)
 
 
 def _long_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
@@ -134,10 +121,6 @@ def _long_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     return bounds
 
 
-def _is_long(value: JsonValue) -> bool:
-    return type(value) is str and len(value) > _SHORT
-
-
 LEVENSHTEIN: Final = Comparator("levenshtein", _make_levenshtein, ())
 """1 - edit distance / length of the longer string, in code points; two empty strings score 1 (source 3).
 Raises ValueError for two different strings of more than 10^10 pairs of characters."""
@@ -162,9 +145,7 @@ def _make_jaccard(params: Params) -> Scoring:
             "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, "
             f"not {type(tokenizer).__name__}"
         )
-    split: Callable[[str], frozenset[Hashable]] = tokens
-    if tokenizer is not None:
-        split = lambda text: frozenset(tokenizer(text))  # noqa: E731 - as short as its name
+    split = tokens if tokenizer is None else lambda text: frozenset(tokenizer(text))
 
     def members(value: JsonValue) -> frozenset[Hashable]:
         # A value that is not a string has one member, which equal values share and which is not a token; so
@@ -191,12 +172,9 @@ def _normalized(value: JsonValue) -> JsonValue:
     return normalize_text(value) if type(value) is str else value
 
 
-def _normalized_key(value: JsonValue) -> Hashable:
-    key: Hashable = normalize_text(value) if type(value) is str else json_key(map_scalars(value, _normalized))
-    return key
-
-
-NORMALIZED_TEXT: Final = Comparator("normalized_text", lambda _: equality_of(_normalized_key), ())
+NORMALIZED_TEXT: Final = Comparator(
+    "normalized_text", lambda _: equality_of(lambda value: json_key(map_scalars(value, _normalized))), ()
+)
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
 removed) and its case (full case folding); keys and numbers are unchanged (source 2)."""
 
@@ -204,45 +182,28 @@ removed) and its case (full case folding); keys and numbers are unchanged (sourc
 # contains
 
 
-class _Whole(NamedTuple):
-    """A value and its parts, computed once per value, not once per pair."""
-
-    value: JsonValue
-    key: Hashable
-    parts: frozenset[Hashable] = frozenset()
-    """Keys of its elements or members, if it is a container."""
-
-    @classmethod
-    def of(cls, value: JsonValue) -> _Whole:
-        if type(value) is list:
-            return cls(value, json_key(value), frozenset(map(json_key, value)))
-        if type(value) is dict:
-            return cls(
-                value, json_key(value), frozenset((name, json_key(item)) for name, item in value.items())
-            )
-        return cls(value, json_key(value))
-
-    def contains(self, other: _Whole) -> bool:
-        kind = type(self.value)
-        if kind is str and type(other.value) is str:
-            return other.value in self.value
-        if kind in CONTAINERS and kind is type(other.value) and other.parts <= self.parts:
-            return True
-        if kind is list:
-            return other.value is not None and other.key in self.parts
-        return self.key == other.key
+def _parts(value: JsonValue) -> frozenset[Hashable]:
+    """Return keys of the elements of an array, or of the members of an object."""
+    if type(value) is list:
+        return frozenset(map(json_key, value))
+    return frozenset((name, json_key(item)) for name, item in value.items())
 
 
 def _contains(expected: JsonValue, actual: JsonValue) -> float:
-    return 1.0 if _Whole.of(actual).contains(_Whole.of(expected)) else 0.0
+    kind = type(actual)
+    if kind is str and type(expected) is str:
+        return float(expected in actual)
+    if kind in CONTAINERS and kind is type(expected) and _parts(expected) <= _parts(actual):
+        return 1.0
+    if kind is list:
+        return float(expected is not None and json_key(expected) in _parts(actual))
+    return equality_score(expected, actual)
 
 
 def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    import numpy as np
+    from pytest_jsonmatch.engine.compare.tables import score_table
 
-    others = list(map(_Whole.of, actual))
-    scores = [[other.contains(one) for other in others] for one in map(_Whole.of, expected)]
-    return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
+    return score_table(expected, actual, _contains)
 
 
 CONTAINS: Final = Comparator("contains", lambda _: Scoring(_contains, _contains_table), ())

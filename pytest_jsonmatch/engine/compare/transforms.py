@@ -209,19 +209,12 @@ def _to_int(value: JsonValue) -> JsonValue:
 
 def _to_bool(value: JsonValue) -> JsonValue:
     kind = type(value)
-    if kind is str:
-        return _BOOLEANS.get(value.strip().lower(), value)
-    return value == 1 if (kind is int or kind is float) and value in {0, 1} else value
+    word = value.strip().lower() if kind is str else value if kind is int or kind is float else None
+    if word in {"true", "yes", "1", 1}:
+        return True
+    return False if word in {"false", "no", "0", 0} else value
 
 
-_BOOLEANS: Final[Mapping[str, bool]] = {
-    "true": True,
-    "yes": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "0": False,
-}
 _CONVERSIONS: Final[Mapping[str, CompiledTransform]] = {
     "str": _to_text,
     "float": _to_number,

@@ -663,7 +663,7 @@ function drawSpread() {
 const below = (value) => +(value - 1e-6).toFixed(6); // figures have six decimals
 function markSpread() {
   const form = find("cases-filter"), low = form.elements.low.value, high = form.elements.high.value;
-  bins.forEach((bin, at) => bin.button.setAttribute("aria-pressed", String(low !== "" && +low === bin.low && +high === (at === BINS ? 1 : below(bin.high)))));
+  bins.forEach((bin, at) => bin.button?.setAttribute("aria-pressed", String(low !== "" && +low === bin.low && +high === (at === BINS ? 1 : below(bin.high)))));
 }
 function drawScale() {
   const canvas = find("scale"), context = canvas.getContext("2d");
@@ -686,7 +686,7 @@ function applyTheme() {
 }
 function repaint() {
   if (!caseList) return;
-  drawScale();
+  if (find("heat")) drawScale();
   for (const list of [fieldList, caseList]) { list.live.clear(); list.body.replaceChildren(); list.render(); }
   heat.lay();
 }
@@ -703,8 +703,8 @@ if (caseList) {
   for (const list of [fieldList, caseList]) list.host.classList.toggle("was", hasBefore);
   fieldList.host.classList.toggle("measured", measured);
   caseList.host.classList.toggle("measured", casesMeasured);
-  drawSpread();
-  heat.start();
+  // If only the worst cases are listed, a picture of them would say nothing about all.
+  if (find("heat")) { drawSpread(); heat.start(); }
   for (const [id, filter] of [["fields-filter", filterFields], ["cases-filter", filterCases]]) {
     find(id).addEventListener("input", filter);
     // If anything changed against a baseline, only that is shown at first; "all" shows the rest.
