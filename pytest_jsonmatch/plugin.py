@@ -10,7 +10,7 @@ import pytest
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options
-from pytest_jsonmatch.session.recorder import tags_of_marks
+from pytest_jsonmatch.session.recorder import ProducerErrors, tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
         session.look_for_overrides(plugin)
     session.check_registered()
+    if session.has_only_gates:
+        config.pluginmanager.register(ProducerErrors(session.recorders), "jsonmatch-producers")
     if settings.review:
         from pytest_jsonmatch.session import updating
 

@@ -32,5 +32,5 @@ def meanings() -> dict[str, set[str]]:
 
 def test_a_class_name_has_one_meaning() -> None:
     found = meanings()
-    assert {"MatchResult", "Trail", "JsonValue"} <= found.keys()
+    assert {"MatchResult", "Segment", "JsonValue"} <= found.keys()
     assert {name: sorted(places) for name, places in found.items() if len(places) > 1} == {}

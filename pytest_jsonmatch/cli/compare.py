@@ -15,7 +15,7 @@ from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, va
 from pytest_jsonmatch.cli.output import as_text, in_form, look_of, write_output
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import answered
-from pytest_jsonmatch.engine.plan.fitting import keyless, patterns_of, unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.errors import (
     GoldValidationError,
@@ -87,7 +87,6 @@ def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> M
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
-    notes += keyless(plan.standing, right)
     result = MatchResult(plan, (right, answer), outcome, notes)
     patterns = patterns_of(rules)
     for pattern in result.unmatched(patterns):

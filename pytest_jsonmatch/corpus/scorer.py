@@ -14,7 +14,7 @@ from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.plan.fitting import fits, keyless, patterns_of
+from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
 from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
 from pytest_jsonmatch.engine.result.figures import (
     errors_of,
@@ -327,9 +327,8 @@ class _Scorer:
             outcome = self._refused(read, outcome)
         if read.error is not None:
             self._note(pair, read.error)
-        read.warnings = (*read.warnings, *keyless(self._plan.standing, read.expected))
-        if read.warnings:
-            self._warn(pair, read.warnings)
+        if told := (*read.warnings, *outcome.warnings):
+            self._warn(pair, told)
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]

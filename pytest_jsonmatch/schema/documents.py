@@ -14,13 +14,13 @@ from urllib.request import url2pathname
 
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
-from pytest_jsonmatch.engine.value.paths import format_path, trail_segments
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pytest_jsonmatch.engine.value.paths import Trail
+    from pytest_jsonmatch.engine.value.paths import Segment
 
 Schema: TypeAlias = "dict[str, Any] | bool"
 
@@ -50,18 +50,25 @@ class _DocumentPosition(NamedTuple):
 
     address: str
     """The address of the document."""
-    trail: Trail
+    trail: tuple[Segment, ...]
     base: str
     """The base address of references in the object."""
 
 
 @final
 class Documents:
-    """A schema and the files it refers to; each is read when a reference first needs it."""
+    """A schema and the files it refers to; each is read when a reference first needs it.
 
-    def __init__(self, root: Schema, path: Path | None) -> None:
+    Args:
+        root: the schema.
+        path: its file; None if it is not in a file.
+        folders: the folders in or below which the files that it refers to must be; None for anywhere.
+    """
+
+    def __init__(self, root: Schema, path: Path | None, folders: tuple[str, ...] | None = None) -> None:
         self.root = root
         self.path = path
+        self.folders = folders
         self.by_address: dict[str, Schema] = {}
         self.contents: dict[Path, bytes] = {}
         """The bytes of the files that were read."""
@@ -70,21 +77,21 @@ class Documents:
         self._add(root, _NAMELESS if path is None else path.resolve().as_uri())
 
     @classmethod
-    def open(cls, source: SchemaSource) -> Documents:
+    def open(cls, source: SchemaSource, folders: tuple[str, ...] | None = None) -> Documents:
         """Return the documents of a schema in any form; the schema itself is not changed.
 
         Raises:
             ConfigurationError: `source` is not a schema, or its file can't be read.
         """
         if not isinstance(source, (str, os.PathLike)):
-            return cls(plain_copy(_schema_of(source)), None)
+            return cls(plain_copy(_schema_of(source)), None, folders)
         if isinstance(source, str) and source.lstrip()[:1] in {"{", "["}:
             raise ConfigurationError(
                 f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
             )
         path = Path(source)
         content, root = _read_file(path)
-        documents = cls(root, path)
+        documents = cls(root, path, folders)
         documents.contents[path] = content
         return documents
 
@@ -121,7 +128,7 @@ class Documents:
         """Return the document at an address; only files are read, nothing is fetched from the network.
 
         Raises:
-            ConfigurationError: the file is missing, or is not JSON.
+            ConfigurationError: the file is missing, outside of the allowed folders, or not JSON.
         """
         address = urldefrag(address)[0]
         if address in self.by_address:
@@ -132,8 +139,12 @@ class Documents:
             raise ConfigurationError(
                 f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
             )
-        parts = urlsplit(address)
-        path = Path(url2pathname(f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path))
+        _, host, name, *_ = urlsplit(address)
+        path = Path(url2pathname(name if host in {"", "localhost"} else f"//{host}{name}"))
+        if self.folders is not None and "\0" not in str(path):
+            real = path.resolve()
+            if not any(real.is_relative_to(Path(folder).resolve()) for folder in self.folders):
+                raise ConfigurationError(f"{real} is outside of {self.folders[0]}; move the file into it")
         self.contents[path], document = _read_file(path)
         self._add(document, address)
         return document
@@ -141,7 +152,7 @@ class Documents:
     def location(self, schema: dict[str, Any]) -> str:
         """Return the address, with a JSON pointer, of an object in one of the documents."""
         position = self._positions[id(schema)]
-        keys = [str(key).replace("~", "~0").replace("/", "~1") for key in trail_segments(position.trail)]
+        keys = [str(key).replace("~", "~0").replace("/", "~1") for key in position.trail]
         return "/".join([f"{position.address}#", *(quote(key, safe="~", errors="replace") for key in keys)])
 
     def digest(self) -> str:
@@ -183,9 +194,9 @@ class Documents:
     def _add(self, document: Schema, address: str) -> None:
         """Add a document: note the places of its objects, and the targets of its ids and anchors."""
         self.by_address[address] = self._named[address] = document
-        self._note(document, None, address, address)
+        self._note(document, (), address, address)
 
-    def _note(self, value: Any, trail: Trail, address: str, base: str) -> None:
+    def _note(self, value: Any, trail: tuple[Segment, ...], address: str, base: str) -> None:
         if type(value) is dict:
             name = value.get("$id")
             if isinstance(name, str):
@@ -199,16 +210,15 @@ class Documents:
         members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
         for key, item in members:
             if key not in _INSTANCES:
-                self._note(item, (trail, key), address, base)
+                self._note(item, (*trail, key), address, base)
 
 
 @final
 class Violations:
     """Lists what a whole schema does not allow in a value; the validator is made for the first value."""
 
-    def __init__(self, root: Schema, path: Path | None) -> None:
-        self._root = root
-        self._path = path
+    def __init__(self, root: Schema, path: Path | None, folders: tuple[str, ...] | None) -> None:
+        self._given = root, path, folders
 
     def __call__(self, value: Any) -> tuple[str, ...] | None:
         """Return what the schema does not allow in a value, each with its path; None if it can't be checked.
@@ -229,13 +239,13 @@ class Violations:
     @cached_property
     def _validator(self) -> Any:
         """The validator; None for a schema that it can't handle."""
-        if not is_validatable(json_copy(self._root)):
+        documents = Documents(*self._given)
+        if not is_validatable(json_copy(documents.root)):
             return None
-        documents = Documents(self._root, self._path)
         return documents.validator(next(iter(documents.by_address)))
 
     def __reduce__(self) -> Any:
-        return Violations, (self._root, self._path)
+        return Violations, self._given
 
 
 def _joined(base: str, reference: str) -> str:
@@ -273,10 +283,9 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
         raise ConfigurationError(
             f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
         ) from None
-    except OSError as error:
-        raise ConfigurationError(
-            f"schema file {str(path)!r} cannot be read: {error.strerror or error}"
-        ) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ConfigurationError(f"schema file {str(path)!r} cannot be read: {why}") from None
     try:
         document = parse_json(content)
     except JsonParseError as error:
@@ -330,27 +339,27 @@ def _copy(
     value: Any,
     leaf: Callable[[Any], Any],
     order: Callable[[Iterable[Any]], Iterable[Any]],
-    trail: Trail = None,
+    trail: tuple[Segment, ...] = (),
     depth: int = 1,
 ) -> Any:
     """Copy arrays, and objects with their members in an order; `leaf` maps all other values."""
     if not isinstance(value, (Mapping, list, tuple)):
         return leaf(value)
     if depth > MAX_DEPTH:
-        place = format_path(trail_segments(trail), limit=_LONGEST)
+        place = format_path(trail, limit=_LONGEST)
         raise ConfigurationError(
             f"the schema has {TOO_DEEP} at {place}; put parts under $defs, and refer to them with $ref "
             "(as one that contains itself must)"
         )
     if not isinstance(value, Mapping):
-        return [_copy(item, leaf, order, (trail, at), depth + 1) for at, item in enumerate(value)]
+        return [_copy(item, leaf, order, (*trail, at), depth + 1) for at, item in enumerate(value)]
     copied = {}
     for key, item in order(value.items()):
         if not isinstance(key, str):
             raise ConfigurationError(
                 f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
             )
-        copied[str(key)] = _copy(item, leaf, order, (trail, key), depth + 1)
+        copied[str(key)] = _copy(item, leaf, order, (*trail, key), depth + 1)
     return copied
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
-from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, trail_segments, trail_text
+from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.reading.frames import rows_of
 from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.value.paths import Trail
+    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
 
 
@@ -28,7 +29,7 @@ class GoldWarning(JsonMatchWarning):
 class _Problem(NamedTuple):
     kind: str
     """`extra`, `type` or `missing`."""
-    trail: Trail
+    trail: tuple[Segment, ...]
     told: str
 
 
@@ -68,21 +69,20 @@ list it, or add it with "x-eval-skip": true
     plan = plan_for("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
-    for index, record in enumerate(gold):
+    for index, record in enumerate(rows_of(gold)):
         value = with_texts_read(plan, to_json_value(record, side="expected"))
         record_id = index if id_field is None else _record_id(value, index, id_field)
-        for problem in _problems(node, value, None, ignored):
+        for problem in _problems(node, value, (), ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
-                where = trail_text(problem.trail)
+                where = format_path(problem.trail)
                 raise GoldValidationError(f"record {record_id!r}: {where!r} {problem.told}", record_id, where)
             if problem.kind == "type" or warn_missing:
-                keys = trail_segments(problem.trail)
-                path = format_path([ELEMENT if isinstance(key, int) else key for key in keys], limit=200)
+                path = format_path([ELEMENT if isinstance(key, int) else key for key in problem.trail])
                 told = noted.setdefault((path, problem.kind), [0, record_id, problem])
                 told[0] += 1
     for (path, _), (count, first_id, problem) in noted.items():
         times = "once" if count == 1 else f"{count} times"
-        first = f"in record {first_id!r} at {trail_text(problem.trail)!r}"
+        first = f"in record {first_id!r} at {format_path(problem.trail)!r}"
         message = f"{path}: {problem.told} ({times}{', first ' if count > 1 else ' '}{first})"
         warnings.warn(message, GoldWarning, stacklevel=2)
 
@@ -97,7 +97,9 @@ def _record_id(record: Any, index: int, id_field: str) -> str | int:
     return found
 
 
-def _problems(node: SchemaNode, value: Any, trail: Trail, ignored: frozenset[str]) -> Iterator[_Problem]:
+def _problems(
+    node: SchemaNode, value: Any, trail: tuple[Segment, ...], ignored: frozenset[str]
+) -> Iterator[_Problem]:
     """Yield the problems, in the order of the document; `ignored` are members of this place only."""
     if value is None or node.rules.get("skip"):
         return
@@ -114,22 +116,22 @@ def _problems(node: SchemaNode, value: Any, trail: Trail, ignored: frozenset[str
             yield from _of_members(node, value, trail, ignored)
         elif type(value) is list and node.items is not None:
             for index, item in enumerate(value):
-                yield from _problems(node.items, item, (trail, index), frozenset())
+                yield from _problems(node.items, item, (*trail, index), frozenset())
 
 
 def _of_members(
-    node: SchemaNode, value: dict[str, Any], trail: Trail, ignored: frozenset[str]
+    node: SchemaNode, value: dict[str, Any], trail: tuple[Segment, ...], ignored: frozenset[str]
 ) -> Iterator[_Problem]:
     listed = node.properties or {}
     for key in () if node.rest else value:
         if key not in listed and key not in ignored:
             hint = did_you_mean(key, listed)
             told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
-            yield _Problem("extra", (trail, key), told)
+            yield _Problem("extra", (*trail, key), told)
     for key, member in listed.items():
         if key not in value and not member.rules.get("skip"):
-            yield _Problem("missing", (trail, key), "is missing and is not scored there")
+            yield _Problem("missing", (*trail, key), "is missing and is not scored there")
     for key, item in value.items():
         below = listed.get(key) or (None if key in ignored else node.rest)
         if below is not None:
-            yield from _problems(below, item, (trail, key), frozenset())
+            yield from _problems(below, item, (*trail, key), frozenset())

@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms,
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.value.paths import trail_text
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, Violations, is_validatable, model_schema
 from pytest_jsonmatch.schema.places import AllOf, AnyOf, SchemaReader
@@ -20,7 +20,7 @@ from pytest_jsonmatch.schema.places import AllOf, AnyOf, SchemaReader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.engine.value.paths import Trail
+    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.schema.places import Branch, FlatSchema, SchemaPlace
 
@@ -44,7 +44,9 @@ class _Parsed:
 _kept: Final[dict[Any, _Parsed]] = {}
 
 
-def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
+def parse_eval_schema(
+    schema: SchemaSource | SchemaNode, *, folders: tuple[str, ...] | None = None
+) -> SchemaNode:
     """Check an eval schema and return it as a tree of nodes, one for each place.
 
     Everything that is wrong with the schema is reported here, not while scoring.
@@ -52,6 +54,7 @@ def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
             or a pydantic model class; it is not changed. A tree is returned unchanged.
+        folders: the folders in or below which files must be that a `$ref` leads to; None for anywhere.
 
     Returns:
         The root. The same schema gives the same tree, until something is registered. The root's `digest` is a
@@ -71,18 +74,21 @@ def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
     if isinstance(schema, SchemaNode):
         return schema
     key = _key(schema)
+    if key is not None:
+        key = key, folders
     found = _kept.get(key) if key is not None else None
     if found is not None and found.holds():
         return found.node
     state = _state()
-    reader = SchemaReader(Documents.open(schema))
+    documents = Documents.open(schema, folders)
+    reader = SchemaReader(documents)
     node = _node_tree(reader)
-    node.digest = reader.documents.digest()
-    node.violations = Violations(reader.documents.root, reader.documents.path)
+    node.digest = documents.digest()
+    node.violations = Violations(documents.root, documents.path, folders)
     if key is not None:
         if len(_kept) >= _MAX_KEPT:
             _kept.clear()
-        _kept[key] = _Parsed(node, state, reader.documents.contents)
+        _kept[key] = _Parsed(node, state, documents.contents)
     return node
 
 
@@ -112,14 +118,14 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, Trail]]:
+def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, tuple[Segment, ...]]]:
     """Return every place of a schema once, with the first path found to it.
 
     Raises:
         ConfigurationError: something in the schema is not valid; the message begins with the path.
     """
-    found: list[tuple[SchemaPlace, FlatSchema, Trail]] = []
-    waiting: list[tuple[SchemaPlace, Trail]] = [(reader.root, None)]
+    found: list[tuple[SchemaPlace, FlatSchema, tuple[Segment, ...]]] = []
+    waiting: list[tuple[SchemaPlace, tuple[Segment, ...]]] = [(reader.root, ())]
     seen: set[SchemaPlace] = {reader.root}
     for place, trail in waiting:
         try:
@@ -133,7 +139,7 @@ def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, Trail]]:
         for step, child in flat.children():
             if child not in seen:
                 seen.add(child)
-                waiting.append((child, trail if step is None else (trail, step)))
+                waiting.append((child, trail if step is None else (*trail, step)))
     return found
 
 
@@ -146,10 +152,10 @@ def _node_tree(reader: SchemaReader) -> SchemaNode:
     for place, flat, trail in places:
         node = nodes[place]
         if "compare" in flat.rules:
-            bound = bind_comparator(flat.rules["compare"], registry, trail_text(trail))
-            warn_of_whole_enum(bound, node.enum, trail_text(trail))
+            bound = bind_comparator(flat.rules["compare"], registry, format_path(trail))
+            warn_of_whole_enum(bound, node.enum, format_path(trail))
         if "transform" in flat.rules:
-            bind_transforms(flat.rules["transform"], registry, trail_text(trail))
+            bind_transforms(flat.rules["transform"], registry, format_path(trail))
         try:
             _check_alignment(reader, flat)
             node.branches = tuple(
@@ -235,6 +241,6 @@ def _check_alignment(reader: SchemaReader, flat: FlatSchema) -> None:
         )
 
 
-def named(error: ConfigurationError, trail: Trail) -> ConfigurationError:
+def named(error: ConfigurationError, trail: tuple[Segment, ...]) -> ConfigurationError:
     """Return an error whose message begins with the path of its place."""
-    return ConfigurationError(f"{trail_text(trail)}: {error}")
+    return ConfigurationError(f"{format_path(trail)}: {error}")

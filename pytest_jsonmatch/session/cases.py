@@ -76,6 +76,7 @@ def _made(session: Session) -> CaseRules:
         _updater(session) if settings.writes_cases else None,
         None if settings.record is None and settings.html is None else keep,
         outputs,
+        session.has_only_gates,
         lambda: outputs is None and session.has_own_fixtures,
     )
 

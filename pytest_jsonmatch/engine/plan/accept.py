@@ -177,7 +177,7 @@ ACCEPT_WORDS: Final = tuple(_WORDS)
 
 
 @final
-class Choice(NamedTuple):
+class BestValue(NamedTuple):
     """What counts at a place where more than the expected value is right."""
 
     number: int = 0
@@ -237,28 +237,28 @@ class Acceptance:
             return True
         return any(type(each.value) is kind for each in self.alternatives)
 
-    def choose(self, actual: JsonValue, figure: Callable[[int], float]) -> Choice:
+    def choose(self, actual: JsonValue, figure: Callable[[int], float]) -> BestValue:
         """Return what counts: the value with the best score, the first among equals.
 
         Args:
             actual: actual's value.
             figure: returns the score of the place, given the number of an alternative; 0: as expected.
         """
-        chosen, most = Choice(), figure(0)
+        chosen, most = BestValue(), figure(0)
         for number, each in enumerate(self.alternatives, 1):
             kinds = {type(each.value), type(actual)}
             if most == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
                 continue  # nothing is better, or it scores 0
             score = figure(number)
             if score > most + _ROUNDING or score == 1.0:
-                chosen, most = Choice(number), score
+                chosen, most = BestValue(number), score
         if most < 1.0:
             try:
                 said = self._predicate_of(self._prepare(actual))
             except TimeoutError as error:
-                return Choice(error=str(error))
+                return BestValue(error=str(error))
             if said is not None:
-                return Choice(predicate=said)
+                return BestValue(predicate=said)
         return chosen
 
     def _predicate_of(self, actual: JsonValue) -> str | None:

@@ -1,25 +1,22 @@
-"""Find rules whose patterns or keys fit nothing in two documents and their schema, and the nearest ones."""
+"""Find rules whose patterns fit nothing in two documents and their schema, and the nearest paths."""
 
 from __future__ import annotations
 
-from collections import deque
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.plan.written import ByKey
 from pytest_jsonmatch.engine.value.errors import nearest
-from pytest_jsonmatch.engine.value.paths import ANY_DEPTH, ANY_KEY, ELEMENT, Pattern, format_path
+from pytest_jsonmatch.engine.value.paths import ANY_DEPTH, ANY_KEY, ELEMENT, format_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from pytest_jsonmatch.engine.plan.rules import Standing
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.paths import Segment
+    from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
 _MOST_LOOKED_AT: Final = 10_000
-"""Look at no more than this many values for the nearest path."""
+"""Look at no more than this many values of each level for the nearest path."""
 _DEEPEST: Final = 30
 
 
@@ -32,35 +29,28 @@ def fits(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | 
     >>> fits(parse_pattern("items[].price"), [{"items": [{}, {"price": 1}]}])
     True
     """
-    if ANY_KEY not in pattern.segments and ANY_DEPTH not in pattern.segments:
-        if any(_fits_plainly(pattern.segments, each) for each in documents):
-            return True
-        documents = ()
-    waiting = [(place, pattern.start()) for place in _roots(documents, schema)]
-    seen: set[tuple[int, frozenset[int]]] = set()
-    while waiting:
-        place, positions = waiting.pop()
-        if pattern.accepts(positions):
-            return True
-        for step, child in _below(place):
-            reached = positions if step is None else pattern.step(positions, step)
-            # A schema may contain itself.
-            known = id(child), reached
-            if reached and known not in seen:
-                seen.add(known)
-                waiting.append((child, reached))
-    return False
+    seen: set[tuple[SchemaNode, int]] = set()
+    return any(_fits(pattern.segments, place, seen) for place in _roots(documents, schema))
 
 
-def _fits_plainly(segments: Iterable[Segment], value: JsonValue) -> bool:
-    """Tell whether a pattern without `*` and `**` fits a place; fast, since each comparison asks this."""
-    level = [value]
-    for segment in segments:
-        if segment is ELEMENT:
-            level = [element for each in level if type(each) is list for element in each]
-        else:
-            level = [each[segment] for each in level if type(each) is dict and segment in each]
-    return bool(level)
+def _fits(segments: tuple[Segment, ...], place: Any, seen: set[tuple[SchemaNode, int]]) -> bool:
+    """Tell whether the rest of a pattern fits a place below this one; `seen` are places of the schema."""
+    if not segments:
+        return True
+    if isinstance(place, SchemaNode):
+        if (place, len(segments)) in seen:
+            return False  # a schema may contain itself
+        seen.add((place, len(segments)))
+    first, rest = segments[0], segments[1:]
+    if first is ANY_DEPTH:
+        return _fits(rest, place, seen) or any(_fits(segments, child, seen) for _, child in _below(place))
+    if type(place) is dict and type(first) is str:
+        return first in place and _fits(rest, place[first], seen)
+    return any(
+        _fits(rest, child, seen)
+        for step, child in _below(place)
+        if step == first or (ANY_KEY in (step, first) and ELEMENT not in (step, first))
+    )
 
 
 def _roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[Any]:
@@ -68,17 +58,15 @@ def _roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[An
     return [*documents] if schema is None else [*documents, schema]
 
 
-def _below(place: Any) -> Iterator[tuple[Segment | None, Any]]:
-    """Yield what is one step below a place of a document or schema, with that step.
-
-    Alternatives of a schema are at the same place (step None); members that it leaves open have any key.
-    """
+def _below(place: Any) -> Iterator[tuple[Segment, Any]]:
+    """Yield what is one step below a place of a document or schema; what a schema leaves open has any key."""
     if type(place) is dict:
         yield from place.items()
     elif type(place) is list:
-        yield from ((ELEMENT, each) for each in place)
+        yield from zip(repeat(ELEMENT), place)
     elif isinstance(place, SchemaNode):
-        yield from ((None, branch) for _, branch in place.branches)
+        for _, branch in place.branches:
+            yield from _below(branch)
         yield from (place.properties or {}).items()
         yield from ((step, each) for step, each in ((ELEMENT, place.items), (ANY_KEY, place.rest)) if each)
 
@@ -104,21 +92,6 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
     return nearest(pattern.text, map(format_path, places))
 
 
-def keyless(standing: Standing, expected: JsonValue) -> tuple[str, ...]:
-    """Return a sentence for each rule that pairs elements by a member that no element in expected has."""
-    if not standing:
-        return ()  # each comparison asks this
-    keyed = [(pattern, words["align"]) for pattern, words, _ in standing if "align" in words]
-    return tuple(
-        f"{pattern.text}: elements pair by their member {align.key!r}, which none in expected has: "
-        "all of them count as missing"
-        for pattern, align in keyed
-        if isinstance(align, ByKey)
-        and fits(Pattern("", (*pattern.segments, ELEMENT)), [expected])
-        and not fits(Pattern("", (*pattern.segments, ELEMENT, align.key)), [expected])
-    )
-
-
 def patterns_of(options: Mapping[str, Any]) -> dict[str, str]:
     """Return the patterns of the rules in options, each with its option.
 
@@ -140,11 +113,8 @@ def unmatched_text(kind: str, pattern: str, near: str | None, where: str = "") -
 
 def places_in(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
     """Yield the schema paths of documents and a schema, nearest to the root first, with repeats."""
-    waiting: deque[tuple[tuple[Segment, ...], Any]] = deque(((), each) for each in _roots(documents, schema))
-    left = _MOST_LOOKED_AT
-    while waiting and left:
-        left -= 1
-        path, place = waiting.popleft()
-        yield path
-        below = islice(_below(place), left) if len(path) < _DEEPEST else ()
-        waiting.extend((path if step is None else (*path, step), child) for step, child in below)
+    level: list[tuple[tuple[Segment, ...], Any]] = [((), place) for place in _roots(documents, schema)]
+    for _ in range(_DEEPEST):
+        yield from (path for path, _ in level)
+        below = (((*path, step), child) for path, place in level for step, child in _below(place))
+        level = list(islice(below, _MOST_LOOKED_AT))

@@ -76,6 +76,19 @@ FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
 }
 """The words of a field rule, or of a place of a schema, and the functions that read them."""
 
+_SKIP: Final = "fields={PATTERN: {'skip': True}}"
+_WRITTEN_AS: Final[Mapping[str, str]] = {
+    "threshold": "assert result.score >= 0.9, or assert_json_match(actual, expected, threshold=0.9)",
+    "tolerance": "fields={PATTERN: {'compare': {'numeric': {'tolerance': {'abs': 0.01}}}}}",
+    "weights": "fields={PATTERN: {'weight': 2}}",
+    "ignore_order": "arrays='unordered'",
+    **dict.fromkeys(
+        ("id", "key", "id_field"), "arrays={'key': NAME}, or fields={PATTERN: {'align': {'key': NAME}}}"
+    ),
+    **dict.fromkeys(("ignore", "skip", "exclude"), _SKIP),
+}
+"""What to write for words that other tools have."""
+
 _FIELD_MATCH: Final = Options(root="object", granularity="fields", extra="ignore", reduce="ratio")
 PRESETS: Final[Mapping[str, Options]] = {
     "field_match": _FIELD_MATCH,
@@ -128,11 +141,7 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         if name in EVALUATION_TYPES or (value is None and written in OPTION_ALIASES):
             continue  # source 4's configurations have null for options that are not set
         if name not in OPTION_NAMES:
-            known = (*OPTION_NAMES, "repair")
-            # The list of known words has one name for each option; source 4's words only if they are near.
-            meant = nearest(written, (*known, *EVALUATION_TYPES))
-            hint = did_you_mean(written, known) if meant is None else f"; did you mean {meant!r}?"
-            raise ConfigurationError(f"unknown option {written!r}{hint}")
+            raise ConfigurationError(f"unknown option {written!r}{_meant_by(written)}")
         if name in changes:
             raise ConfigurationError(f"{written!r} and {name!r} are the same option; give one")
         changes[name] = _CHECKS.get(name, _choice)(name, value)
@@ -140,6 +149,16 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     if comparators:
         changes["compare"] = lay_over(base.compare, comparators)
     return replace(base, **changes)
+
+
+def _meant_by(written: str) -> str:
+    """Return the end of the message about an unknown option."""
+    known = (*OPTION_NAMES, "repair", "validate", "judge")
+    # The list of known words has one name for each option; source 4's words only if they are near.
+    meant = nearest(written, (*known, *EVALUATION_TYPES))
+    if written in _WRITTEN_AS:
+        return f"; write {_WRITTEN_AS[written]}"
+    return did_you_mean(written, known) if meant is None else f"; did you mean {meant!r}?"
 
 
 def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:

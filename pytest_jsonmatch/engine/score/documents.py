@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.leaves import without_nulls
+from pytest_jsonmatch.engine.score.keyed import key_warnings
 from pytest_jsonmatch.engine.score.listed import check_listed
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
@@ -84,6 +85,7 @@ def score(
         walk.seen,
         own if walk.matches else None,
         walk.questions,
+        key_warnings(own.partly_keyed) if own.partly_keyed else (),
     )
 
 

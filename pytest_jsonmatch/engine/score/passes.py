@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.context import Aligned, IndexPairs
+    from pytest_jsonmatch.engine.align.context import IndexPairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-    from pytest_jsonmatch.engine.plan.accept import Choice
+    from pytest_jsonmatch.engine.plan.accept import BestValue
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Finding, Place, Seen
+    from pytest_jsonmatch.engine.score.outcome import Aligned, Asked, BatchAnswer, Finding, Place, Seen
     from pytest_jsonmatch.engine.value.sums import Sums
 
 
@@ -38,6 +38,7 @@ class Pass:
         "limit",
         "nested",
         "pairs",
+        "partly_keyed",
         "plan",
         "rounds",
         "units",
@@ -59,10 +60,12 @@ class Pass:
         self.limit: float | None = plan.options.leaf_threshold
         self.known: dict[Place, float | ComparatorResult | Question | Exception] = {}
         """What comparators without a table said or raised: none is called twice for one place."""
-        self.choices: dict[Place, Choice] = {}
+        self.choices: dict[Place, BestValue] = {}
         """What counts at the places where more than the expected value is right."""
         self.pairs: dict[Place, IndexPairs] = {}
         """How the arrays of the result are paired."""
+        self.partly_keyed: list[Aligned] = []
+        """The arrays of the result that pair by key and have elements without a partner."""
         self.leaves: Known = {}
         self.aligner: Aligner | None = None
         self.nested: dict[Place, tuple[Sums, dict[Place, Asked]]] = {}
@@ -92,6 +95,8 @@ class Outcome(NamedTuple):
     """What walking again to write plain matches needs; None if there are none."""
     questions: Mapping[Place, Asked] = MappingProxyType({})
     """The open questions to batch comparators."""
+    warnings: tuple[str, ...] = ()
+    """Elements that can't be paired by their key."""
 
     @property
     def has_figures(self) -> bool:

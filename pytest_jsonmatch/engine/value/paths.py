@@ -36,9 +36,8 @@ ANY_DEPTH: Final = _Marker.ANY_DEPTH
 """Any number of segments: the `**` of a pattern."""
 
 Segment: TypeAlias = "str | int | _Marker"
-Trail: TypeAlias = "tuple[Trail, Segment] | None"
-"""A path as linked pairs (the parent's path, the step from there), so that depth costs linear memory."""
 
+_PATTERN: Final = "path pattern"
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # One step of a path: a name, with a dot before it unless it is the first, or something in brackets.
 _STEP: Final = re.compile(
@@ -85,24 +84,6 @@ def _quoted(key: str) -> str:
     return text
 
 
-def trail_segments(trail: Trail) -> tuple[Segment, ...]:
-    """Return the segments of a path in order."""
-    segments: list[Segment] = []
-    while trail is not None:
-        trail, segment = trail
-        segments.append(segment)
-    return tuple(reversed(segments))
-
-
-def trail_text(trail: Trail) -> str:
-    """Return a path as text, cut after 200 segments.
-
-    >>> trail_text(((None, "items"), 0))
-    'items[0]'
-    """
-    return format_path(trail_segments(trail), limit=200)
-
-
 def parse_path(text: str) -> tuple[Segment, ...]:
     """Read a schema or instance path.
 
@@ -127,7 +108,7 @@ def parse_pattern(text: str) -> Pattern:
     >>> parse_pattern("**.price").matches(parse_path("items[].price"))
     True
     """
-    segments = _parse(text, "path pattern")
+    segments = _parse(text, _PATTERN)
     if any(type(segment) is int for segment in segments):
         raise ConfigurationError(
             f"{text!r} names one element; a rule applies to every element of an array: write [] for the index"
@@ -147,9 +128,14 @@ def _parse(text: str, what: str) -> tuple[Segment, ...]:
         if step is None and position > 0 and text[position : position + 1] == ".":
             position += 1  # the dot is right, but not what follows it
         if step is None or (step["dot"] is not None and bool(step["dot"]) == (position == 0)):
+            elements = "[]" if what == _PATTERN else "[0]"
+            how = (
+                f"keys with dots (a.b), elements as {elements} (a{elements}.b), other keys quoted "
+                '(["unit price"]), $ for the root'
+            )
             raise ConfigurationError(
-                f"{text!r} is not a {what}: character {position + 1} is not understood; write keys with dots "
-                """(a.b), elements as [] or [0], other keys quoted (["unit price"]), $ for the root"""
+                f"{text!r} is not a {what}: character {position + 1} is not understood; write "
+                f"{'[] for any element' if text.startswith('[*]', position) else how}"
             )
         segments.append(_segment(step))
         position = step.end()
