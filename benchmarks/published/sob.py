@@ -40,8 +40,7 @@ FIGURES = {
     "schema_compliance": "valid by schema",
     "strict_json_em": "perfect",
 }
-WEIGHTS = {"easy": 1, "medium": 2, "hard": 3}
-CONTAINERS = (dict, list)
+WEIGHTS, CONTAINERS = {"easy": 1, "medium": 2, "hard": 3}, (dict, list)
 
 # Leaves are scalars, arrays have an order, and an empty container is no leaf. For token F1 each scalar but
 # null is written as text; punctuation separates words, but for the underscore, which is a letter.

@@ -57,11 +57,18 @@ class _DocumentPosition(NamedTuple):
 
 @final
 class Documents:
-    """A schema and the files it refers to; each is read when a reference first needs it."""
+    """A schema and the files it refers to; each is read when a reference first needs it.
 
-    def __init__(self, root: Schema, path: Path | None) -> None:
+    Args:
+        root: the schema.
+        path: its file; None if it is not in a file.
+        folders: the folders in or below which the files that it refers to must be; None for anywhere.
+    """
+
+    def __init__(self, root: Schema, path: Path | None, folders: tuple[str, ...] | None = None) -> None:
         self.root = root
         self.path = path
+        self.folders = folders
         self.by_address: dict[str, Schema] = {}
         self.contents: dict[Path, bytes] = {}
         """The bytes of the files that were read."""
@@ -70,21 +77,21 @@ class Documents:
         self._add(root, _NAMELESS if path is None else path.resolve().as_uri())
 
     @classmethod
-    def open(cls, source: SchemaSource) -> Documents:
+    def open(cls, source: SchemaSource, folders: tuple[str, ...] | None = None) -> Documents:
         """Return the documents of a schema in any form; the schema itself is not changed.
 
         Raises:
             ConfigurationError: `source` is not a schema, or its file can't be read.
         """
         if not isinstance(source, (str, os.PathLike)):
-            return cls(plain_copy(_schema_of(source)), None)
+            return cls(plain_copy(_schema_of(source)), None, folders)
         if isinstance(source, str) and source.lstrip()[:1] in {"{", "["}:
             raise ConfigurationError(
                 f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
             )
         path = Path(source)
         content, root = _read_file(path)
-        documents = cls(root, path)
+        documents = cls(root, path, folders)
         documents.contents[path] = content
         return documents
 
@@ -121,7 +128,7 @@ class Documents:
         """Return the document at an address; only files are read, nothing is fetched from the network.
 
         Raises:
-            ConfigurationError: the file is missing, or is not JSON.
+            ConfigurationError: the file is missing, outside of the allowed folders, or not JSON.
         """
         address = urldefrag(address)[0]
         if address in self.by_address:
@@ -132,8 +139,12 @@ class Documents:
             raise ConfigurationError(
                 f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
             )
-        parts = urlsplit(address)
-        path = Path(url2pathname(f"//{parts.netloc}{parts.path}" if parts.netloc else parts.path))
+        _, host, name, *_ = urlsplit(address)
+        path = Path(url2pathname(name if host in {"", "localhost"} else f"//{host}{name}"))
+        if self.folders is not None and "\0" not in str(path):
+            real = path.resolve()
+            if not any(real.is_relative_to(Path(folder).resolve()) for folder in self.folders):
+                raise ConfigurationError(f"{real} is outside of {self.folders[0]}; move the file into it")
         self.contents[path], document = _read_file(path)
         self._add(document, address)
         return document
@@ -206,9 +217,8 @@ class Documents:
 class Violations:
     """Lists what a whole schema does not allow in a value; the validator is made for the first value."""
 
-    def __init__(self, root: Schema, path: Path | None) -> None:
-        self._root = root
-        self._path = path
+    def __init__(self, root: Schema, path: Path | None, folders: tuple[str, ...] | None) -> None:
+        self._given = root, path, folders
 
     def __call__(self, value: Any) -> tuple[str, ...] | None:
         """Return what the schema does not allow in a value, each with its path; None if it can't be checked.
@@ -229,13 +239,13 @@ class Violations:
     @cached_property
     def _validator(self) -> Any:
         """The validator; None for a schema that it can't handle."""
-        if not is_validatable(json_copy(self._root)):
+        documents = Documents(*self._given)
+        if not is_validatable(json_copy(documents.root)):
             return None
-        documents = Documents(self._root, self._path)
         return documents.validator(next(iter(documents.by_address)))
 
     def __reduce__(self) -> Any:
-        return Violations, (self._root, self._path)
+        return Violations, self._given
 
 
 def _joined(base: str, reference: str) -> str:
@@ -273,10 +283,9 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
         raise ConfigurationError(
             f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
         ) from None
-    except OSError as error:
-        raise ConfigurationError(
-            f"schema file {str(path)!r} cannot be read: {error.strerror or error}"
-        ) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ConfigurationError(f"schema file {str(path)!r} cannot be read: {why}") from None
     try:
         document = parse_json(content)
     except JsonParseError as error:

@@ -44,7 +44,9 @@ class _Parsed:
 _kept: Final[dict[Any, _Parsed]] = {}
 
 
-def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
+def parse_eval_schema(
+    schema: SchemaSource | SchemaNode, *, folders: tuple[str, ...] | None = None
+) -> SchemaNode:
     """Check an eval schema and return it as a tree of nodes, one for each place.
 
     Everything that is wrong with the schema is reported here, not while scoring.
@@ -52,6 +54,7 @@ def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
             or a pydantic model class; it is not changed. A tree is returned unchanged.
+        folders: the folders in or below which files must be that a `$ref` leads to; None for anywhere.
 
     Returns:
         The root. The same schema gives the same tree, until something is registered. The root's `digest` is a
@@ -71,18 +74,21 @@ def parse_eval_schema(schema: SchemaSource | SchemaNode) -> SchemaNode:
     if isinstance(schema, SchemaNode):
         return schema
     key = _key(schema)
+    if key is not None:
+        key = key, folders
     found = _kept.get(key) if key is not None else None
     if found is not None and found.holds():
         return found.node
     state = _state()
-    reader = SchemaReader(Documents.open(schema))
+    documents = Documents.open(schema, folders)
+    reader = SchemaReader(documents)
     node = _node_tree(reader)
-    node.digest = reader.documents.digest()
-    node.violations = Violations(reader.documents.root, reader.documents.path)
+    node.digest = documents.digest()
+    node.violations = Violations(documents.root, documents.path, folders)
     if key is not None:
         if len(_kept) >= _MAX_KEPT:
             _kept.clear()
-        _kept[key] = _Parsed(node, state, reader.documents.contents)
+        _kept[key] = _Parsed(node, state, documents.contents)
     return node
 
 

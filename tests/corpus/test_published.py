@@ -13,15 +13,11 @@ TREE = Path(__file__).resolve().parents[2]
 REAL = Path(os.environ.get("JSONMATCH_REAL") or TREE.parent / "shared" / "real")
 
 
-def table(script, folder):
-    """The rows of a script's last table: their cells by the first one."""
-    command = [sys.executable, TREE / "benchmarks" / "published" / script, folder]
+def run(script, *folders):
+    command = [sys.executable, TREE / "benchmarks" / "published" / script, *folders]
     ran = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=60)
     assert ran.returncode == 0, ran.stderr
-    rows = ran.stdout.split("\n\n")[1].splitlines()[2:]
-    return {
-        cells[0]: cells[1:] for cells in ([cell.strip() for cell in row.split("|")[1:-1]] for row in rows)
-    }
+    return ran
 
 
 @pytest.mark.skipif(
@@ -34,11 +30,24 @@ def test_two_models_of_sob_with_images(tmp_path):
     for model in ("Qwen3-235B-A22B-Instruct-2507", "gemini-3-flash"):
         name = f"response_{model}_image.jsonl"
         (data / "images_responses" / name).symlink_to(REAL / "sob" / "data" / "images_responses" / name)
-    figures = table("sob.py", tmp_path)
+    rows = run("sob.py", tmp_path).stdout.split("\n\n")[1].splitlines()[2:]
+    figures = {
+        name: cells for name, *cells in ([cell.strip() for cell in row.split("|")[1:-1]] for row in rows)
+    }
     # Null against a missing path is credit there; 1.0 in place of 1 is no perfect answer.
     assert figures.pop("token F1")[:2] == ["418", "417"]
     assert figures.pop("perfect") == ["418", "417", "1: +1.0000"]
     assert list(figures.values()) == [["418", "418", "–"]] * 4
+
+
+@pytest.mark.skipif(
+    not (REAL / "gorilla").is_dir() or not (REAL / "bfcl").is_dir(),
+    reason="no gorilla and bfcl in $JSONMATCH_REAL or in shared/real beside the checkout",
+)
+def test_calls_of_bfcl():
+    ran = run("bfcl.py", REAL / "gorilla", REAL / "bfcl")
+    assert "\n12,399 of 12,400 verdicts agree\nfirefunction-v2-FC, question 354:" in ran.stdout
+    assert "\n| gpt-4o-2024-08-06-FC | 0.9150 | 0.9150 | 0.9150 | 0 |\n" in ran.stdout
 
 
 def test_without_the_data_the_script_says_what_it_needs(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +156,41 @@ def test_a_file_that_is_referred_to_and_not_there(tmp_path: Path) -> None:
         ConfigurationError, match=r"^p: \$ref 'b\.json' leads nowhere: schema file '.*b\.json' does not exist"
     ):
         parse_eval_schema(path)
+
+
+def test_references_stay_in_the_allowed_folders(tmp_path: Path) -> None:
+    outside = write(tmp_path / "outside.json", {"type": "string"})
+    project = tmp_path / "project"
+    write(project / "part.json", {"type": "string"})
+    schema = {"properties": {"p": {"$ref": "../outside.json"}, "q": {"anyOf": [{"$ref": "part.json"}, {}]}}}
+    path = write(project / "schemas" / ".." / "a.json", schema)
+    told = f"{outside.resolve()} is outside of {project}; move the file into it"
+    for source in (path, {"properties": {"p": {"$ref": outside.as_uri()}}}):
+        assert parse_eval_schema(source).properties
+        with pytest.raises(ConfigurationError, match=rf"^p: \$ref '.*' leads nowhere: {re.escape(told)}$"):
+            parse_eval_schema(source, folders=(str(project),))
+    (project / "link.json").symlink_to(outside)
+    with pytest.raises(ConfigurationError, match=r"outside\.json is outside of "):
+        parse_eval_schema(write(project / "b.json", {"$ref": "link.json"}), folders=(str(project),))
+    assert parse_eval_schema(write(project / "c.json", {"$ref": "part.json"}), folders=(str(project),)).types
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ("file://localhost{}", None),
+        ("file://elsewhere{}", "schema file '//elsewhere/.*' does not exist"),
+        ("file:///a%00b.json", "schema file '.*' cannot be read: .*null"),
+    ],
+)
+def test_file_addresses(tmp_path: Path, reference: str, reason: str | None) -> None:
+    part = write(tmp_path / "part.json", {"type": "string"})
+    schema = {"$ref": reference.format(part.resolve().as_posix())}
+    if reason is None:
+        assert parse_eval_schema(schema).types == {"string"}
+    else:
+        with pytest.raises(ConfigurationError, match=reason):
+            parse_eval_schema(schema)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
-    from pytest_jsonmatch.engine.align.context import Aligned, Measure
+    from pytest_jsonmatch.engine.align.context import Arrays
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -57,8 +57,7 @@ _ROUNDING: Final = 1e-12
 
 def audit_arrays(
     plan: Plan,
-    arrays: Iterable[tuple[Aligned, ArrayAudit]],
-    measure: Measure,
+    arrays: Iterable[tuple[Arrays, ArrayAudit]],
     tolerance: float,
 ) -> tuple[ArrayAudit, ...]:
     """Return an audit of each unordered array, up to a hundred of them.
@@ -66,10 +65,9 @@ def audit_arrays(
     Args:
         plan: the plan under which the arrays were paired.
         arrays: in the order of the document, each with what is known without an audit: its pairs, their F1.
-        measure: scores two elements.
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
     """
-    aligner = Aligner(plan, measure, count_extra=plan.options.extra == "count")
+    aligner = Aligner(plan, count_extra=plan.options.extra == "count")
     budget = Budget(_MAX_CELLS, _MAX_CELLS_INSIDE, _MAX_STEPS)
     return tuple(
         [
@@ -135,7 +133,7 @@ class _Audit:
     """The audit of one array."""
 
     aligner: Aligner
-    array: Aligned
+    array: Arrays
     audit: ArrayAudit
     budget: Budget
     limit: float
@@ -241,7 +239,7 @@ class _Audit:
         columns_of = Columns(self.aligner, node, ArrayGrid)
         grid = columns_of.grid(node, [expected[i] for i in rows], [actual[j] for j in columns])
         assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
-        grid.stands_at(node, self.array.trail, (expected, rows), (actual, columns))
+        grid.stands_at(rows, columns, self.array.measure)
         if grid.walked:
             self._spend_inside(_WALK)
         return _Similarities(grid, rows, columns)

@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.value.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pytest_jsonmatch.engine.align.context import IndexPairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
@@ -52,6 +53,17 @@ class Place(NamedTuple):
     def key(self) -> Any:
         """Return its key or index in expected, else in actual."""
         return self.actual_key if self.expected_key is MISSING else self.expected_key
+
+
+@final
+class Aligned(NamedTuple):
+    """Which elements of two arrays were paired, other than by position."""
+
+    node: PlanNode
+    place: Place
+    pairs: IndexPairs
+    expected: list[JsonValue]
+    actual: list[JsonValue]
 
 
 @final

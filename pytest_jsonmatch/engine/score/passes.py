@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
-    from pytest_jsonmatch.engine.align.context import Aligned, IndexPairs
+    from pytest_jsonmatch.engine.align.context import IndexPairs
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.accept import BestValue
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Finding, Place, Seen
+    from pytest_jsonmatch.engine.score.outcome import Aligned, Asked, BatchAnswer, Finding, Place, Seen
     from pytest_jsonmatch.engine.value.sums import Sums
 
 

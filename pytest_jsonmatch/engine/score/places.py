@@ -32,9 +32,8 @@ from pytest_jsonmatch.engine.value.sums import Sums, total_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.score.outcome import Aligned, Finding
     from pytest_jsonmatch.engine.score.passes import Pass
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

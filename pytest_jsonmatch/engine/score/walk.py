@@ -5,16 +5,15 @@ Walking again with the same `Pass` and `details=True` writes plain matches, too.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
-from pytest_jsonmatch.engine.align.context import Aligned, Cell, similarity_of
+from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.leaves import leaves_of, weight_between, without_nulls
 from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Detail, Place, Rating
+from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Aligned, Detail, Place, Rating
 from pytest_jsonmatch.engine.score.passes import Pass
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
@@ -22,9 +21,9 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from pytest_jsonmatch.engine.align.context import ElementSource, IndexPairs, Measure
+    from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.outcome import Asked, Finding
@@ -120,7 +119,8 @@ class Walk(Places):
         walk.seen.enter(node, expected)
         pairs = own.pairs.get(where)
         if pairs is None and node.align == "unordered":
-            pairing = (own.aligner or _new_aligner(own)).pair(node, where, expected, actual)
+            measure = _measuring(own, node, where, expected, actual)
+            pairing = (own.aligner or _new_aligner(own)).pair(Arrays(node, expected, actual, measure))
             pairs = pairing.pairs
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
@@ -255,27 +255,33 @@ class Walk(Places):
         return walk.findings
 
 
-def measurer(plan: Plan) -> Measure:
-    """Return a function that scores two elements outside any comparison."""
-    return partial(_measure, Pass(plan, {}))
+def measured(plan: Plan, alignments: Iterable[Aligned]) -> Iterator[Arrays]:
+    """Yield arrays with functions that score their elements, outside any comparison."""
+    own = Pass(plan, {})
+    for node, place, _, expected, actual in alignments:
+        yield Arrays(node, expected, actual, _measuring(own, node, place, expected, actual))
 
 
 def _new_aligner(own: Pass) -> Aligner:
     """Make the aligner of a pass."""
-    own.aligner = Aligner(own.plan, partial(_measure, own), count_extra=own.count_extra, rounds=own.rounds)
+    own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
     return own.aligner
 
 
-def _measure(
-    own: Pass, element: PlanNode, arrays: Place, expected: ElementSource, actual: ElementSource
-) -> Cell:
-    """Score two elements of arrays."""
-    walk = Walk(own, base=element)
-    where = Place(arrays, expected.at, actual.at)
-    walk.place(element, where, expected.array[expected.at], actual.array[actual.at])
-    sums = walk.sums()
-    whole = (sums.expected + sums.actual) * 0.5 if own.plan.options.reduce == "f1" else sums.expected
-    return Cell(similarity_of(sums.score, whole), sums.score, questions=tuple(walk.questions.values()))
+def _measuring(
+    own: Pass, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
+) -> Measure:
+    """Return a function that scores two elements of arrays, given their indices."""
+    element = node.children[ELEMENT]
+
+    def measure(at: int, to: int) -> Cell:
+        walk = Walk(own, base=element)
+        walk.place(element, Place(where, at, to), expected[at], actual[to])
+        sums = walk.sums()
+        whole = (sums.expected + sums.actual) * 0.5 if own.plan.options.reduce == "f1" else sums.expected
+        return Cell(similarity_of(sums.score, whole), sums.score, questions=tuple(walk.questions.values()))
+
+    return measure
 
 
 def _side_by_side(
