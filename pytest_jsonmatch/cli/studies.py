@@ -61,9 +61,10 @@ def finish(
     """
     checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
-        found = {"study": sheet.command.removeprefix("jsonmatch study "), "version": 1, **asdict(study)}
+        name, figures = sheet.command.removeprefix("jsonmatch study "), dict(study.figures)
+        document = {"study": name, "version": 1, "figures": figures, **asdict(study)}
         # A number that does not fit a double is written as text.
-        text = json.dumps(found, indent=1, ensure_ascii=False, default=str)
+        text = json.dumps(document, indent=1, ensure_ascii=False, default=str)
         write_output(f"{text}\n", options.json)
     show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
     return FINE if all(check.passed for check in checks) else NOT_FINE

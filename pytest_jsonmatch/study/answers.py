@@ -80,8 +80,8 @@ class Answered(NamedTuple):
     position: int
     """Among the gold records."""
     gold: JsonValue
-    answers: Sequence[JsonValue]
-    """One per system; MISSING where it has none that can be read."""
+    answers: Mapping[str, JsonValue]
+    """By system; MISSING where it has none that can be read."""
     where: str | None
     """The gold record's file and line."""
 
@@ -137,7 +137,7 @@ def answered(
             ]
             notes += told[: max(_NAMED - told_of, 0)]
             told_of += len(told)
-            yield Answered(name, first.position, record, given, first.where)
+            yield Answered(name, first.position, record, dict(zip(answers, given, strict=True)), first.where)
     if told_of > _NAMED:
         notes.append(f"{count(told_of - _NAMED, 'more warning')} about answers")
     notes += (

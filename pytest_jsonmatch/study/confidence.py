@@ -203,7 +203,7 @@ def _split(
     record: Answered, split: Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]
 ) -> tuple[JsonValue, dict[str, float]]:
     """Return an answer without its confidences, and the confidences."""
-    (answer,) = record.answers
+    (answer,) = record.answers.values()
     if answer is MISSING:
         return MISSING, {}
     try:

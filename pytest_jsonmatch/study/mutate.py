@@ -7,7 +7,8 @@ import operator
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise, zip_longest
+from heapq import nsmallest
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -113,18 +114,15 @@ def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
     truncated | "2024-01-31" → "2024-"
     null | "2024-01-31" → null
     """
-    rounds: dict[tuple[str, str], list[Mutation]] = {}
-    for each in _mutations(expected):
-        if len(alike := rounds.setdefault((each.field, each.kind), [])) < most:
-            alike.append(each)
-    chosen: list[Mutation] = []
-    for fresh in zip_longest(*rounds.values()):
-        added = [each for each in fresh if each is not None]
-        if len(added) > most - len(chosen):
-            # Shuffled, so that no kind and no part of the document is neglected.
-            Random(0).shuffle(added)  # noqa: S311 - a sample, not a secret
-        chosen += added[: most - len(chosen)]
-    return chosen
+    ranked: list[tuple[int, float, int]] = []
+    found = list(_mutations(expected))
+    number: Counter[tuple[str, str]] = Counter()
+    random = Random(0)  # noqa: S311 - a sample, not a secret
+    for at, each in enumerate(found):
+        # Among equals chance decides, so that no kind and no part of the document is neglected.
+        ranked.append((number[each.field, each.kind], random.random(), at))
+        number[each.field, each.kind] += 1
+    return [found[at] for at in sorted(at for *_, at in nsmallest(most, ranked))]
 
 
 def _mutations(expected: JsonValue) -> Iterator[Mutation]:
