@@ -111,7 +111,7 @@ def test_any_text_is_a_gate_or_an_error_with_a_place(text):
         gate = parse_gate(text)
     except GateError as error:
         said = str(error).rpartition("\n")[2]
-        assert 3 <= len(said) <= len(text) + 3  # noqa: PT017 - either is fine, and nothing else
+        assert 3 <= len(said) <= len(text) + 3
     else:
         assert parse_gate(f"{gate.name} {gate.operator} {gate.limit!r}").name == gate.name
 
