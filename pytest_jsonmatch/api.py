@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
 
-    from pytest_jsonmatch.corpus.evaluate import Report
     from pytest_jsonmatch.corpus.result import RunResult
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
     from pytest_jsonmatch.corpus.tags import TagSource
@@ -213,7 +212,6 @@ def compare_corpus(
     id_field: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,
-    progress: bool | Report = False,
     keep: Keep | None = None,
     chunk_size: int = 256,
     cluster: str | None = None,
@@ -224,9 +222,9 @@ def compare_corpus(
     """Score a corpus: the answers to many records against what is expected.
 
     Args:
-        actual: the answers: a list or an iterator of Python values with a JSON form or of text, or the path
-            of a JSON Lines file, which is read line by line. Text is model output, from which JSON is
-            extracted.
+        actual: the answers: a list or an iterator of Python values with a JSON form or of text, a data frame
+            (each row is a record; missing cells are null), or the path of a JSON Lines file, which is read
+            line by line. Text is model output, from which JSON is extracted.
         expected: the gold records, given in the same ways, or as a mapping of ids to records; text must be
             strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
@@ -237,7 +235,6 @@ def compare_corpus(
             such as `reclassify_nulls`; they run in the order given, before figures are computed.
         executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. With
             processes, options must be picklable, and comparators and the like be registered there too.
-        progress: True for a line on the terminal, or a function of (records done, total or None).
         keep: which records stay in the result with their field results and whole comparison (`match`): "all";
             "imperfect": every record, but field results only where a record is not perfect; "worst": the ten
             worst; "none". The default is "all" for a list and "worst" otherwise. Figures do not depend on it.
@@ -273,7 +270,9 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.records import Reading
     from pytest_jsonmatch.corpus.scorer import Task, processors_of
     from pytest_jsonmatch.corpus.tags import Tagger
+    from pytest_jsonmatch.reading.frames import rows_of
 
+    actual, expected = rows_of(actual), rows_of(expected)
     if schema is not None:
         options["schema"] = schema
     how = Comparing(metric, {"validate": validate, **options})
@@ -292,7 +291,7 @@ def compare_corpus(
         validate=how.validate,
         cluster=cluster,
     )
-    run = evaluate_corpus(actual, expected, task, how.plan, executor=executor, progress=progress)
+    run = evaluate_corpus(actual, expected, task, how.plan, executor)
     for pattern in run.unmatched_rules:
         text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)

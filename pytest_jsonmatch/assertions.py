@@ -24,7 +24,6 @@ from pytest_jsonmatch.running import Compared, current_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.api import Comparing
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -90,7 +89,9 @@ def assert_json_match(
     except JsonMatchError as error:
         raise error.with_traceback(None)  # noqa: B904 - the very same error
     result, failure = asked.compare(actual, value)
-    if failure is not None:
+    run = current_run()
+    is_recorded = run is not None and run.has_only_gates and not isinstance(failure, ComparatorError)
+    if failure is not None and not is_recorded:
         raise failure
     return result
 
@@ -119,7 +120,8 @@ def check_case(
         rules: where the case's patterns are written.
 
     Returns:
-        The result, and what is wrong with it: an AssertionError, a ComparatorError or None.
+        The result, and what is wrong: an AssertionError, a ComparatorError, the error of an unreadable
+        answer, or None.
     """
     _begin()
     asked = _asked(case.metric, case.threshold, case.options, None, locate, suggests=True, source=rules)
@@ -226,10 +228,17 @@ class _Asked:
         try:
             result = Comparing(self.metric, self.options).result(actual, expected)
         except JsonMatchError as error:
-            if test is not None and not isinstance(error, ConfigurationError):
-                self._record_unreadable(test, actual, expected, error, spent)
             # The message is about the caller's data; the engine's inner frames would only hide it.
-            raise error.with_traceback(None)  # noqa: B904 - the very same error
+            failure = error.with_traceback(None)
+            if isinstance(error, ConfigurationError):
+                raise failure  # noqa: B904 - the very same error
+            result = self._without_answer(expected, failure)
+            if test is not None:
+                parsed = (not isinstance(error, JsonExtractionError)) if isinstance(actual, _TEXT) else None
+                test.record(
+                    Compared(result, self.limits, self.name, False, parsed, spent, self.tags, str(error))
+                )
+            return result, failure
         passed = self.passes(result)
         if test is not None:
             parsed = True if isinstance(actual, _TEXT) else None
@@ -239,8 +248,9 @@ class _Asked:
             return result, None
         failures = _failures(result, self.limits)
         lines = [
-            self._message(result, failures),
-            *_violations(result, is_reason=self._refuses(result)),
+            # If only the schema refuses the answer, the first line says why.
+            *([self._message(result, failures)] if failures or result.errors else ()),
+            *_violations(result),
             *_unmatched(result, failures),
             *_mistaken(result, actual),
             *self._would_pass(actual, expected, result),
@@ -265,27 +275,22 @@ class _Asked:
             if isinstance(given, Mapping) and given
         ]
 
-    def _record_unreadable(
-        self,
-        test: RunningTest,
-        actual: object,
-        expected: JsonValue,
-        error: JsonMatchError,
-        spent: Spent | None,
-    ) -> None:
-        """Record an answer that can't be compared, such as text without JSON, as entirely wrong."""
+    def _without_answer(self, expected: JsonValue, error: JsonMatchError) -> MatchResult:
+        """Return the result for an answer that can't be compared, such as text without JSON: all is missing.
+
+        Raises the error if the fault is not the answer's, but that of the expected data or options.
+        """
+        __tracebackhide__ = True
         from pytest_jsonmatch.api import Comparing
         from pytest_jsonmatch.engine.value.convert import MISSING
 
-        options, has_json = self.options, not isinstance(error, JsonExtractionError)
-        if has_json:
+        options = self.options
+        if not isinstance(error, JsonExtractionError):
             options = {**options, "validate": "off"}  # the schema may allow the missing answer
         try:
-            result = Comparing(self.metric, options).result(MISSING, expected)
+            return Comparing(self.metric, options).result(MISSING, expected)
         except JsonMatchError:
-            return  # the fault is the test's, in its expected data or options, not the answer's
-        parsed = has_json if isinstance(actual, _TEXT) else None
-        test.record(Compared(result, self.limits, self.name, False, parsed, spent, self.tags, str(error)))
+            raise error from None
 
     def _message(self, result: MatchResult, failures: list[Measured]) -> str:
         from pytest_jsonmatch.report.failure import failure_message
@@ -356,13 +361,12 @@ def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     return [each for each in found if not each.is_reached]
 
 
-def _violations(result: MatchResult, *, is_reason: bool) -> Iterator[str]:
+def _violations(result: MatchResult) -> Iterator[str]:
     """Yield lines about what the schema does not allow in the answer."""
     from pytest_jsonmatch.report.escape import printable
 
-    if result.violations:
-        yield "not valid by the schema" + (" (validate: require):" if is_reason else ":")
-        yield from (printable(f"  {each}") for each in result.violations)
+    for number, violation in enumerate(result.violations):
+        yield printable(f"  {violation}" if number else f"not valid by the schema: {violation}")
 
 
 def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options
-from pytest_jsonmatch.session.recorder import tags_of_marks
+from pytest_jsonmatch.session.recorder import ProducerErrors, tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
         session.look_for_overrides(plugin)
     session.check_registered()
+    if session.has_only_gates:
+        config.pluginmanager.register(ProducerErrors(session.recorders), "jsonmatch-producers")
     if settings.review:
         from pytest_jsonmatch.session import updating
 
@@ -154,11 +156,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input
-            recorder.tags = {**recorder.tags, **case.known_tags}
+            recorder.tags = {**recorder.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.take_parameters()
-            item.parent.check_configuration(item)
+            item.parent.refuse(item)
             item.parent.replay(item, recorder.nodeid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
+    """Refuse a fixture that would answer a golden case in place of its producer."""
+    __tracebackhide__ = True
+    if fixturedef.argname == "jsonmatch_actual" and fixturedef.func.__module__ != __name__:
+        from pytest_jsonmatch.golden.collector import check_override
+
+        check_override(fixturedef, request)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -177,14 +189,22 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note all collected cases, before some are deselected."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, object, object]:
+    """Note all collected cases, before some are deselected; check golden cases before the first test runs."""
     session = config.stash[_SESSION]
     if session.settings.asks_of_run or session.settings.reports:
         from pytest_jsonmatch.session import verdict
 
         verdict.take_collected(session, items)
+    result = yield
+    if _COLLECTOR in sys.modules and not config.option.collectonly:
+        from pytest_jsonmatch.session.cases import broken_first
+
+        items[:] = broken_first(session, items)
+    return result
 
 
 @pytest.hookimpl(trylast=True)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.semantic.bench import Bench
 
+FAILED_BEFORE: Final = "failed before comparing"
+"""The error of a test that failed before it compared anything."""
+
 
 @final
 class Compared(NamedTuple):
@@ -103,6 +106,10 @@ class Run(Protocol):
     @property
     def verbosity(self) -> int:
         """How much a failure message says, from 0."""
+
+    @property
+    def has_only_gates(self) -> bool:
+        """Whether gates alone decide: low scores and unreadable answers are recorded, and raise nothing."""
 
     @property
     def test(self) -> RunningTest | None:

@@ -74,7 +74,6 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
         sides.actual,
         sides.expected,
         keep="all" if needs_all else options.keep,
-        progress=True,
         cluster=options.cluster,
         tags=dict(options.by) or None,
         validate="report" if validates else "off",

@@ -12,7 +12,6 @@ from pytest_jsonmatch.cli.arguments import NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
 from pytest_jsonmatch.cli.rules import judge_settings, judging
 from pytest_jsonmatch.cli.studies import finish, study_gates
-from pytest_jsonmatch.corpus.progress import Progress
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import count, render, shortened
@@ -104,10 +103,8 @@ def _is_asked(item: JudgeItem) -> bool:
 def _answers(judge: Bench, items: Sequence[JudgeItem]) -> dict[str, JudgeAnswer]:
     """Ask about all pairs that scoring would ask about; equal questions are asked once."""
     found: dict[str, JudgeAnswer] = {}
-    with Progress(total=len(items), noun="pair") as progress:
-        for start in range(0, len(items), _AT_ONCE):
-            found |= judge.ask(None, items[start : start + _AT_ONCE])
-            progress(len(found), len(items))
+    for start in range(0, len(items), _AT_ONCE):
+        found |= judge.ask(None, items[start : start + _AT_ONCE])
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, completed, look_of, write_files, write_output
@@ -16,14 +15,15 @@ from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import DIM, YELLOW, StyledLine
-from pytest_jsonmatch.report.terminal import blocks_lines, corpus_lines, figure_lines, summary_lines
+from pytest_jsonmatch.report.terminal import (
+    blocks_lines,
+    corpus_lines,
+    figure_lines,
+    summary_lines,
+    unscored_lines,
+)
 from pytest_jsonmatch.report.view import RunView, commit_text, extent
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.model import ResultSet
-
-_WORST: Final = 10
-"""At most this many cases that compared nothing are named."""
-_UNSCORED: Final = "failed before comparing"
 
 
 def run(options: Namespace) -> int:
@@ -49,7 +49,7 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
     else:
         if not any(results.comparisons):
             blocks.append([[("nothing was compared", YELLOW)]])
-        blocks += [summary_lines(view, look), list(_unscored(results, look))]
+        blocks += [summary_lines(view, look), unscored_lines(results.cases, look)]
     blocks += pair_blocks(results, look, verbosity=verbose)
     if view.headlines:
         blocks += (block_lines(block, look) for block in view.figure_blocks)
@@ -67,20 +67,3 @@ def _origin(view: RunView, look: Look) -> Iterator[StyledLine]:
     if look.mode == "all":
         versions = ", ".join(f"{name} {text}" for name, text in results.versions.items())
         yield from look.folded(versions, 4, DIM) if versions else ()
-
-
-def _unscored(results: ResultSet, look: Look) -> Iterator[StyledLine]:
-    """Yield the runs that failed before they compared anything: in no table, and 0 in every mean."""
-    unscored = [
-        (case.id if case.of == 1 else f"{case.id} (run {run.number} of {case.of})", run.error)
-        for case in results.cases
-        for run in case.runs
-        if not run.comparisons
-    ]
-    if not unscored:
-        return
-    yield look.title(f"not counted above: {count(len(unscored))} {_UNSCORED}")
-    shown, more = look.cut(unscored, _WORST)
-    for name, error in shown:
-        yield look.line(f"  {name}" if error in {"", _UNSCORED} else f"  {name}: {error}")
-    yield from more

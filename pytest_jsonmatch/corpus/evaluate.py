@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Sized
 from concurrent.futures import BrokenExecutor, wait
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import attrgetter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 from uuid import uuid4
 from zlib import crc32
 
-from pytest_jsonmatch.corpus.progress import Progress, is_watched
 from pytest_jsonmatch.corpus.records import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
@@ -25,14 +21,12 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
+    from pathlib import Path
 
     from pytest_jsonmatch.corpus.records import Pair, Reading, Unreadable
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
-
-Report: TypeAlias = Callable[[int, "int | None"], object]
-"""A function called with the number of records done, and the total, or None if it is unknown."""
 
 _IN_FLIGHT: Final = 32
 """An executor has at most this many jobs at a time."""
@@ -44,23 +38,17 @@ _POSITION: Final = attrgetter("position")
 
 
 def evaluate_corpus(
-    actual: Any, expected: Any, task: Task, plan: Plan, *, executor: Executor | None, progress: bool | Report
+    actual: Any, expected: Any, task: Task, plan: Plan, executor: Executor | None
 ) -> RunResult:
     """Score a corpus for `api.compare_corpus`, with a task and the plan that it compiles to."""
     total = ChunkResult()
-    in_all = _number_of(expected) if progress else None
-    with (
-        open_pairing(actual, expected, task.reading) as pairing,
-        Progress(total=in_all) if progress is True else nullcontext(progress) as report,
-    ):
+    with open_pairing(actual, expected, task.reading) as pairing:
         if executor is None:
             chunks = _scored_here(task, plan, pairing)
         else:
             chunks = _scored_on(executor, task, plan, pairing)
         for chunk in chunks:
             total.add(chunk)
-            if report:
-                report(total.sums.counts["records"], in_all)
     _add_unreadable(total, pairing.unreadable, task, plan)
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
@@ -77,17 +65,6 @@ def evaluate_corpus(
         unmatched_rules=tuple(_unmatched(task, total)),
         _by_tag=total.by_tag,
     )
-
-
-def _number_of(expected: Any) -> int | None:
-    """Return the number of gold records; None if unknown. Files are counted only if progress is shown."""
-    if not isinstance(expected, (str, os.PathLike)):
-        return len(expected) if isinstance(expected, Sized) else None
-    path = Path(expected)
-    if not is_watched() or not path.is_file():
-        return None
-    with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Task, plan: Plan) -> None:

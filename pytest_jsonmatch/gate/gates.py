@@ -86,7 +86,7 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
     else:
         found = _check(gate, value, value is not None and gate.holds(value), note)
     several = candidates(results)
-    if not several:
+    if not several or found.value is None:
         return found
     told = f"over every {' and '.join(several)}"
     if gate.tag is None:

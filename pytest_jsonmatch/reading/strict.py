@@ -186,9 +186,23 @@ def _decoded(text: str, decoder: json.JSONDecoder) -> JsonValue:
     value, end = decoder.raw_decode(text, 0 if text[:1] > " " else skip_spaces(text))
     if end < len(text) and (end := skip_spaces(text, end)) < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
-    if text.count("[") + text.count("{") > MAX_DEPTH and levels(value) > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and not _is_flat(text) and levels(value) > MAX_DEPTH:
         raise ValueError(TOO_DEEP)
     return value
+
+
+_NO_MARKS: Final = bytes(set(range(256)).difference(b'[]{}"'))
+
+
+def _is_flat(text: str) -> bool:
+    """Tell from the brackets of valid JSON that it is not too deep; False where strings contain any.
+
+    It takes a quarter of the time of `levels`. Each round removes at most two levels.
+    """
+    marks = text.encode("utf-8", "surrogatepass").translate(None, _NO_MARKS).replace(b'""', b"")
+    for _ in range(MAX_DEPTH // 2):
+        marks = marks.replace(b"{}", b"").replace(b"[]", b"")
+    return not marks and '\\"' not in text
 
 
 def _faults(text: str) -> Iterator[TextFault]:

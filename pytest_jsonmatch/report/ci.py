@@ -46,6 +46,8 @@ def workflow_commands(view: RunView, *, unicode: bool = True) -> Iterator[str]:
     gates = [check for check in view.gates if check.passed is False]
     if gates:
         yield command("error", "\n".join(_gates(gates, unicode)), title=f"{count(len(gates), 'gate')} failed")
+    if view.results.has_only_gates:
+        return
     room = MOST - bool(gates)
     for fault in view.faults[:room]:
         yield _fault(fault, unicode)

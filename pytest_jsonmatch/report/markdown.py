@@ -114,7 +114,8 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
     if view.faults:
         title = "The worst records" if view.results.is_partial else "Records below 1"
         if view.results.corpus is None:
-            title = f"Cases that failed: {count(len(view.faults))}"
+            what = "did not pass" if view.results.has_only_gates else "failed"
+            title = f"Cases that {what}: {count(len(view.faults))}"
         yield from _headed(title, _cases(view, most))
     if view.diff is not None:
         yield from _headed("Against the baseline", ())

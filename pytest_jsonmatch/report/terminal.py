@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import fsum
@@ -36,6 +36,7 @@ from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.view import left_out_note, of_corpus, worst_fields
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of
 from pytest_jsonmatch.results.tags import listed
+from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
@@ -76,7 +77,7 @@ def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetB
     comparisons = list(comparisons_of(cases))
     if not comparisons:
         return
-    sections, repeated, below = view.sections, repeats(cases), list(_below(cases))
+    sections, repeated, below = view.sections, repeats(cases), _below(cases)
     passed = not below and all(case.verdict == "passed" for case in repeated.cases)
     is_perfect_run = not below and not repeated.is_mixed and all(map(_is_perfect, sections))
     if mode == "auto" and is_brief is not False and (is_perfect_run or (is_brief is True and passed)):
@@ -87,7 +88,9 @@ def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetB
         for section in sections:
             yield from section_blocks(section, mode)
         of = count(len(comparisons), "run" if repeated else "case")
-        yield _list(below, f"{count(len(below))} of {of} below the threshold:", _MAX_CASES, "case")
+        what = "below the threshold" if all(why.limit is not None for why, _ in below) else "did not pass"
+        rows: list[list[AnySheetCell]] = [[why.cell, _name(each)] for why, each in below]
+        yield _list(rows, f"{count(len(below))} of {of} {what}:", _MAX_CASES, "case")
         yield from view.tables
         yield from _repeat_head(repeated)
         yield from _repeat_tables(repeated, mode)
@@ -155,15 +158,14 @@ class BelowLimit(NamedTuple):
         return SheetCell(f"{what}{figures}".rstrip(), score_cell(self.value).tone)
 
 
-def _below(cases: Sequence[Case]) -> Iterator[list[AnySheetCell]]:
-    """Yield the comparisons that failed, the worst first; not those of cases that all runs decide."""
+def _below(cases: Sequence[Case]) -> list[tuple[BelowLimit, Comparison]]:
+    """Return the comparisons that failed, the worst first; not those of cases that all runs decide."""
     failed = [
         (_why(each), each)
         for each in comparisons_of(case for case in cases if case.min_pass_rate is None or case.of == 1)
         if not each.passed
     ]
-    for why, each in sorted(failed, key=lambda pair: (pair[0].value is not None, pair[0].value or 0.0)):
-        yield [why.cell, _name(each)]
+    return sorted(failed, key=lambda pair: (pair[0].value is not None, pair[0].value or 0.0))
 
 
 def _name(comparison: Comparison) -> str:
@@ -175,13 +177,13 @@ def _why(comparison: Comparison) -> BelowLimit:
     """Return why a comparison failed: a figure below its limit (the score, else the lowest), or an error."""
     if not comparison.has_figures:
         return BelowLimit("nothing but batch errors", None, None)
+    if comparison.parsed is False:
+        return BelowLimit("no JSON found", None, None)
     missed = [each for each in _measured(comparison) if not each.is_reached]
     if missed:
         is_score = missed[0].what == "score"
         found = missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
         return BelowLimit(found.field or found.what, found.value, found.limit)
-    if comparison.parsed is False:
-        return BelowLimit("no JSON found", None, None)
     if comparison.validity == "invalid":
         return BelowLimit("not valid by the schema", None, None)
     if comparison.errors:
@@ -244,6 +246,27 @@ def _repeat_tables(repeated: Repeats, mode: str) -> Iterator[SheetBlock]:
     ]
     title = "stability of fields (1 minus the mean difference of a score between two runs):"
     yield Rows(("field", "stability"), rows, title, most=_MAX_FIELDS)
+
+
+def unscored_lines(cases: Iterable[Case], look: Look) -> list[StyledLine]:
+    """Return the runs that failed before they compared anything: in no table, and 0 in every mean."""
+    unscored = [
+        (case.id if case.of == 1 else f"{case.id} (run {run.number} of {case.of})", run.error)
+        for case in cases
+        for run in case.runs
+        if not run.comparisons
+    ]
+    if not unscored:
+        return []
+    shown, more = look.cut(unscored, _WORST)
+    return [
+        look.title(f"not counted above: {count(len(unscored))} {FAILED_BEFORE}"),
+        *(
+            look.line(f"  {name}" if error in {"", FAILED_BEFORE} else f"  {name}: {error}")
+            for name, error in shown
+        ),
+        *more,
+    ]
 
 
 # -- a corpus ----------------------------------------------------------------------------------------------

@@ -166,6 +166,8 @@ class RunView:
     @property
     def repeated(self) -> tuple[Check, ...]:
         """The checks of repeated cases that are judged as a whole, by all of their runs."""
+        if self.results.has_only_gates:
+            return ()
         return tuple(found for case in self.results.cases if (found := check(case)) is not None)
 
     @property
@@ -182,7 +184,12 @@ class RunView:
     @property
     def failed(self) -> bool:
         """Whether a gate or a case failed; a record of a corpus does not fail by not being perfect."""
-        return self.is_refused or (self.results.corpus is None and bool(self.faults))
+        return self.is_refused or (not self._has_only_figures and bool(self.faults))
+
+    @property
+    def _has_only_figures(self) -> bool:
+        """Whether cases or records can't fail the run: gates alone decide."""
+        return self.results.corpus is not None or self.results.has_only_gates
 
     @property
     def is_judged(self) -> bool:
@@ -328,7 +335,8 @@ def field_figures(headlines: Sequence[Headline]) -> SheetFigures:
 def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
     cases = count(len(view.results.cases), "case")
     if view.faults:
-        yield f"{count(len(view.faults))} of {cases} failed", True
+        is_bad = not view.results.has_only_gates
+        yield f"{count(len(view.faults))} of {cases} {'failed' if is_bad else 'did not pass'}", is_bad
     else:
         yield "no case failed" if view.is_judged else f"{cases}, without a threshold", False
     if unscored := sum(not fault.metric for fault in view.faults):

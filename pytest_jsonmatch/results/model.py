@@ -133,6 +133,7 @@ class ResultSet:
         narrowed: why cases may be missing here, such as "-k".
         corpus: the figures of all records, if the cases are records of a corpus; they replace the cases'.
         judged: whether a judge was asked: intervals do not include its errors.
+        has_only_gates: whether gates alone decide, and cases below their thresholds do not fail the run.
     """
 
     cases: tuple[Case, ...] = ()
@@ -143,6 +144,7 @@ class ResultSet:
     narrowed: tuple[str, ...] = ()
     corpus: Corpus | None = None
     judged: bool = False
+    has_only_gates: bool = False
 
     @property
     def number(self) -> int:

@@ -9,6 +9,7 @@ from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.reading.frames import rows_of
 from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
@@ -68,7 +69,7 @@ list it, or add it with "x-eval-skip": true
     plan = plan_for("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
-    for index, record in enumerate(gold):
+    for index, record in enumerate(rows_of(gold)):
         value = with_texts_read(plan, to_json_value(record, side="expected"))
         record_id = index if id_field is None else _record_id(value, index, id_field)
         for problem in _problems(node, value, (), ignored):

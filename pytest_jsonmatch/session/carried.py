@@ -30,6 +30,8 @@ class TestNews:
     """By id, the text of each comparison: read when needed, and cheap for the garbage collector."""
     broken: bool = False
     """Whether a comparison yielded no figures."""
+    raised: str = ""
+    """What the producer of the answer raised, if gates alone decide."""
     tolerated: bool = False
     """Whether the run is under its threshold, but need not reach it."""
     turn: Turn | None = None
@@ -56,6 +58,7 @@ class TestNews:
         self.details.update(later.details)
         self.updates += later.updates
         self.broken |= later.broken
+        self.raised = self.raised or later.raised
         self.turn = self.turn or later.turn
         self.cluster = later.cluster or self.cluster
         self.input_file = later.input_file or self.input_file

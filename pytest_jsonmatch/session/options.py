@@ -22,6 +22,7 @@ _CI_VARIABLES: Final = ("CI", "BUILD_NUMBER")
 _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
 _JUDGE_MODES: Final = ("live", "cached")
+_DECIDING: Final = ("case", "gate")
 
 
 # -- reading values of the configuration file: each reader raises a ValueError for a wrong value -----------
@@ -49,6 +50,12 @@ def _strings(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
         return tuple(raw)
     raise ValueError(f"got {raw!r}")
+
+
+def _deciding(raw: object) -> str:
+    if (word := _text(raw)) in _DECIDING:
+        return word
+    raise ValueError(f"got {word!r}")
 
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
@@ -141,6 +148,7 @@ _FOLDER: Final = "the path of a folder, relative to the rootdir"
 _INI: Final[Mapping[str, Ini]] = {
     "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC),
     "threshold": Ini("float", _threshold, "a number from 0 to 1", defaults.THRESHOLD),
+    "fail": Ini("string", _deciding, " or ".join(_DECIDING), "case"),
     "files": Ini("args", _strings, "a list of glob patterns", []),
     "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
@@ -151,6 +159,7 @@ _INI: Final[Mapping[str, Ini]] = {
 _INI_HELP: Final[Mapping[str, str]] = {
     "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
     "threshold": f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
+    "fail": "what fails a run: case (each case below its threshold, the default) or gate (gates alone)",
     "files": "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
     "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
     "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
@@ -255,6 +264,8 @@ class Settings(NamedTuple):
 
     metric: str
     threshold: float
+    fail: Literal["case", "gate"]
+    """Whether each case below its threshold fails, or gates alone decide."""
     files: tuple[str, ...]
     summary: str
     record: str | None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 from pytest_jsonmatch.golden.files import is_golden
-from pytest_jsonmatch.running import Turn
+from pytest_jsonmatch.running import FAILED_BEFORE, Turn
 from pytest_jsonmatch.session.carried import TestNews, carried_by
 from pytest_jsonmatch.session.rules import RulesOfRun
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import CaseText
     from pytest_jsonmatch.results.comparison import Case, Comparison
     from pytest_jsonmatch.semantic.judging import JudgeUsage
-
-FAILED_BEFORE: Final = "failed before comparing"
 
 
 @final
@@ -82,17 +80,20 @@ class _Test:
             self.crash = Crash("", 0, "\n".join(said) or text, test)
 
 
-def _cases(tests: Iterable[_Test]) -> tuple[Case, ...]:
+def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
     from pytest_jsonmatch.results.comparison import Case, CaseRun
 
     runs: dict[str, list[CaseRun]] = {}
     last: dict[str, _Test] = {}
     for test in tests:
         compared = tuple(test.compared())
-        if test.is_left_out or not test.ended or not (compared or test.failed or test.news.turn):
+        has_any = compared or test.failed or test.news.turn or test.news.raised
+        if test.is_left_out or not test.ended or not has_any:
             continue
-        error = "" if compared and not test.news.broken else FAILED_BEFORE
+        error = test.news.raised or ("" if compared and not test.news.broken else FAILED_BEFORE)
         passed = not (test.failed or test.tolerated is not None)
+        if has_only_gates:  # then tests pass
+            passed = passed and not error and all(each.passed for each in compared)
         runs.setdefault(test.run.case, []).append(CaseRun(test.run.number, passed, compared, error))
         last[test.run.case] = test
     found = []
@@ -106,9 +107,14 @@ def _cases(tests: Iterable[_Test]) -> tuple[Case, ...]:
 
 @final
 class Outcomes:
-    """The reports of a whole run, with and without pytest-xdist; the last rerun wins."""
+    """The reports of a whole run, with and without pytest-xdist; the last rerun wins.
 
-    def __init__(self) -> None:
+    Args:
+        has_only_gates: whether tests pass whatever their scores; cases still pass by their thresholds.
+    """
+
+    def __init__(self, *, has_only_gates: bool = False) -> None:
+        self._has_only_gates = has_only_gates
         self._tests: dict[str, _Test] = {}
         self.keep_outputs: Callable[[list[str]], None] | None = None
         """Takes the lines for the file of `--jsonmatch-record`."""
@@ -203,12 +209,13 @@ class Outcomes:
         nodeids = [*self.runs.get(test.run.case, [nodeid])]
         if len(nodeids) < test.run.of:
             return None
-        found = _cases(self._tests[each] for each in nodeids if each in self._tests)
+        tests = (self._tests[each] for each in nodeids if each in self._tests)
+        found = _cases(tests, has_only_gates=self._has_only_gates)
         return found[0] if found else None
 
     def cases(self) -> tuple[Case, ...]:
         """Return the cases that count, sorted by id: tests that compared, or failed before comparing."""
-        return _cases(self._counted())
+        return _cases(self._counted(), has_only_gates=self._has_only_gates)
 
     @property
     def tolerated(self) -> dict[tuple[str, int], pytest.TestReport]:

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from math import fsum
 from threading import Lock
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from pytest_jsonmatch.session.carried import Carried, TestNews, attach
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
@@ -81,6 +82,8 @@ class Recorder:
         self._fitted: set[tuple[str, str]] = set()
         self._is_ending = False
         """Whether the item is being torn down: it takes no more finalizers."""
+        self.raised: BaseException | None = None
+        """What the producer of the answer raised, if gates alone decide."""
         self._under = False
         """Whether an answer was not good enough."""
         self._names: set[str] = set()
@@ -240,6 +243,11 @@ class Recorder:
         with self._lock:
             news, has_news = self._news, self._has_news
             self._news, self._has_news = TestNews(), False
+        if self.raised is not None and error is self.raised:
+            from pytest_jsonmatch.engine.value.errors import error_text
+
+            news.raised, has_news = f"the producer raised {error_text(error)}", True
+            report.outcome = "passed"
         news.turn = self.turn
         news.cluster = self._named_cluster()
         news.input_file = "" if news.cluster else self.input_file
@@ -346,6 +354,34 @@ class RequestKeeper:
         recorder = self._recorders.of(request.node)
         if recorder is not None:
             recorder.request = request
+
+
+@final
+class ProducerErrors:
+    """Records what producers of golden cases raise, and lets their tests pass. Register it as a plugin."""
+
+    def __init__(self, recorders: Recorders) -> None:
+        self._recorders = recorders
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        """Note that a producer raised."""
+        try:
+            return (yield)
+        except Exception as error:
+            recorder = self._recorders.find() if fixturedef.argname == "jsonmatch_actual" else None
+            if recorder is not None:
+                *_, (frame, _) = walk_tb(error.__traceback__)
+                # Errors of a golden file are raised from its lines: they fail as usual.
+                if frame.f_code.co_filename != str(recorder.item.path):
+                    recorder.raised = error
+            raise
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Leave out the body of a test without an answer."""
+        recorder = self._recorders.of(pyfuncitem)
+        return True if recorder is not None and recorder.raised is not None else None
 
 
 def tags_of_marks(item: pytest.Item) -> dict[str, Any]:

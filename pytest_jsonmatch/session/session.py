@@ -59,7 +59,9 @@ class Session:
         self.config = config
         self.settings = settings
         self.case_files: CaseFiles = CaseFiles((os.path.realpath(config.rootpath),), settings.repeat)
-        self.outcomes: Outcomes = Outcomes()
+        self.has_only_gates: bool = settings.fail == "gate"
+        """Whether gates alone decide: tests with low scores or without an answer pass."""
+        self.outcomes: Outcomes = Outcomes(has_only_gates=self.has_only_gates)
         self.recorders: Recorders = Recorders()
         self._shared_rules = SharedRules()
         self.case_rules: CaseRules | None = None

@@ -9,10 +9,11 @@ from pytest_jsonmatch.golden.files import OWN, display_name
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
-from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
+from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines, unscored_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,8 +59,13 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if comparisons and session.outcomes.left_out:
         counts = ", ".join(f"{number} {reason}" for reason, number in session.outcomes.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
+    raised = [case for case in cases if {run.error for run in case.runs} - {"", FAILED_BEFORE}]
+    write_lines(terminalreporter, unscored_lines(raised, _look(session)))
     if comparisons:
         config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
+    if session.has_only_gates and not (run and run.gates):
+        text = "jsonmatch_fail is gate, and there is no gate: nothing can fail (--jsonmatch-gate adds one)"
+        terminalreporter.write_line(text, yellow=True)
     if checks and len(lines) > 1:
         terminalreporter.line("")
     write_lines(terminalreporter, checks)

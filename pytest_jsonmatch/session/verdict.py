@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.running import FAILED_BEFORE
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
-from pytest_jsonmatch.session.outcomes import FAILED_BEFORE
 from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
 from pytest_jsonmatch.session.session import Baseline
@@ -189,6 +189,7 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
         collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
         narrowed=narrowed,
         judged=bool(outcomes.judged),
+        has_only_gates=session.has_only_gates,
     )
     # A run that ended early has only some of the cases: it is not compared.
     is_whole = session.stopper is None or session.stopper.reason is None

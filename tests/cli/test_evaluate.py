@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -15,8 +14,6 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import compare_corpus
-from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.corpus.progress import Progress, progress_line
 from pytest_jsonmatch.results.file import from_text, read_results, to_text
 
 GOLD = [{"id": "r1", "a": 1, "b": "x"}, {"id": "r2", "a": 2, "b": "y"}, {"id": "r3", "a": 3, "b": "z"}]
@@ -444,30 +441,6 @@ def test_an_interrupt_leaves_what_was_there(folder, write):
     assert (running.returncode, out, err) == (130, b"", b"")
     assert (folder / "r.json").read_text() == '"old"'
     assert sorted(path.name for path in folder.iterdir()) == ["gold.jsonl", "r.json"]
-
-
-def test_progress_on_a_terminal_only(folder, write, command, monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr("pytest_jsonmatch.corpus.progress._PAUSE", 0.0)
-    write(gold_jsonl=[{"a": 1}] * 600)
-    assert command("evaluate gold.jsonl gold.jsonl").err == ""
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    assert main(["evaluate", "gold.jsonl", "gold.jsonl"]) == 0
-    shown = terminal.getvalue().split("\r")
-    assert shown[1].startswith("[##########..............]  42%  256 of 600 records, ")
-    assert shown[3].startswith("[########################] 100%  600 of 600 records, ")
-    assert (shown[-2].strip(), shown[-1]) == ("", "")
-
-
-def test_progress_without_an_end():
-    assert progress_line(1_500, None, 3.0) == "1,500 records, 500/s"
-    with Progress() as progress:
-        progress(1, None)
-        assert progress.is_shown is False
 
 
 def test_markdown(sides, command, written):

@@ -321,17 +321,6 @@ def test_a_configuration_error_ends_the_run(labelled):
     assert (ran.code, ran.err) == (2, "jsonmatch study judge: there is no such model\n")
 
 
-def test_progress_on_a_terminal(labelled, monkeypatch):
-    from pytest_jsonmatch.corpus import progress
-
-    shown = []
-    monkeypatch.setattr(progress, "is_watched", lambda: True)
-    monkeypatch.setattr(progress, "_PAUSE", 0)
-    monkeypatch.setattr(sys.stderr, "write", shown.append)
-    labelled([pair(f"yes {at}", same=True) for at in range(150)])
-    assert "\r[################........]  66%  100 of 150 pairs" in "".join(shown)
-
-
 def test_labels_from_standard_input(labelled, command, monkeypatch):
     labelled(MIXED)
     import io

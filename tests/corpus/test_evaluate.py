@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,23 @@ def test_the_quick_start_of_source_5():
         for path, each in result.per_field.items()
     } == {"method": (1.0, 2, 0, 0, 0), "temperature": (0.0, 0, 2, 0, 0), "lab_id": (0.5, 1, 1, 0, 0)}
     assert [each.status for each in second.field_results] == ["match", "mismatch", "mismatch"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_are_taken_by_row(library):
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    columns = {"id": ["a", "b"], "n": [1, None], "s": ["x", None], "at": [datetime(2024, 1, 31), None]}
+    frame = importlib.import_module(library).DataFrame(columns)
+    gold = [
+        {"id": "a", "n": 1, "s": "x", "at": "2024-01-31T00:00:00"},
+        {"id": "b", "n": None, "s": None, "at": None},
+    ]
+    run = compare_corpus(frame, gold, id_field="id")
+    assert (run.mean_f1, [record.record_id for record in run.records]) == (1.0, ["a", "b"])
+    assert compare_corpus(gold[::-1], frame, id_field="id").mean_f1 == 1.0
+    schema = infer_schema(frame)
+    assert schema["properties"]["s"] == {"type": ["string", "null"]}
+    assert validate_gold(frame, schema) is None
 
 
 def generated(count: int, seed: int = 7) -> tuple[list[Any], list[Any]]:
@@ -299,17 +318,6 @@ def test_what_is_kept():
         (10, 10, worst),
         (0, 0, []),
     ]
-
-
-def test_progress_is_told_by_chunk():
-    told: list[tuple[int, int | None]] = []
-    compare_corpus([1] * 5, [1] * 5, progress=lambda done, total: told.append((done, total)), chunk_size=2)
-    assert told == [(2, 5), (4, 5), (5, 5)]
-
-
-def test_progress_is_silent_without_a_terminal(capsys):
-    compare_corpus([1], [1], progress=True)
-    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

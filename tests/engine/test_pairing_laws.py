@@ -18,7 +18,7 @@ from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
 from pytest_jsonmatch.api import prepare
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Cell, ElementSource
+from pytest_jsonmatch.engine.align.context import Cell
 from pytest_jsonmatch.engine.align.grid import Grid
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.small import ListGrid
@@ -26,10 +26,10 @@ from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.result.figures import COUNTED, plain_matches
-from pytest_jsonmatch.engine.score import walk
 from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.outcome import ROOT
-from pytest_jsonmatch.engine.score.walk import measurer
+from pytest_jsonmatch.engine.score.passes import Aligned
+from pytest_jsonmatch.engine.score.walk import measured
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import total_of
 
@@ -193,17 +193,16 @@ class Elements(NamedTuple):
 
     def grid(self, body: type[Grid]) -> Grid:
         count_extra = self.plan.options.extra == "count"
-        aligner = Aligner(self.plan, measurer(self.plan), count_extra=count_extra)
+        aligner = Aligner(self.plan, count_extra=count_extra)
         element = self.plan.root.children[ELEMENT]
         grid = Columns(aligner, element, body).grid(element, self.expected, self.actual)
-        sides = [(array, range(len(array))) for array in (self.expected, self.actual)]
-        grid.stands_at(element, ROOT, *sides)
+        grid.stands_at(range(len(self.expected)), range(len(self.actual)), self.walked)
         grid.finish()
         return grid
 
     def walked(self, at: int, to: int) -> Cell:
-        measure, element = measurer(self.plan), self.plan.root.children[ELEMENT]
-        return measure(element, ROOT, ElementSource(self.expected, at), ElementSource(self.actual, to))
+        arrays = Aligned(self.plan.root, ROOT, [], self.expected, self.actual)
+        return next(measured(self.plan, [arrays])).measure(at, to)
 
     def cells(self) -> list[tuple[int, int]]:
         return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]
@@ -315,15 +314,15 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
 )
 def test_few_pairs_are_walked(size, more, walks, monkeypatch):
     made = []
-    measure = walk._measure
-    monkeypatch.setattr(walk, "_measure", lambda *arguments: made.append(1) or measure(*arguments))
+    measure = Grid.measure
+    monkeypatch.setattr(Grid, "measure", lambda grid, *cell: made.append(grid.walked) or measure(grid, *cell))
     rng = random.Random(size)
     expected = [{**order, "d": long_text(rng)} for order in orders(rng, size)]
     actual = [{**order, "d": order["d"][:-1], "e": 1} for order in expected]
     actual[0]["b"] = None
     rng.shuffle(actual)
     assert compare_json(actual, expected, arrays="unordered", **more).recall > 0.5
-    assert len(made) <= walks * size
+    assert sum(made) <= walks * size
 
 
 def test_members_that_few_elements_have_cost_little(monkeypatch):

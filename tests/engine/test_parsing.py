@@ -83,6 +83,19 @@ def test_brackets_in_strings_are_no_levels():
     assert json.dumps(parse_json(text)) == text
 
 
+@pytest.mark.parametrize("string", ["", "]", "}", "[", r"\"]", r"]\\", r"\\\"]", "é}", r"\u005d"])
+@pytest.mark.parametrize(("before", "after"), [("[", ', "{}"]'), ('{"{}": ', "}"), ('["{}", ', "]")])
+def test_brackets_in_strings_hide_no_levels(string, before, after):
+    before, after = before.replace("{}", string), after.replace("{}", string)
+    for levels in (127, 128, 129, 300):
+        text = f"[{before * (levels - 1)}1{after * (levels - 1)}, [], {{}}]"
+        if levels <= 128:
+            assert json.dumps(parse_json(text)) == json.dumps(json.loads(text))
+        else:
+            with pytest.raises(JsonParseError, match="more than 128 levels"):
+                parse_json(text)
+
+
 @pytest.mark.parametrize("limit", [0, 640, 4_300, 10_000])
 def test_integers_have_up_to_4_300_digits_whatever_the_limit_of_python(limit):
     if not hasattr(sys, "set_int_max_str_digits"):

@@ -184,8 +184,8 @@ def test_the_figure_that_is_too_low_is_named():
 
     table = shown(session)
 
-    assert table[table.index("5 of 5 cases below the threshold:") :] == lines("""
-5 of 5 cases below the threshold:
+    assert table[table.index("5 of 5 cases did not pass:") :] == lines("""
+5 of 5 cases did not pass:
   c – < 0.50          no field
   b 0.00 < 0.50       field
   recall 0.50 < 0.75  recall

@@ -95,6 +95,7 @@ FULL = ResultSet(
     collected=3,
     narrowed=("-k",),
     judged=True,
+    has_only_gates=True,
     corpus=Corpus(
         *(
             "pairwise_f1",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Context, Pairing, refuse_too_large
+from pytest_jsonmatch.engine.align.context import Arrays, Context, Pairing, refuse_too_large
 from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_jsonmatch.engine.align.grid import Grid
-    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SMALL_CELLS: Final = 1_000
@@ -28,8 +27,9 @@ _MOST_LEVELS: Final = 8
 class Aligner(Context):
     """Pairs the unordered arrays of one comparison."""
 
-    def pair(self, node: PlanNode, trail: Any, expected: list[JsonValue], actual: list[JsonValue]) -> Pairing:
-        """Pair two unordered arrays; `trail`, their place, is passed on to `measure`."""
+    def pair(self, arrays: Arrays) -> Pairing:
+        """Pair two unordered arrays."""
+        node, expected, actual, measure = arrays
         found = self.kept.get((id(expected), id(actual)))
         if found is not None:
             return found
@@ -57,7 +57,7 @@ class Aligner(Context):
             grid = Columns(self, element, body).left_to_walk(element, one, other)
         else:
             grid = Columns(self, element, body).grid(element, one, other)
-        grid.stands_at(element, trail, (expected, rows), (actual, columns))
+        grid.stands_at(rows, columns, measure)
         grid.finish()
         best = grid.best(range(len(rows)), range(len(columns)))
         if grid.parts:

@@ -8,16 +8,15 @@ from pytest_jsonmatch.engine.align.keys import Canon
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.leaves import Known
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Elements: TypeAlias = tuple[list[JsonValue], Sequence[int]]
-    """An array, and the indices of the elements in question."""
-    Measure: TypeAlias = Callable[[PlanNode, Any, "ElementSource", "ElementSource"], "Cell"]
+    Measure: TypeAlias = Callable[[int, int], "Cell"]
+    """Scores two elements of two arrays, given their indices."""
 
 IndexPairs: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
@@ -32,14 +31,6 @@ _MOST_KEPT: Final = 200_000
 _PATIENCE: Final = 2
 """After this many rounds of questions, the next best pairings are asked about as well."""
 _MOST_DOUBLINGS: Final = 8
-
-
-@final
-class ElementSource(NamedTuple):
-    """The place of an element."""
-
-    array: list[JsonValue]
-    at: int
 
 
 @final
@@ -69,15 +60,13 @@ class Pairing(NamedTuple):
 
 
 @final
-class Aligned(NamedTuple):
-    """Which elements of two arrays were paired, other than by position."""
+class Arrays(NamedTuple):
+    """Two unordered arrays."""
 
     node: PlanNode
-    trail: Any
-    """The place of the arrays."""
-    pairs: IndexPairs
     expected: list[JsonValue]
     actual: list[JsonValue]
+    measure: Measure
 
 
 def similarity_of(score: float, whole: float) -> float:
@@ -99,8 +88,8 @@ def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
 class Context:
     """The options at hand, and the pairings of nested arrays that were found on the way."""
 
-    def __init__(self, plan: Plan, measure: Measure, *, count_extra: bool, rounds: int = 0) -> None:
-        """Take the function that scores two elements, and the number of rounds of questions so far."""
+    def __init__(self, plan: Plan, *, count_extra: bool, rounds: int = 0) -> None:
+        """Take the number of rounds of questions so far."""
         options = plan.options
         self.plan = plan
         self.count_extra = count_extra
@@ -115,8 +104,6 @@ class Context:
             0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
         )
         """How many of the next best pairings batch comparators are also asked about."""
-        self.measure = measure
-        """Scores two elements."""
         self.kept: dict[tuple[int, int], Pairing] = {}
         """Pairings by the identity of two arrays, which the documents keep alive: equal elements share a row
         of a grid, but not the order inside their arrays."""

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from itertools import chain
 from math import isclose
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.context import Cell, ElementSource, Pairing, similarity_of
+from pytest_jsonmatch.engine.align.column import distinct_values
+from pytest_jsonmatch.engine.align.context import Cell, Pairing, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, twins
-from pytest_jsonmatch.engine.align.parts import Part, Total
+from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.align.column import Column
-    from pytest_jsonmatch.engine.align.context import Context, Elements, IndexPairs
-    from pytest_jsonmatch.engine.align.parts import Bounds, Flat
+    from pytest_jsonmatch.engine.align.column import Block, Column
+    from pytest_jsonmatch.engine.align.context import Context, IndexPairs, Measure
+    from pytest_jsonmatch.engine.align.keys import Canon
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -29,6 +31,36 @@ ROUNDING: Final = 3 * 2.0**6
 order."""
 TIE: Final = 2.0**-31
 """The most that a larger Σ adds to the worth of a pair: sums within 1e-9 a pair are tied."""
+
+
+@final
+class Bounds(NamedTuple):
+    """The highest possible scores of pairs, and how many leaves fewer than their elements they may have."""
+
+    score: Any
+    less: Any
+    """None: no pair has fewer."""
+
+
+@final
+class Total(NamedTuple):
+    """Σ weight·score of some pairs, and how many leaves fewer than their elements they have."""
+
+    score: float
+    less: float
+
+
+@final
+class Part(NamedTuple):
+    """Arrays inside the elements of a grid, or values that are costly to compare."""
+
+    inside: Nested | CostlyValues
+    rows: dict[int, int]
+    """The number of each row's array or value; rows without one, or with an empty array, are left out."""
+    columns: dict[int, int]
+    weight: float
+    bound: Bounds | None
+    """The bounds that were added to the grid; None if what was added is exact."""
 
 
 class Grid(ABC):
@@ -54,9 +86,9 @@ class Grid(ABC):
         """Whether one of the parts is a bound."""
         self.parts: list[Part] = []
         self._share = 0.0
-        self._element: Any = None
-        self._trail: Any = None
-        self._sides: tuple[Elements, Elements] = (([], []), ([], []))
+        self._rows: Sequence[int] = ()
+        self._columns: Sequence[int] = ()
+        self._walk: Measure
         self._cells: dict[tuple[int, int], Cell] = {}
 
     @property
@@ -183,9 +215,9 @@ class Grid(ABC):
             columns = {to: to for to, own in enumerate(others) if own}
             self.parts.append(Part(nested, rows, columns, weight, None if is_exact else sums))
 
-    def stands_at(self, element: PlanNode, trail: Any, expected: Elements, actual: Elements) -> None:
-        """Note where the elements are, for the walk."""
-        self._element, self._trail, self._sides = element, trail, (expected, actual)
+    def stands_at(self, rows: Sequence[int], columns: Sequence[int], measure: Measure) -> None:
+        """Note which elements of the arrays these are, and what scores two elements."""
+        self._rows, self._columns, self._walk = rows, columns, measure
 
     # -- solving -------------------------------------------------------------------------------------------
 
@@ -215,9 +247,7 @@ class Grid(ABC):
         if cell is not None:
             return cell
         if self.walked:
-            (expected, rows), (actual, columns) = self._sides
-            sources = ElementSource(expected, rows[row]), ElementSource(actual, columns[column])
-            cell = self.aligner.measure(self._element, self._trail, *sources)
+            cell = self._walk(self._rows[row], self._columns[column])
         else:
             score, less = float(self.score[row][column]), self.less_of(row, column)
             for part in self.parts:
@@ -290,6 +320,67 @@ class Grid(ABC):
         for part in self.parts:
             if row in part.rows and column in part.columns:
                 part.inside.keep(part.rows[row], part.columns[column])
+
+
+@final
+class Flat(NamedTuple):
+    """The elements of all arrays of one side."""
+
+    arrays: Sequence[list[JsonValue]]
+    orders: list[list[int]]
+    """For each array the indices of its elements in canonical order."""
+    codes: list[list[int]]
+    """For each array the numbers of its elements' values."""
+    keys: list[list[Hashable]]
+    """For each array the equality keys of its elements."""
+    values: list[JsonValue]
+    """The distinct values."""
+
+
+def flatten(
+    aligner: Context, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
+) -> tuple[Flat, Flat]:
+    """Return the elements of the arrays of both sides at a node."""
+    canon, element = aligner.canon, node.children[ELEMENT]
+    elements = [[item for array in arrays for item in array] for arrays in sides]
+    plain = canon.are_plain(element, chain(*elements))
+    keys = canon.keys(element, *elements, plain=plain)
+    alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
+    flat: list[Flat] = []
+    for arrays, items, own in zip(sides, elements, keys):
+        orders, codes, kept = [], [], []
+        values: list[JsonValue]
+        values, numbers = items, None
+        if alike:
+            values, numbers = distinct_values(items)
+        elif node.align == "unordered":
+            # Under a key, equal objects may differ in that member: it may be skipped.
+            values, numbers = _distinct(canon, element, items, own)
+        start = 0
+        for array in arrays:
+            end = start + len(array)
+            orders.append(canon.order(element, array, list(range(len(array))), plain=plain))
+            codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
+            kept.append(own[start:end])
+            start = end
+        flat.append(Flat(arrays, orders, codes, kept, values))
+    return flat[0], flat[1]
+
+
+def _distinct(
+    canon: Canon, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
+) -> tuple[list[JsonValue], list[int] | None]:
+    """Return the distinct values, containers included, and the number of each; None if all are distinct."""
+    if len(set(keys)) == len(keys):
+        return values, None
+    numbers: dict[Hashable, int] = {}
+    # A key does not distinguish 1 from 1.0, nor a text a container from that text; a comparator may.
+    found = [
+        numbers.setdefault((key, canon.text(element, value)), len(numbers))
+        for key, value in zip(keys, values)
+    ]
+    distinct = dict(zip(reversed(found), reversed(values)))
+    return [distinct[at] for at in range(len(numbers))], found
 
 
 @final
@@ -397,3 +488,39 @@ def _in(order: list[int], some: list[int]) -> list[int]:
         return order
     wanted = set(some)
     return [at for at in order if at in wanted]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class CostlyValues:
+    """The values of a column whose scores are bounds until a pair is chosen."""
+
+    block: Block
+    left: Column
+    right: Column
+    weight: float
+    limit: float | None
+    """Up to this limit a score counts as 0."""
+    accepted: list[float] | None
+    """The least score of each value of actual, because it is accepted."""
+
+    def places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
+        """Return the value of each row and column of a grid, without values of other comparators."""
+        found = []
+        for column, some, size in zip((self.left, self.right), self.block[1:], (rows, columns)):
+            codes = enumerate(range(size) if column.codes is None else column.codes)
+            scored = set(range(len(column.values)) if some is None else some)
+            found.append({at: code for at, code in codes if code in scored})
+        return found[0], found[1]
+
+    def sums(self, row: int, column: int) -> Total:
+        """Return the weighted score of two values, and 0: they have no fewer leaves."""
+        score: float = score_of(self.block.bound.score, self.left.values[row], self.right.values[column])
+        if self.accepted is not None:
+            score = max(score, self.accepted[column])
+        if self.limit is not None and score <= self.limit and score < 1.0:
+            score = 0.0
+        return Total(self.weight * score, 0.0)
+
+    def keep(self, row: int, column: int) -> None:
+        """Do nothing: values hold no arrays."""

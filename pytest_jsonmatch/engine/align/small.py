@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
-from pytest_jsonmatch.engine.align.parts import Bounds, Total
+from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, Grid, Total
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.compare.base import rows_of
 

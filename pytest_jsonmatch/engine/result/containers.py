@@ -14,8 +14,9 @@ from pytest_jsonmatch.engine.value.sums import Sums, total_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.align.context import Aligned
-    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.align.context import Arrays
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Aligned
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
@@ -141,7 +142,7 @@ class _Container(NamedTuple):
     """The sums of its findings and of the containers in it, so far."""
 
 
-def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
+def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
     """Return the figures of every object and array, in the order of the document, the root first."""
     known: dict[Place, _Container] = {}
     around: _Container | None = None
@@ -175,11 +176,11 @@ def _container(place: Place, key: Any, known: dict[Place, _Container]) -> _Conta
     return found
 
 
-def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> list[ArrayAlignment]:
+def alignments_of(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) -> list[ArrayAlignment]:
     """Return how arrays were aligned, with the F1 of each pair."""
     if not arrays:
         return []
-    aligned = {each.trail for each in arrays}
+    aligned = {each.place for each in arrays}
     figures = {each.place: each.sums.f1 for each in findings if each.trail in aligned}
     for container in containers_of(findings):
         if container.place.parent in aligned:
@@ -190,22 +191,22 @@ def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> lis
 def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
     return ArrayAlignment(
-        aligned.trail,
+        aligned.place,
         kind="unordered" if aligned.node.align == "unordered" else "key",
-        pairs=tuple((i, j, figures.get(Place(aligned.trail, i, j), 1.0)) for i, j in aligned.pairs),
+        pairs=tuple((i, j, figures.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),
     )
 
 
 def unordered_arrays(
-    arrays: Iterable[Aligned], alignments: Iterable[ArrayAlignment]
-) -> Iterator[tuple[Aligned, ArrayAudit]]:
+    arrays: Iterable[Arrays], alignments: Iterable[ArrayAlignment]
+) -> Iterator[tuple[Arrays, ArrayAudit]]:
     """Yield each unordered array with an audit that is yet to be filled in.
 
     Args:
-        arrays: how arrays were aligned.
-        alignments: the same, as users see it, in the same order.
+        arrays: those that were aligned.
+        alignments: how, in the same order.
     """
     for array, each in zip(arrays, alignments):
         if each.kind == "unordered":

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.result.notebook import data_frame, fields_html, lea
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
-from pytest_jsonmatch.engine.score.walk import measurer
+from pytest_jsonmatch.engine.score.walk import measured
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figure, Sums
@@ -125,7 +124,7 @@ class MatchResult:
         self._written()
         return vars(self)
 
-    def findings(self) -> Sequence[Finding]:
+    def findings(self) -> Sequence[FieldResult]:
         """Return all findings without keeping them, for loops over very many comparisons."""
         return written(self._plan, self._outcome, *self._documents).findings
 
@@ -194,8 +193,8 @@ class MatchResult:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
             plan = self._plan
-            arrays = unordered_arrays(self._written().alignments, self.alignments)
-            audits = audit_arrays(plan, arrays, measurer(plan), tolerance)
+            arrays = measured(plan, self._written().alignments)
+            audits = audit_arrays(plan, unordered_arrays(arrays, self.alignments), tolerance)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 

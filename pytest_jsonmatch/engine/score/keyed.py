@@ -13,8 +13,8 @@ from pytest_jsonmatch.engine.value.text import count, render
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_jsonmatch.engine.align.context import Aligned
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.score.passes import Aligned
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 _MOST_SHOWN = 3
@@ -30,7 +30,7 @@ def key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
             ("actual", array.actual),
         )
         for side, values in sides:
-            where = instance_path(array.trail, side)
+            where = instance_path(array.place, side)
             for at, why in _oddities(array.node.children[ELEMENT].children[key], key, values):
                 odd.setdefault((array.node.path, key, side), []).append(f"{where}[{at}] ({why})")
     return tuple(

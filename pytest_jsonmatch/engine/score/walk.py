@@ -5,29 +5,29 @@ Walking again with the same `Pass` and `details=True` writes plain matches, too.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
-from pytest_jsonmatch.engine.align.context import Aligned, Cell, similarity_of
+from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.leaves import leaves_of, weight_between, without_nulls
-from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Detail, Place, Rating
-from pytest_jsonmatch.engine.score.passes import Pass
+from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
+from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Place
+from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from pytest_jsonmatch.engine.align.context import ElementSource, IndexPairs, Measure
+    from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Asked, Finding
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Asked
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -49,11 +49,12 @@ class Walk(Places):
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
         kind, accept = type(expected), None if bare else node.accept
         takes = accept is not None and accept.takes(kind, type(actual))
+        undecided = node
         if node.branches is not None and not takes:
             node = node.chosen(expected, actual)
             takes = accept is None and not bare and node.accept is not None
         if takes:
-            self._accepting(node, where, expected, actual)
+            self._accepting(undecided, where, expected, actual)
         elif node.skip:
             self.skip(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
@@ -119,7 +120,8 @@ class Walk(Places):
         walk.seen.enter(node, expected)
         pairs = own.pairs.get(where)
         if pairs is None and node.align == "unordered":
-            pairing = (own.aligner or _new_aligner(own)).pair(node, where, expected, actual)
+            measure = _measuring(own, node, where, expected, actual)
+            pairing = (own.aligner or _new_aligner(own)).pair(Arrays(node, expected, actual, measure))
             pairs = pairing.pairs
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
@@ -207,8 +209,9 @@ class Walk(Places):
 
     # -- separate walks ------------------------------------------------------------------------------------
 
-    def _accepting(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def _accepting(self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place where more than the expected value is right, each value in a separate walk."""
+        node = undecided if undecided.accept is not None else undecided.chosen(expected, actual)
         accept = node.accept
         if node.skip or expected is MISSING or accept is None or (actual is MISSING and not accept.optional):
             self.place(node, where, expected, actual, bare=True)
@@ -220,7 +223,7 @@ class Walk(Places):
 
         def figure(number: int) -> float:
             walk = Walk(self.own, base=node)
-            walk.place(node, where._replace(choice=number), values[number], actual, bare=True)
+            walk.place(undecided, where._replace(choice=number), values[number], actual, bare=True)
             self.questions.update(walk.questions)
             return figures_of(walk.sums(), self._plan.options.reduce).score
 
@@ -235,7 +238,7 @@ class Walk(Places):
             self.add(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
             return
         start, value = len(self.findings), values[choice.number]
-        self.place(node, where._replace(choice=choice.number), value, actual, bare=True)
+        self.place(undecided, where._replace(choice=choice.number), value, actual, bare=True)
         if choice.number and (type(value) not in CONTAINERS or node.explicit is not None):
             for at, found in enumerate(self.findings[start:], start):
                 right = "accepted" if found.score == 1.0 else "nearest accepted value"
@@ -245,7 +248,7 @@ class Walk(Places):
 
     def findings_below(
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
-    ) -> list[Finding]:
+    ) -> list[FieldResult]:
         """Return what a separate walk finds at a place and below it."""
         walk = Walk(self.own, details=True)
         walk.place(node, where, expected, actual)
@@ -253,27 +256,33 @@ class Walk(Places):
         return walk.findings
 
 
-def measurer(plan: Plan) -> Measure:
-    """Return a function that scores two elements outside any comparison."""
-    return partial(_measure, Pass(plan, {}))
+def measured(plan: Plan, alignments: Iterable[Aligned]) -> Iterator[Arrays]:
+    """Yield arrays with functions that score their elements, outside any comparison."""
+    own = Pass(plan, {})
+    for node, place, _, expected, actual in alignments:
+        yield Arrays(node, expected, actual, _measuring(own, node, place, expected, actual))
 
 
 def _new_aligner(own: Pass) -> Aligner:
     """Make the aligner of a pass."""
-    own.aligner = Aligner(own.plan, partial(_measure, own), count_extra=own.count_extra, rounds=own.rounds)
+    own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
     return own.aligner
 
 
-def _measure(
-    own: Pass, element: PlanNode, arrays: Place, expected: ElementSource, actual: ElementSource
-) -> Cell:
-    """Score two elements of arrays."""
-    walk = Walk(own, base=element)
-    where = Place(arrays, expected.at, actual.at)
-    walk.place(element, where, expected.array[expected.at], actual.array[actual.at])
-    sums = walk.sums()
-    whole = (sums.expected + sums.actual) * 0.5 if own.plan.options.reduce == "f1" else sums.expected
-    return Cell(similarity_of(sums.score, whole), sums.score, questions=tuple(walk.questions.values()))
+def _measuring(
+    own: Pass, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
+) -> Measure:
+    """Return a function that scores two elements of arrays, given their indices."""
+    element = node.children[ELEMENT]
+
+    def measure(at: int, to: int) -> Cell:
+        walk = Walk(own, base=element)
+        walk.place(element, Place(where, at, to), expected[at], actual[to])
+        sums = walk.sums()
+        whole = (sums.expected + sums.actual) * 0.5 if own.plan.options.reduce == "f1" else sums.expected
+        return Cell(similarity_of(sums.score, whole), sums.score, questions=tuple(walk.questions.values()))
+
+    return measure
 
 
 def _side_by_side(

@@ -1,0 +1,126 @@
+"""`jsonmatch_fail = gate`: gates alone decide, whatever becomes of single cases."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_jsonmatch.results.file import read_results
+
+ASK = """\
+import pytest
+
+def ask(text):
+    if text == "boom":
+        raise TimeoutError("no answer")
+    return {"good": '{"a": 1}', "low": {"a": 2}, "cut": '{"a": 1, "b": ['}[text]
+"""
+FIXTURE = """
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case):
+    return ask(jsonmatch_case.input)
+"""
+CASES = "".join(
+    f"- {{id: {name}, input: {name}, expected: {{a: 1}}}}\n" for name in ("good", "low", "cut", "boom")
+)
+INI = "[pytest]\njsonmatch_fail = gate\n"
+LISTED = [
+    "2 of 3 cases did not pass:",
+    "  no JSON found  *::cut",
+    "  0.00 < 1.00    *::low",
+    "not counted above: 1 failed before comparing",
+    "  *::boom: the producer raised TimeoutError: no answer",
+]
+
+
+@pytest.mark.parametrize(
+    ("conftest", "producer"),
+    [(ASK, "producer: conftest:ask\n"), (ASK + FIXTURE, "")],
+    ids=["producer", "fixture"],
+)
+def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest, producer):
+    pytester.makeconftest(conftest)
+    pytester.makefile(".golden.yaml", a=f"{producer}cases:\n{CASES}")
+    pytester.makeini(INI + "jsonmatch_gates =\n    score >= 0.25\n    errors <= 1\n    pass_rate >= 0.25\n")
+    files = ("--jsonmatch-json=out.jsonl", "--jsonmatch-markdown=out.md")
+    run = pytester.runpytest(*files, *workers)
+    run.assert_outcomes(passed=4)
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines(LISTED)
+    runs = {
+        case.id.partition("::")[2]: case.runs[0] for case in read_results(pytester.path / "out.jsonl").cases
+    }
+    assert {name: run.figure("score") for name, run in runs.items()} == {
+        "good": 1,
+        "low": 0,
+        "cut": 0,
+        "boom": 0,
+    }
+    assert [name for name, run in runs.items() if run.passed] == ["good"]
+    markdown = (pytester.path / "out.md").read_text(encoding="utf-8")
+    assert markdown.startswith(
+        "## ✅ jsonmatch: passed\n\n3 gates passed; 3 of 4 cases did not pass; 1 before"
+    )
+    assert "### Cases that did not pass: 3" in markdown
+    run = pytester.runpytest("--jsonmatch-gate=errors == 0", *workers)
+    run.assert_outcomes(passed=4)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_test_in_python_goes_on_to_its_next_comparison(pytester):
+    pytester.makeini(INI)
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        def test_it():
+            for answer in ({"a": 2}, "no JSON", {"a": 1}):
+                last = assert_json_match(answer, {"a": 1})
+            assert last.score == 1
+
+        def test_that_fails_by_itself():
+            assert assert_json_match({"a": 2}, {"a": 1}).score > 0.5
+
+        def test_that_is_wrong():
+            assert_json_match({"a": 2}, {"a": 1}, metric="leaf_f2")
+
+        def test_with_a_comparator_that_raises():
+            assert_json_match({"a": "x"}, {"a": "["}, fields={"a": {"compare": "regex"}})
+        """
+    )
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.05")
+    run.assert_outcomes(passed=1, failed=3)
+    run.stdout.fnmatch_lines(["  no JSON found*", "*on 4 cases:", "*PASSED   score*"])
+
+
+def test_faults_of_golden_files_still_fail(pytester):
+    pytester.makeini(INI)
+    pytester.makeconftest(ASK)
+    pytester.makefile(".golden.yaml", a='producer: "conftest:asks"\ninput: good\nexpected: {a: 1}\n')
+    run = pytester.runpytest()
+    run.assert_outcomes(errors=1)
+    run.stdout.fnmatch_lines(["E *did you mean 'ask'*", "a.golden.yaml:1: AssertionError"])
+
+
+def test_updates_write_cases_below_their_threshold(pytester):
+    pytester.makeini(INI)
+    file = pytester.makefile(".golden.yaml", a="id: a\nactual: {a: 2}\nexpected: {a: 1}\n")
+    pytester.runpytest("--jsonmatch-update").assert_outcomes(passed=1)
+    assert "expected: {a: 2}" in file.read_text()
+
+
+def test_without_a_gate_nothing_can_fail(pytester):
+    pytester.makeini(INI)
+    pytester.makefile(".golden.yaml", a="actual: {a: 2}\nexpected: {a: 1}\nrepeat: 2\nmin_pass_rate: 0.5\n")
+    run = pytester.runpytest()
+    run.assert_outcomes(passed=2)
+    run.stdout.fnmatch_lines("jsonmatch_fail is gate, and there is no gate: nothing can fail*")
+    pytester.makeini(INI.replace("gate", "gates"))
+    pytester.runpytest().stderr.fnmatch_lines("*jsonmatch_fail must be case or gate; got 'gates'")
+
+
+def test_a_cut_off_answer_is_not_below_a_threshold_of_0(pytester):
+    pytester.makefile(".golden.yaml", a="id: cut\nactual: '{\"a\": ['\nthreshold: 0\nexpected: {a: 1}\n")
+    run = pytester.runpytest()
+    run.assert_outcomes(failed=1)
+    run.stdout.fnmatch_lines(["1 of 1 case did not pass:", "  no JSON found  *::cut"])
