@@ -16,7 +16,7 @@ from pytest_jsonmatch.session.carried import RunNews
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
-from pytest_jsonmatch.session.rules import SharedRules, marked_rules
+from pytest_jsonmatch.session.rules import SharedRules, rules_in
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.golden.collector import CaseRules
@@ -181,7 +181,7 @@ class Session:
             # As in the signature of the assertion, None means "not given".
             given = {key: value for key, value in mark.kwargs.items() if value is not None and key != "tags"}
             chosen.update(given)
-            sources.update(dict.fromkeys(given, marked_rules(node)))
+            sources.update(dict.fromkeys(given, rules_in(node)))
         return chosen, sources
 
     # -- judges --------------------------------------------------------------------------------------------
