@@ -130,12 +130,8 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Keep track of the running test."""
     session = item.config.stash[_SESSION]
-    try:
-        with session.recorders.running(session.new_recorder(item)):
-            return (yield)
-    finally:
-        if session.decided is not None and session.decided.exists():
-            item.session.shouldstop = session.decided.read_text(encoding="utf-8")
+    with session.recorders.running(session.new_recorder(item)):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import pytest
@@ -19,6 +18,8 @@ from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
 from pytest_jsonmatch.session.rules import SharedRules, rules_in
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
@@ -82,9 +83,6 @@ class Session:
         """Rules that match no place, if a warning filter makes that an error."""
         self.updates: list[FileUpdate] | None = None
         """Which golden files were rewritten, and how."""
-        decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
-        self.decided: Path | None = None if decided is None else Path(decided)
-        """In a worker of pytest-xdist: the file by which the controller ends the run."""
         self._overridden: set[str] = set()
         self._looked_at: object = None
         self._encoding = encoding

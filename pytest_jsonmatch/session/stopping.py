@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, final
-
-import pytest
 
 from pytest_jsonmatch.gate.bounds import Decision, threshold_decision
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pytest
 
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.session.outcomes import Outcomes
@@ -49,9 +45,7 @@ class Stopper:
         self._left_out: set[str] = set()
         """The cases that do not count."""
         self._sums = dict.fromkeys((*FIGURES, "pass_rate"), Fraction(0))
-        self._pytest: pytest.Session | None = None
-        self._told: Path | None = None
-        """The file that tells workers of pytest-xdist to stop; None without workers."""
+        self._pytest: Any = None
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Remember the session to stop."""
@@ -77,10 +71,10 @@ class Stopper:
             return
         self.saved = sum(outcomes.planned.values()) - len(self._ended)
         text = f"decided: {self.reason}"
-        if self._told is not None:
-            write_file(self._told, text.encode())
-        elif self._pytest is not None:
-            self._pytest.shouldstop = text
+        # The controller of pytest-xdist looks at its own attribute, and its workers end what they were given.
+        for runner in (self._pytest, self._pytest.config.pluginmanager.getplugin("dsession")):
+            if runner is not None:
+                runner.shouldstop = text
 
     def _settled(self) -> str | None:
         """Return why the gates are settled; None as long as they are not."""
@@ -101,15 +95,3 @@ class Stopper:
         name = "pass rate" if gate.figure == "pass_rate" else f"mean {gate.figure}"
         total, seen = self._sums[gate.figure], len(self._done)
         return threshold_decision(total, seen, planned, gate.limit, figure=name)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker of pytest-xdist which file announces the end of the run: each stops by itself."""
-        if self._told is None:
-            self._told = Path(mkdtemp(prefix="jsonmatch-"), "decided")
-        node.workerinput["jsonmatch_decided"] = str(self._told)
-
-    def pytest_unconfigure(self) -> None:
-        """Remove the file."""
-        if self._told is not None:
-            rmtree(self._told.parent, ignore_errors=True)
