@@ -31,8 +31,6 @@ class Stopper:
     """
 
     def __init__(self, outcomes: Outcomes, gates: Sequence[Gate], *, has_limited_drop: bool) -> None:
-        self.saved: int = 0
-        """How many tests were left out."""
         self.reason: str | None = None
         """Why the run was ended; None if it was not."""
         self._outcomes = outcomes
@@ -47,6 +45,11 @@ class Stopper:
         self._sums = dict.fromkeys((*FIGURES, "pass_rate"), Fraction(0))
         self._pytest: Any = None
 
+    @property
+    def saved(self) -> int:
+        """How many tests were left out."""
+        return sum(self._outcomes.planned.values()) - len(self._ended)
+
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Remember the session to stop."""
         self._pytest = session
@@ -54,9 +57,11 @@ class Stopper:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Check the gates if a case has ended."""
         outcomes = self._outcomes
-        if report.when != "teardown" or self.reason is not None:
+        if report.when != "teardown":
             return
         self._ended.add(report.nodeid)
+        if self.reason is not None:
+            return
         left_out = outcomes.left_out_case(report.nodeid)
         if left_out is not None:
             self._left_out.add(left_out)
@@ -69,7 +74,6 @@ class Stopper:
         self.reason = self._settled()
         if self.reason is None:
             return
-        self.saved = sum(outcomes.planned.values()) - len(self._ended)
         text = f"decided: {self.reason}"
         # The controller of pytest-xdist looks at its own attribute, and its workers end what they were given.
         for runner in (self._pytest, self._pytest.config.pluginmanager.getplugin("dsession")):
