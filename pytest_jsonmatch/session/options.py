@@ -119,7 +119,7 @@ def usage_errors(option: str) -> Iterator[None]:
 
 @final
 class Ini(NamedTuple):
-    """An ini option: pytest's type, our reader of its value, the words for errors, its default and its help."""
+    """An ini option: pytest's type, our reader, the words for errors, the default, the help."""
 
     type: Literal["string", "float", "args", "linelist"]
     convert: Callable[[object], object]
