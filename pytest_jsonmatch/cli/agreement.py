@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.figures import interval_text, score_text
 from pytest_jsonmatch.report.sheets import (
     Rows,
     Sentence,
@@ -47,7 +47,7 @@ def _sheet(study: AgreementStudy) -> Sheet:
     worst = [
         [
             str(each.id),
-            _text(each.agreement),
+            score_text(each.agreement),
             count(each.differing),
             ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
         ]
@@ -101,13 +101,8 @@ def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
 def _ends(estimate: Estimate | None) -> str:
     if estimate is None or estimate.low is None or estimate.high is None:
         return "–"
-    return f"{_text(estimate.low)} to {_text(estimate.high)}"
+    return interval_text(estimate.low, estimate.high)
 
 
 def _value(estimate: Estimate | None) -> str:
-    return "–" if estimate is None else _text(estimate.value)
-
-
-def _text(value: float) -> str:
-    """Return a figure with at most four decimals; one below 1 is never rounded up to 1."""
-    return score_text(value if value == 1 else min(value, 0.9999))
+    return score_text(None if estimate is None else estimate.value)

@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.figures import interval_text, score_text
 from pytest_jsonmatch.report.sheets import (
     AnySheetCell,
     Chart,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _FEW: Final = 30
 """Fields with fewer values are shown faintly: their figures say little."""
+_INTERVAL: Final = "95 % interval"
 
 
 def run(options: Namespace) -> int:
@@ -79,7 +80,10 @@ def _source(written: str) -> ConfidenceSource:
 def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlock]:
     right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
     estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
-    figures = [SheetFigure(name, *_estimate(each)) for name, each in estimates.items()]
+    figures = [
+        SheetFigure(name, value, ends and f"{_INTERVAL} {ends}")
+        for name, (value, ends) in zip(estimates, map(_estimate, estimates.values()), strict=True)
+    ]
     yield SheetFigures([*figures, SheetFigure("right", right, sure)])
     if total.auroc is None:
         yield Sentence("No auroc: it needs values that are right and values that are wrong.", "open")
@@ -102,7 +106,7 @@ def _estimate(found: Estimate | None) -> tuple[str, str]:
     if found is None:
         return "–", ""
     value, low, high = found
-    return score_text(value), "" if low is None else f"{score_text(low)} to {score_text(high)}"
+    return score_text(value), "" if low is None or high is None else interval_text(low, high)
 
 
 def _promised(found: ReviewThreshold, most: float) -> Sentence:
@@ -124,7 +128,7 @@ def _promised(found: ReviewThreshold, most: float) -> Sentence:
 
 def _table(study: ConfidenceStudy) -> Rows:
     """Return the table of fields, the most surely miscalibrated first."""
-    columns = ["values", "right", "confidence", "auroc", "interval", "ece", "interval", "brier"]
+    columns = ["values", "right", "confidence", "auroc", _INTERVAL, "ece", _INTERVAL, "brier"]
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
     fields = [(path, each) for path, each in study.fields.items() if each.values]
@@ -140,7 +144,7 @@ def _table(study: ConfidenceStudy) -> Rows:
             [*(SheetCell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])]
         )
     title = "Fields, the most surely miscalibrated first"
-    spare = {"confidence": 1, "interval": 3, "brier": 2, "right by bin": 4}
+    spare = {"confidence": 1, _INTERVAL: 3, "brier": 2, "right by bin": 4}
     return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
 
 

@@ -23,6 +23,7 @@ from pytest_jsonmatch.report.sheets import (
     Spark,
     highest,
     place_text,
+    scale_of,
 )
 
 # The plot's box in the template's chart of 720 × 280, and the size of its sparklines.
@@ -96,12 +97,11 @@ def _cell(cell: AnySheetCell, is_text: bool) -> dict[str, object]:
 
 
 def _spark(spark: Spark) -> list[str]:
-    known = [value for value in spark.values if value is not None]
-    least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    least, most = scale_of(spark.values)
     last = max(len(spark.values) - 1, 1)
 
     def up(value: float) -> float:
-        return _SPARK_HEIGHT - 4 - (_SPARK_HEIGHT - 8) * ((value - least) / span if span else 0.5)
+        return _SPARK_HEIGHT - 4 - (_SPARK_HEIGHT - 8) * ((value - least) / (most - least))
 
     places = [
         (round(3 + (_SPARK_WIDTH - 6) * at / last, 1), None if value is None else round(up(value), 1))

@@ -277,19 +277,27 @@ def _cell(cell: AnySheetCell, look: Look) -> tuple[str, Markup]:
     return look.score(None) if is_dash else look.printable(told.text), TONES[told.tone]
 
 
-def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
-    """Return values as small bars on a scale from the least to the greatest of them.
+def scale_of(values: Sequence[float | None]) -> tuple[float, float]:
+    """Return the ends of a chart's scale: the least and the greatest value; 0 and 1 if all are the same.
 
-    >>> spark_text([0.5, 0.75, None, 1.0]), spark_text([1, 1, 2], unicode=False)
-    ('▁▅ █', '__#')
+    >>> scale_of([0.5, None, 0.75]), scale_of([1.0, 1.0])
+    ((0.5, 0.75), (0.0, 1.0))
+    """
+    known = [value for value in values if value is not None]
+    least, most = min(known, default=0.0), max(known, default=0.0)
+    return (least, most) if least < most else (min(least, 0.0), max(most, 1.0))
+
+
+def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
+    """Return values as small bars on the scale of `scale_of`.
+
+    >>> spark_text([0.5, 0.75, None, 1.0]), spark_text([1, 1, 1]), spark_text([0, 0], unicode=False)
+    ('▁▅ █', '███', '__')
     """
     levels = _LEVELS if unicode else _ASCII_LEVELS
-    known = [value for value in values if value is not None]
-    least, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    least, most = scale_of(values)
     top = len(levels) - 1
-    steps = (
-        None if value is None else round(top * (value - least) / span) if span else 0 for value in values
-    )
+    steps = (None if value is None else round(top * (value - least) / (most - least)) for value in values)
     return "".join(" " if step is None else levels[step] for step in steps)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.rules import SharedRules
 
 _FIGURES: Final = ("score", "precision", "recall", "f1")
-_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual", "jsonmatch_judge"})
+_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
 
 
 def is_there_to_compare(item: pytest.Item) -> bool:
@@ -52,8 +52,6 @@ class Recorder:
     def __init__(self, item: pytest.Item, settings: Settings, shared_rules: SharedRules) -> None:
         self.item = item
         self.nodeid: str = _plain_nodeid(item)
-        self.request: pytest.FixtureRequest | None = None
-        """Gives fixtures in mid-test; None unless `jsonmatch_judge` is overridden."""
         self.turn: Turn | None = None
         """Which run of a repeated case the item is."""
         self.cluster = ""
@@ -307,20 +305,6 @@ class Recorders:
                 "contextvars.copy_context().run(...)"
             )
         return running[0] if running else None
-
-
-@final
-class RequestKeeper:
-    """Keeps the request of each test, to get a fixture in mid-test. Register it as a plugin."""
-
-    def __init__(self, recorders: Recorders) -> None:
-        self._recorders = recorders
-
-    @pytest.fixture(autouse=True)
-    def _jsonmatch_request(self, request: pytest.FixtureRequest) -> None:
-        recorder = self._recorders.of(request.node)
-        if recorder is not None:
-            recorder.request = request
 
 
 @final

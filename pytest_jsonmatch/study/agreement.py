@@ -398,7 +398,7 @@ def _estimate(sums: Floats, least: float) -> Estimate | None:
     apart, possible, more_apart, more_possible = sums.T
     if possible[0] <= _NOTHING:
         return None
-    value = float(1 - apart[0] / possible[0])
+    value = round(float(1 - apart[0] / possible[0]), 12)  # sums of scores of 1 may be off by less
     most = np.maximum(possible + more_possible, _NOTHING)[1:]
     rest = (1 - SURE) / 2
     low = float(np.quantile(1 - (apart + more_apart)[1:] / most, rest))
