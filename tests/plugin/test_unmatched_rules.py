@@ -136,11 +136,17 @@ def test_under_error_the_run_fails(pytester, filter_, workers):
     result.stdout.fnmatch_lines(["*r.golden.yaml:2: fields: 'totl' fits no place *", "*2 passed*"])
 
 
+IGNORED = "ignore::pytest_jsonmatch.JsonMatchWarning"
+
+
 def test_warnings_can_be_ignored(pytester):
     pytester.makefile(".golden.yaml", r=RULES_BESIDE_CASES)
-    result = pytester.runpytest("-W", "ignore::pytest_jsonmatch.JsonMatchWarning")
+    result = pytester.runpytest("-W", IGNORED)
     assert result.ret == pytest.ExitCode.OK
     assert warnings_of(result) == []
+    marked = f"marks: [{{filterwarnings: '{IGNORED}'}}]\n{RULES_BESIDE_CASES}"
+    pytester.makefile(".golden.yaml", r=marked)
+    assert warnings_of(pytester.runpytest(*SHOWN)) == []
 
 
 def test_what_is_accepted_somewhere_is_a_rule_too(pytester):
