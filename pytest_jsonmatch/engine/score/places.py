@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
@@ -179,10 +180,12 @@ class Places:
                 return
             score, is_quick = node.types.by_type[kind], node.types.is_quick
         elif kind in NUMBERS and type(other) in NUMBERS:
-            score, is_quick = node.types.by_type[float], True
-        else:
+            score, is_quick = node.types.by_type[float], node.types.is_quick
+        elif kind in CONTAINERS or type(other) in CONTAINERS or not (bound := node.types.of_any(one)):
             self._mistyped(node, where, expected, actual)
             return
+        else:
+            score, is_quick = bound.score, bound.table is not None
         said: Said = 0.0
         if type(other) is not float or other - other == 0.0:
             try:
@@ -239,8 +242,10 @@ class Places:
                 detail = Detail(reason=said.reason, comparator=said.comparator)
             said = said.score
         if type(said) is not float or not 0.0 <= said <= 1.0:
-            # numpy's scalars and bools have __float__, too; a string does not.
-            number = float(said) if hasattr(said, "__float__") else math.nan
+            number = math.nan
+            if hasattr(said, "__float__"):  # numpy's scalars and bools have it, too; a string does not
+                with suppress(Exception):  # a user's object
+                    number = float(said)
             if not 0.0 <= number <= 1.0:
                 wrong = Detail(error=f"returned {said!r}, which is not a score in [0, 1]")
                 return Rating(MISMATCH, 0.0, wrong)

@@ -48,11 +48,12 @@ class Walk(Places):
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
         kind, accept = type(expected), None if bare else node.accept
         takes = accept is not None and accept.takes(kind, type(actual))
+        undecided = node
         if node.branches is not None and not takes:
             node = node.chosen(expected, actual)
             takes = accept is None and not bare and node.accept is not None
         if takes:
-            self._accepting(node, where, expected, actual)
+            self._accepting(undecided, where, expected, actual)
         elif node.skip:
             self.skip(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
@@ -207,8 +208,9 @@ class Walk(Places):
 
     # -- separate walks ------------------------------------------------------------------------------------
 
-    def _accepting(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def _accepting(self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place where more than the expected value is right, each value in a separate walk."""
+        node = undecided if undecided.accept is not None else undecided.chosen(expected, actual)
         accept = node.accept
         if node.skip or expected is MISSING or accept is None or (actual is MISSING and not accept.optional):
             self.place(node, where, expected, actual, bare=True)
@@ -220,7 +222,7 @@ class Walk(Places):
 
         def figure(number: int) -> float:
             walk = Walk(self.own, base=node)
-            walk.place(node, where._replace(choice=number), values[number], actual, bare=True)
+            walk.place(undecided, where._replace(choice=number), values[number], actual, bare=True)
             self.questions.update(walk.questions)
             return figures_of(walk.sums(), self._plan.options.reduce).score
 
@@ -235,7 +237,7 @@ class Walk(Places):
             self.add(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
             return
         start, value = len(self.findings), values[choice.number]
-        self.place(node, where._replace(choice=choice.number), value, actual, bare=True)
+        self.place(undecided, where._replace(choice=choice.number), value, actual, bare=True)
         if choice.number and (type(value) not in CONTAINERS or node.explicit is not None):
             for at, found in enumerate(self.findings[start:], start):
                 right = "accepted" if found.score == 1.0 else "nearest accepted value"
