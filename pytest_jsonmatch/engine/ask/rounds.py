@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Place
-    from pytest_jsonmatch.engine.score.passes import Outcome
+    from pytest_jsonmatch.engine.score.outcome import Place
+    from pytest_jsonmatch.engine.score.passes import Asked, BatchAnswer, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     RecordPair: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
