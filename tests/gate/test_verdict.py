@@ -20,7 +20,8 @@ def test_a_proven_drop():
     assert (verdict.p_drop, verdict.p_gain) == (1 / 512, 1 - 1 / 512)
     assert verdict.delta == pytest.approx(-2 / 9)
     assert re.fullmatch(
-        r"mean score -0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\), 0\.778 to 0\.556: worse \(proven\)", verdict.words
+        r"mean score -0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\), 0\.778 to 0\.556: worse \(proven\)",
+        verdict.words,
     )
     assert verdict.gate_words == "fails: worse (proven)"
 
