@@ -62,7 +62,7 @@ def assert_json_match(
             booleans or None; figures, gates and reports can select by them. They add to the mark's tags.
         options: options of the metric, as for `compare_json`. An answer is also checked against `schema` as
             JSON Schema: with `validate="require"` an invalid answer fails, "off" skips the check. `judge` is
-            the judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`.
+            the judge of the comparator `semantic`, by default that of the ini option `jsonmatch_judge`.
 
     Arguments that are not given come from the closest `@pytest.mark.jsonmatch(...)`, then from the ini
     options `jsonmatch_metric` and `jsonmatch_threshold`; the defaults are `leaf_f1` and 1.0.
@@ -248,8 +248,9 @@ class _Asked:
             return result, None
         failures = _failures(result, self.limits)
         lines = [
-            self._message(result, failures),
-            *_violations(result, is_reason=self._refuses(result)),
+            # If only the schema refuses the answer, the first line says why.
+            *([self._message(result, failures)] if failures or result.errors else ()),
+            *_violations(result),
             *_unmatched(result, failures),
             *_mistaken(result, actual),
             *self._would_pass(actual, expected, result),
@@ -360,13 +361,12 @@ def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     return [each for each in found if not each.is_reached]
 
 
-def _violations(result: MatchResult, *, is_reason: bool) -> Iterator[str]:
+def _violations(result: MatchResult) -> Iterator[str]:
     """Yield lines about what the schema does not allow in the answer."""
     from pytest_jsonmatch.report.escape import printable
 
-    if result.violations:
-        yield "not valid by the schema" + (" (validate: require):" if is_reason else ":")
-        yield from (printable(f"  {each}") for each in result.violations)
+    for number, violation in enumerate(result.violations):
+        yield printable(f"  {violation}" if number else f"not valid by the schema: {violation}")
 
 
 def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:

@@ -130,12 +130,8 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Keep track of the running test."""
     session = item.config.stash[_SESSION]
-    try:
-        with session.recorders.running(session.new_recorder(item)):
-            return (yield)
-    finally:
-        if session.decided is not None and session.decided.exists():
-            item.session.shouldstop = session.decided.read_text(encoding="utf-8")
+    with session.recorders.running(session.new_recorder(item)):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -156,11 +152,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.input_file = case.cluster, case.shared_input
-            recorder.tags = {**recorder.tags, **case.known_tags}
+            recorder.tags = {**recorder.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.take_parameters()
-            item.parent.check_configuration(item)
+            item.parent.refuse(item)
             item.parent.replay(item, recorder.nodeid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
+    """Refuse a fixture that would answer a golden case in place of its producer."""
+    __tracebackhide__ = True
+    if fixturedef.argname == "jsonmatch_actual" and fixturedef.func.__module__ != __name__:
+        from pytest_jsonmatch.golden.collector import check_override
+
+        check_override(fixturedef, request)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -179,14 +185,22 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note all collected cases, before some are deselected."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, object, object]:
+    """Note all collected cases, before some are deselected; check golden cases before the first test runs."""
     session = config.stash[_SESSION]
     if session.settings.asks_of_run or session.settings.reports:
         from pytest_jsonmatch.session import verdict
 
         verdict.take_collected(session, items)
+    result = yield
+    if _COLLECTOR in sys.modules and not config.option.collectonly:
+        from pytest_jsonmatch.session.cases import broken_first
+
+        items[:] = broken_first(session, items)
+    return result
 
 
 @pytest.hookimpl(trylast=True)
@@ -234,16 +248,6 @@ def assert_json_match() -> Callable[..., MatchResult]:
     from pytest_jsonmatch.assertions import assert_json_match
 
     return assert_json_match
-
-
-@pytest.fixture(scope="session")
-def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
-    """The judge of the comparator `semantic`: the configured one, or None for the registered one.
-
-    It is created when the first comparison needs it. To use another, override the fixture in a conftest.py,
-    with any scope, and return a judge or a function of one item.
-    """
-    return request.config.stash[_SESSION].judging.configured
 
 
 @pytest.fixture

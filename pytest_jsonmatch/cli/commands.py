@@ -317,10 +317,8 @@ def _schema_validate(parser: Parser) -> None:
 @_command(
     "write the JSON Schema of golden files, for editors",
     "jsonmatch cases schema --output golden-cases.schema.json",
-    "jsonmatch cases schema --expected receipt.schema.json --output receipts.schema.json",
 )
 def _cases_schema(parser: Parser) -> None:
-    add(parser, "--expected SCHEMA", f"the schema of every `expected`: {_SCHEMA}")
     add_options(parser, "--output")
 
 

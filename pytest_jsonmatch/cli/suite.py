@@ -99,7 +99,7 @@ class CollectedSuite:
         case = golden_case_of(item)
         if case is None and isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             try:
-                item.parent.check_configuration(item)
+                item.parent.refuse(item)
             except AssertionError as error:  # the file is not valid
                 self.problem = str(error).partition("\n")[0]
         if case is None or case.run > 1:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.files import is_json_file
+from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.yamlevents import Position, load, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.marks import Mark
@@ -86,22 +88,9 @@ class GoldenCase:
         return read_tags(given) if given else {}
 
     @property
-    def known_tags(self) -> dict[str, Any]:
-        """The tags; only those of its file if the case is a row that can't be read."""
-        try:
-            return self.tags
-        except GoldenFileError:  # reported when the row is set up
-            return read_tags(self._given.table.defaults.get("tags", {}))  # type: ignore[attr-defined] # a Row
-
-    @property
     def shared_input(self) -> str:
         """The file with the input, as a person would name it; empty without one, or with a cluster."""
-        if self.cluster or "input_file" not in self._given:
-            return ""
-        try:
-            return self.name_of("input_file")
-        except GoldenFileError:  # of a row; reported when it is compared
-            return ""
+        return "" if self.cluster or "input_file" not in self._given else self.name_of("input_file")
 
     @property
     def params(self) -> dict[str, Any]:
@@ -147,8 +136,8 @@ class GoldenCase:
         for key in ("fields", "accept", "validate"):
             if key in self._given:
                 options[key] = to_json_value(self._given[key])
-        schema = self.schema
-        return options if schema is None else {**options, "schema": schema}
+        node = self.schema_node
+        return options if node is None else {**options, "schema": node}
 
     @property
     def schema(self) -> Path | dict[str, Any] | None:
@@ -160,6 +149,24 @@ class GoldenCase:
             self.named_file("schema") if type(given) is str else to_json_value(given)
         )
         return schema
+
+    @property
+    def schema_node(self) -> SchemaNode | None:
+        """The eval schema, read and checked; None if there is none.
+
+        Raises GoldenFileError if it is not valid, or refers to a file that is out of bounds.
+        """
+        schema = self.schema
+        if schema is None:
+            return None
+        from pytest_jsonmatch.schema.parsing import parse_eval_schema
+
+        try:
+            return parse_eval_schema(schema, folders=self._within)
+        except ConfigurationError as error:
+            message = str(error)
+            lead = "" if message.startswith("schema") else "schema: "
+            raise self.error(f"{lead}{message}", "schema") from None
 
     @property
     def producer(self) -> str | None:
@@ -324,7 +331,7 @@ class GoldenCase:
         try:
             # JSON is YAML, nearly always: good enough to find a line in it.
             data = self._read("expected_file")
-            return line, f"{name}:{load(data, name, limit=self._document.bounds.size).position(trail).line}"
+            return line, f"{name}:{load(data, name).position(trail).line}"
         except GoldenFileError:
             return line, name
 
@@ -351,22 +358,39 @@ class GoldenCase:
     def named_file(self, key: str) -> Path:
         """Return the path of a file that the case names, if it is within bounds."""
         path = Path(self._folder, self._given[key])
-        bounds = self._document.bounds
-        if bounds.folders is None:
-            return path
-        real = bounds.outside(str(path), str(self._folder))
-        if real is None:
+        within, real = self._within, self.outside(path)
+        if within is None or real is None:
             return path
         leads = "lies" if real == os.path.abspath(path) else f"leads to {real},"  # noqa: PTH100 - no links followed
         raise self.error(
-            f"`{key}` {self._given[key]!r} {leads} outside of {bounds.folders[0]}, pytest's rootdir; "
+            f"`{key}` {self._given[key]!r} {leads} outside of {within[0]}, pytest's rootdir; "
             "move the file into it",
             key,
         )
 
-    def leads_out(self, path: Path) -> str | None:
-        """Return the real path of a file if links lead out of the rootdir to it; else None."""
-        return self._document.bounds.leads_out(path)
+    def outside(self, path: Path) -> str | None:
+        """Return the real path of a file that is not in the rootdir or near the golden file; else None."""
+        return outside(path, self._within)
+
+    @property
+    def _within(self) -> tuple[str, ...] | None:
+        """Real paths of the folders in or below which the case may name files; None for anywhere."""
+        folders = self._document.folders
+        return None if folders is None else (*folders, os.path.realpath(self._folder))
+
+    def check_files(self, *, may_lack_expected: bool) -> None:
+        """Raise GoldenFileError for what can be known to be wrong with the files that the case names.
+
+        Args:
+            may_lack_expected: whether there need be no `expected_file`, because it is about to be written.
+        """
+        for key in ("input_file", "actual_file", "expected_file"):
+            if key in self._given and not (
+                self.named_file(key).exists() or (may_lack_expected and key == "expected_file")
+            ):
+                self._read(key)  # says why it can't
+        if not self.has_actual:  # an answer costs something
+            _ = self.input, self.has_expected and self.expected
 
     def _read(self, key: str) -> bytes:
         path = self.named_file(key)
@@ -374,7 +398,7 @@ class GoldenCase:
         reason = "it is a pipe or a device, not a file"
         if not path.exists() or path.is_file() or path.is_dir():
             try:
-                return self._document.bounds.read(path) if is_yaml else path.read_bytes()
+                return read_limited(path) if is_yaml else path.read_bytes()
             except (OSError, ValueError) as error:
                 reason = (getattr(error, "strerror", None) or str(error)).lower()
         message = f"{key} {self.name_of(key)!r} can't be read: {reason}"
@@ -384,7 +408,7 @@ class GoldenCase:
         """Return the value that a JSON or YAML file holds."""
         data, name = self._read(key), self.name_of(key)
         try:
-            return parse(data, name, limit=self._document.bounds.size)
+            return parse(data, name)
         except GoldenFileError as error:
             what = "JSON" if is_json_file(name) else "valid"
             raise self.error(f"{key} is not {what}: {error}", key) from None

@@ -8,11 +8,13 @@ import os
 import warnings
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 import pytest
 
+from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.score.outcome import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -28,19 +30,18 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.golden.cases import GoldenCase, raise_at
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.files import display_name, relative
+from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.golden.producers import find_producer
 from pytest_jsonmatch.running import RuleSource, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
     from types import CodeType
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.golden.errors import Steps
-    from pytest_jsonmatch.golden.files import FileBounds
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
@@ -53,8 +54,6 @@ FILE_ERROR: Final = "(file error)"
 # A global of each file's module, under a name that no case can have.
 _RUN: Final = "__jsonmatch_run__"
 _FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
-_LEFT_OUT: Final = ("skip", "skipif", "xfail")
-"""Marks that take precedence over errors in a case."""
 
 
 @final
@@ -67,7 +66,7 @@ class CaseRules:
             good enough, the error that says so. It requests the places of fields, the worst first, and of the
             case's patterns. It raises JsonMatchError if the two can't be compared.
         check_configuration: raises JsonMatchError if the case is not configured correctly.
-        bounds: the bounds of golden files.
+        folders: real paths of the folders in which cases may name files; None for anywhere.
         repeat: how often each case without a recorded answer runs, whatever its file says.
         updater: writes answers as expected values.
         keep: keeps each answer.
@@ -82,7 +81,7 @@ class CaseRules:
         tuple[MatchResult, Exception | None],
     ]
     check_configuration: Callable[[GoldenCase], object]
-    bounds: FileBounds
+    folders: tuple[str, ...] | None
     repeat: int | None = None
     updater: Updater | None = None
     keep: Callable[[GoldenCase, object], None] | None = None
@@ -111,6 +110,35 @@ def case_of(request: pytest.FixtureRequest) -> GoldenCase:
     return case
 
 
+def check_override(fixture: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
+    """Refuse a fixture `jsonmatch_actual` that would answer a case in place of its producer."""
+    __tracebackhide__ = True
+    file, code = request.node.getparent(GoldenFile), getattr(fixture.func, "__code__", None)
+    # A fixture that asks for the one it overrides gets the producer's answer.
+    if file is None or code is None or "jsonmatch_actual" in {*fixture.argnames, *code.co_consts}:
+        return
+    case = file.cases[request.node.originalname]
+    if case.producer is None or case.has_actual:
+        return
+    place = display_name(Path(code.co_filename), request.config.invocation_params.dir)
+    reason = (
+        f"the producer {case.producer!r} would never be called: the fixture jsonmatch_actual at "
+        f"{place}:{code.co_firstlineno} answers instead; remove one of the two, or give the fixture "
+        "the argument jsonmatch_actual, which is the producer's answer"
+    )
+    try:
+        _fail(case, case.error(reason, "producer"))
+    except AssertionError as error:
+        # As pytest does if the fixture itself raises; else it would not finish it.
+        fixture.cached_result = (None, request, (error, None))
+        raise
+
+
+def _is_left_out(item: pytest.Item) -> bool:
+    """Tell whether marks of a test take precedence over errors in its case."""
+    return any(item.get_closest_marker(name) for name in ("skip", "skipif", "xfail"))
+
+
 @final
 class GoldenFile(pytest.Module):
     """A golden file as a test module.
@@ -130,6 +158,8 @@ class GoldenFile(pytest.Module):
     """The module's namespace."""
     _tests: list[str]
     """The case of each test; a fixture with parameters makes several tests of one case."""
+    _faults: dict[str, JsonMatchError]
+    """What is wrong with tests, known before the first one runs."""
     _told: dict[str, str]
     """The errors reported so far, each with the first case that has it."""
     _holders: Counter[Steps] | None = None
@@ -159,7 +189,7 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk."""
-        self._tests, self._told = [], {}
+        self._tests, self._faults, self._told = [], {}, {}
         items = list(super().collect())
         path = relative(self.path, self.config.rootpath)
         for item in items:
@@ -171,22 +201,30 @@ class GoldenFile(pytest.Module):
                 self._tests.append(item.originalname)
         return items
 
-    def check_configuration(self, item: pytest.Function) -> None:
-        """Raise an error in the file, or in the configuration of a case, from the line that it is about."""
-        __tracebackhide__ = True
-        if self._error is not None:
-            raise_at(str(self._error), path=str(self.path), line=self._error.line, name=FILE_ERROR)
+    def is_sound(self, item: pytest.Function) -> bool:
+        """Check a case as far as that is possible before any answer is made; `refuse` says what is wrong."""
         case = self.cases.get(item.originalname)
-        if case is None or any(item.get_closest_marker(name) for name in _LEFT_OUT):
-            return
+        if case is None or _is_left_out(item):
+            return self._error is None
+        updater = self.rules.updater
         try:
             if (fault := case.fault) is not None:
                 raise fault
             self.rules.check_configuration(case)
-            if case.row is not None:
-                case.row.check()
+            case.check_files(may_lack_expected=updater is not None and updater.writes_new)
+            if case.producer is not None and not case.has_actual and self.rules.outputs is None:
+                find_producer(case)
         except JsonMatchError as error:
-            _fail(case, error, told=self._told)
+            self._faults[item.name] = error
+        return item.name not in self._faults
+
+    def refuse(self, item: pytest.Function) -> None:
+        """Raise what is wrong with the file, or what `is_sound` has found, from the line that it is about."""
+        __tracebackhide__ = True
+        if self._error is not None:
+            raise_at(str(self._error), path=str(self.path), line=self._error.line, name=FILE_ERROR)
+        if item.name in self._faults and not _is_left_out(item):
+            _fail(self.cases[item.originalname], self._faults[item.name], told=self._told)
 
     def holders(self, trail: Steps) -> int:
         """Return how many tests of the file have the rule at this place."""
@@ -225,7 +263,7 @@ class GoldenFile(pytest.Module):
         """Return the cases of the file, each with its function in the module, where pytest will find it."""
         name, updater = display_name(self.path, self.config.invocation_params.dir), self.rules.updater
         try:
-            data = self.rules.bounds.read(self.path)
+            data = read_limited(self.path)
         except OSError as error:
             raise GoldenFileError(name, 1, 1, f"the file can't be read: {error.strerror}") from None
         loaded = load_cases(
@@ -234,7 +272,7 @@ class GoldenFile(pytest.Module):
             name,
             may_lack_expected=updater is not None and updater.writes_new,
             repeat=self.rules.repeat,
-            bounds=self.rules.bounds,
+            folders=self.rules.folders,
         )
         if updater is not None:
             updater.take_file(self.path, data)
@@ -299,6 +337,10 @@ class GoldenFile(pytest.Module):
             if not is_recorded:
                 _fail(case, failure, line)
         elif failure is not None:
+            if value_of(actual) is None and not (case.has_actual or is_recorded):
+                producer = case.producer
+                what = f"the producer {producer!r}" if producer else "the fixture jsonmatch_actual"
+                case.fail(f"{what} returned None")
             note = "" if updater is None else updater.failed(case, result)
             if note is not None and not is_recorded:
                 message = f"{failure}\n{note}" if note else str(failure)
@@ -403,9 +445,9 @@ def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDec
 
 # The most likely place of an error: the first of these keys that the case has.
 _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
-    (JsonExtractionError, ("actual", "actual_file", "producer")),
+    (JsonExtractionError, ("actual", "actual_file")),
     (InvalidExpectedError, ("expected", "expected_file")),
-    (UnlistedFieldError, ("actual", "actual_file", "producer")),
+    (UnlistedFieldError, ("actual", "actual_file")),
     (RootTypeError, ("metric", "expected", "expected_file")),
     (TargetPathError, ("options",)),
 )
@@ -427,8 +469,6 @@ def _fail(
         message = f"{place}: {message}"
     elif line is None:
         blamed = _blamed(case, error)
-        if blamed == ("schema",) and not message.startswith("schema"):
-            message = f"schema: {message}"
         placed = case.error(message, *blamed)
         message, line = str(placed), placed.line
     first = case.id if told is None else told.setdefault(message, case.id)
@@ -445,8 +485,6 @@ def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
     message = str(error)
     if case.metric is not None and message.startswith("unknown metric"):
         return ("metric",)
-    if case.schema is not None and _is_of_schema(case.schema, message):
-        return ("schema",)
     for name, value in case.options.items():
         if name not in {"fields", "accept"}:
             if message.startswith(name):
@@ -454,14 +492,3 @@ def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
         elif found := next((each for each in value if message.startswith(f"{name}[{each!r}]")), None):
             return (name, found)
     return ()
-
-
-def _is_of_schema(schema: Path | dict[str, Any], message: str) -> bool:
-    """Tell whether a message is about the schema itself."""
-    from pytest_jsonmatch.schema.parsing import parse_eval_schema
-
-    try:
-        parse_eval_schema(schema)
-    except ConfigurationError as error:
-        return str(error) == message
-    return False

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.files import FileBounds, display_name
+from pytest_jsonmatch.golden.files import display_name, read_limited
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.running import current_run
 
@@ -72,9 +72,8 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> list[P
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
     run = current_run()
-    bounds = FileBounds() if run is None else FileBounds.of(run.case_files)
-    repeat = None if run is None else run.case_files.repeat
-    loaded = load_cases(bounds.read(path), path, display_name(path, folder), repeat=repeat, bounds=bounds)
+    folders, repeat = (None, None) if run is None else run.case_files
+    loaded = load_cases(read_limited(path), path, display_name(path, folder), repeat=repeat, folders=folders)
     of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]
     prefix = f"{path.name.partition('.')[0]}-" if several else ""
     for case in loaded.by_id.values():

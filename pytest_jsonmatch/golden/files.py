@@ -1,20 +1,16 @@
-"""Golden files and the files that cases name: their names and kinds, their bounds; imports nothing heavy."""
+"""Golden files and the files that cases name: names, kinds, where they may be; imports nothing heavy."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from pytest_jsonmatch.running import CaseFiles
 
 OWN: Final = (".golden.yaml", ".golden.yml", ".golden.json")
 """The endings of names of golden files. JSON is YAML as well: one reader takes both."""
@@ -23,9 +19,8 @@ _JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECAS
 
 # Some 300,000 lines, read in seconds and in a few hundred megabytes of memory: more than people write by
 # hand, and less than what would exhaust a CI machine.
-DEFAULT_SIZE: Final = 16 * 1024**2
-UNLIMITED: Final = sys.maxsize
-"""For files that were read before, within the limit."""
+MAX_SIZE: Final = 16 * 1024**2
+"""The limit of a YAML file in bytes, with its aliases and its parameters written out."""
 
 
 def is_golden(path: Path, globs: Sequence[str] = (), *, explicit: bool = False) -> bool:
@@ -98,64 +93,23 @@ def is_lines_file(path: str) -> bool:
     return path.lower().endswith((".jsonl", ".ndjson"))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class FileBounds:
-    """The bounds of a session's golden files.
+def outside(path: Path, within: Sequence[str] | None) -> str | None:
+    """Return the real path of a file, with links resolved, if it is in none of these folders; else None.
 
     Args:
-        size: the limit of a YAML file in bytes, with its aliases written out.
-        folders: the real paths of the folders in or below which cases may name files, besides the folder of
-            the golden file; None for anywhere.
+        path: the file.
+        within: real paths of folders; None allows any file.
     """
-
-    size: int = DEFAULT_SIZE
-    folders: tuple[str, ...] | None = None
-
-    @classmethod
-    def of(cls, files: CaseFiles) -> FileBounds:
-        """Return the configured bounds."""
-        return cls(folders=files.folders)
-
-    def outside(self, path: str, home: str) -> str | None:
-        """Return the real path of a file, with symbolic links resolved, if it is out of bounds; else None.
-
-        Args:
-            path: the file.
-            home: the folder of the golden file that names it.
-        """
-        if self.folders is None:
-            return None
-        try:
-            real = os.path.realpath(path)
-        except ValueError:  # not a path: reading the file will report that
-            return None
-        return None if _is_below(real, *self.folders, os.path.realpath(home)) else real
-
-    def leads_out(self, path: Path) -> str | None:
-        """Return the real path of a file if links lead out of bounds to it; else None."""
+    if within is None:
+        return None
+    try:
         real = os.path.realpath(path)
-        if self.folders is None or _is_below(real, *self.folders):
-            return None
-        return real if _is_below(os.path.abspath(path), *self.folders) else None  # noqa: PTH100
-
-    def read(self, path: Path) -> bytes:
-        """Return the content of a YAML file; if it is too large, only one byte more than the limit."""
-        with path.open("rb") as file:
-            return file.read(self.size + 1)
+    except ValueError:  # not a path: reading the file will report that
+        return None
+    return None if any(map(PurePath(real).is_relative_to, within)) else real
 
 
-def _is_below(path: str, *folders: str) -> bool:
-    return any(map(PurePath(path).is_relative_to, folders))
-
-
-def size_text(size: int) -> str:
-    """Return a number of bytes as text for people.
-
-    >>> size_text(16 * 1024**2), size_text(1536), size_text(100)
-    ('16 MiB', '1.5 KiB', '100 bytes')
-    """
-    for unit, bytes_of_it in (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024)):
-        if size >= bytes_of_it:
-            return f"{size / bytes_of_it:.4g} {unit}"
-    return f"{size} bytes"
+def read_limited(path: Path) -> bytes:
+    """Return the content of a YAML file; if it is too large, only one byte more than the limit."""
+    with path.open("rb") as file:
+        return file.read(MAX_SIZE + 1)

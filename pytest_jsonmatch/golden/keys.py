@@ -218,7 +218,7 @@ def _producer(value: JsonValue) -> None:
 
 @final
 class Key(NamedTuple):
-    """One key of the format, as the loader needs to know it; what editors need is in `forms.yaml`.
+    """One key of the format, as the loader needs to know it; editors need `golden-cases.schema.json`.
 
     Args:
         check: raises InvalidValueError for a value that is not valid; None if every value is.
@@ -233,7 +233,7 @@ class Key(NamedTuple):
     filled: bool = True
 
 
-# A new key is a row here, a form in forms.yaml, and a row in docs/golden-keys.md.
+# A new key is a row here, a form in golden-cases.schema.json, and a row in docs/golden-keys.md.
 KEYS: Final[Mapping[str, Key]] = {
     "id": Key(_id, filled=False),
     "title": Key(_string, file_wide=True),

@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
-from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
-from pytest_jsonmatch.golden.files import FileBounds, size_text
+from pytest_jsonmatch.golden.files import MAX_SIZE
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.expansion import Expansion
     from pytest_jsonmatch.golden.marks import Mark
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _MAX_ERRORS: Final = 10
-_ANYWHERE: Final = FileBounds()
 _OTHER_NAMES: Final = {
     **dict.fromkeys(("name", "test"), "id"),
     **dict.fromkeys(("prompt", "question", "query"), "input"),
@@ -77,7 +77,7 @@ def load_cases(
     *,
     may_lack_expected: bool = False,
     repeat: int | None = None,
-    bounds: FileBounds = _ANYWHERE,
+    folders: tuple[str, ...] | None = None,
 ) -> GoldenCases:
     r"""Read the cases of one YAML file.
 
@@ -88,7 +88,7 @@ def load_cases(
         may_lack_expected: whether cases without `expected` are valid, because they are about to get it.
         repeat: how often to run each case, whatever the file says; cases with a recorded answer run once,
             unless they set `repeat` themselves.
-        bounds: how large it may be, and where the files that its cases name may be.
+        folders: real paths of the folders in which its cases may name files; None for anywhere.
 
     Raises:
         GoldenFileError: the file is not valid. The error is at the first thing that is wrong; its message
@@ -101,8 +101,8 @@ def load_cases(
     """
     if path.suffix.lower() == ".json":
         data = _PAIR.sub(_joined, data)
-    document = load(data, name, limit=bounds.size, holds_cases=True)
-    document.bounds = bounds
+    document = load(data, name, holds_cases=True)
+    document.folders = folders
     return _Reader(document, path, may_lack_expected, repeat).read()
 
 
@@ -196,13 +196,11 @@ class _Reader:
         common = GoldenCase(
             "", self.path, self.document.position(where).line, {**defaults, **columns}, self.document, where
         )
-        inherited = {
-            key: value
-            for key, value in _over(defaults, columns).items()
-            if key not in columns or key == "tags"
-        }
+        inherited = {key: value for key, value in defaults.items() if key not in columns or key == "tags"}
+        if not {"input", "input_file"}.isdisjoint(columns):
+            inherited = {key: inherited[key] for key in inherited.keys() - {"input", "input_file"}}
         path, name = common.named_file("file"), common.name_of("file")
-        table = CaseTable(path, name, self.path.parent, columns, inherited, lambda: common.schema)
+        table = CaseTable(path, name, self.path.parent, columns, inherited, _schema_of_cells(common, path))
         at = (*where, "file")
         try:
             for row in table.rows():
@@ -217,9 +215,9 @@ class _Reader:
 
     def _add_row(self, row: TableRow) -> None:
         """Add the case of a row; if the row can't be one, a case that fails."""
-        if row.fault is None and (reason := bad_id(row.name)) is not None:
+        if (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
-        runs = self._runs(dict.fromkeys(row.table.keys), row) if row.fault is None else 1
+        runs = self._runs({}, row.given) if row.fault is None else 1
         first = next((self.cases[name] for name in ids_of_runs(row.name, runs) if name in self.cases), None)
         if first is not None:
             row.refuse(f"the id {row.name!r} is already taken by the row at line {first.line}")
@@ -228,7 +226,7 @@ class _Reader:
                 row.name += "+"
         for run, name in enumerate(ids_of_runs(row.name, runs), 1):
             self.cases[name] = GoldenCase(
-                name, row.table.path, row.line, row, self.document, ("cases_from",), {}, run, runs, row
+                name, row.table.path, row.line, row.given, self.document, ("cases_from",), {}, run, runs, row
             )
 
     def _add(
@@ -289,13 +287,11 @@ class _Reader:
 
     def _count_written(self, given: Mapping[str, Any], where: Steps) -> None:
         """Add up the size of cases made by parameters, which is limited like the size of a file."""
-        limit = self.document.bounds.size
-        self.written += len(render(given, limit + 1))
-        if self.written > limit:
+        self.written += len(render(given, MAX_SIZE + 1))
+        if self.written > MAX_SIZE:
             raise self.document.error(
                 (*where, "parametrize"),
-                f"written out, the cases of `parametrize` take more than {size_text(limit)}; "
-                "make fewer of them",
+                "written out, the cases of `parametrize` take more than 16 MiB; make fewer of them",
             )
 
     def _taken(self, case_id: str, where: Steps, *, has_name: bool) -> None:
@@ -331,6 +327,16 @@ class _Reader:
             hint = f"; did you mean {meant!r}?" if meant in known else did_you_mean(key, sorted(known))
             reason = f"unknown key {key!r}{hint}"
         self._report((*where, key), reason)
+
+
+def _schema_of_cells(case: GoldenCase, path: Path) -> SchemaNode | None:
+    """Return the eval schema by which cells of a CSV file get their types; None without a valid one."""
+    if path.suffix.lower() != ".csv":
+        return None
+    try:
+        return case.schema_node
+    except JsonMatchError:  # reported when each case is set up
+        return None
 
 
 def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,8 @@
-"""Marks of cases: the values of `marks`, the pytest marks that they mean, and `skipif` without code."""
+"""Marks of cases: the values of `marks`, and the pytest marks that they mean."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
@@ -23,8 +21,10 @@ MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
     "skip": {"reason": str},
     "xfail": {"reason": str, "strict": bool, "run": bool},
 }
-NO_MARKS: Final = {"parametrize": "is a key of its own, beside `marks`"}
-_CONDITIONS: Final = ("platform", "python", "env", "reason")
+_NO_MARKS: Final = {
+    "parametrize": "is a key of its own, beside `marks`",
+    "skipif": "takes code: give the case a mark of yours, and skip it in a conftest.py",
+}
 
 
 @final
@@ -67,13 +67,12 @@ def _mark(entry: JsonValue, at: Steps) -> Mark:
         raise ValueError(
             f"{name!r} can't be the name of a mark; list marks one by one, arguments as {{name: argument}}"
         )
-    if name in NO_MARKS:
-        raise ValueError(f"`{name}` {NO_MARKS[name]}")
+    if name in _NO_MARKS:
+        raise ValueError(f"`{name}` {_NO_MARKS[name]}")
     if name == "usefixtures":
-        _names(value, "`usefixtures` takes names of fixtures: {usefixtures: [db]}")
-    if name == "skipif":
-        holds, reason = condition(value)
-        return Mark(name, args=(holds,), kwargs={"reason": reason}, at=at)
+        fixtures = value if type(value) is list else [value]
+        if not fixtures or not all(type(each) is str and each for each in fixtures):
+            raise ValueError("`usefixtures` takes names of fixtures: {usefixtures: [db]}")
     if value is None:
         return Mark(name, at=at)
     if name in MARK_KEYWORDS:
@@ -93,75 +92,3 @@ def _check_arguments(name: str, value: JsonValue, known: Mapping[str, type]) -> 
         if type(argument) is not known[word]:
             kind = "true or false" if known[word] is bool else "a string"
             raise ValueError(f"`{word}` of `{name}` must be {kind}")
-
-
-def _names(value: JsonValue, otherwise: str) -> list[str]:
-    """Return a name, or a list of names, as a list; raise ValueError for anything else."""
-    names = value if type(value) is list else [value]
-    if not names or not all(type(each) is str and each for each in names):
-        raise ValueError(otherwise)
-    return names
-
-
-def condition(given: JsonValue) -> tuple[bool, str]:
-    """Return whether all conditions of a `skipif` hold, and the reason for people.
-
-    Raises:
-        ValueError: they are not valid.
-
-    >>> condition({"platform": "no such system"})
-    (False, 'platform no such system')
-    """
-    if type(given) is not dict or not given.keys() - {"reason"}:
-        raise ValueError(
-            "`skipif` takes conditions, not code: {skipif: {platform: win32, python: '<3.12', env: CI}}"
-        )
-    for name in given:
-        if name not in _CONDITIONS:
-            raise ValueError(f"`skipif` has no condition {name!r}{did_you_mean(name, _CONDITIONS)}")
-    found: list[bool] = []
-    reasons: list[str] = []
-    if "platform" in given:
-        names = _names(
-            given["platform"],
-            "`platform` of `skipif` is a name such as linux, darwin or win32, or a list of names",
-        )
-        found.append(sys.platform in names)
-        reasons.append(f"platform {' or '.join(names)}")
-    if "python" in given:
-        found.append(_is_python(given["python"]))
-        reasons.append(f"Python {given['python']}")
-    if "env" in given:
-        wanted = given["env"]
-        names = _names(
-            list(wanted) if type(wanted) is dict else wanted,
-            "`env` of `skipif` is the name of a variable, or maps names to the values they have",
-        )
-        if type(wanted) is not dict:
-            found.append(all(map(os.environ.get, names)))
-            reasons += [f"{name} is set" for name in names]
-        elif all(type(each) is str for each in wanted.values()):
-            found.append(all(os.environ.get(name) == value for name, value in wanted.items()))
-            reasons += [f"{name}={value}" for name, value in wanted.items()]
-        else:
-            raise ValueError("`env` of `skipif` maps names to strings; put the value in quotes")
-    reason = given.get("reason", ", ".join(reasons))
-    if type(reason) is not str:
-        raise ValueError("`reason` of `skipif` must be a string")
-    return all(found), reason
-
-
-def _is_python(given: JsonValue) -> bool:
-    """Tell whether this Python has one of the versions."""
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # a dependency of pytest
-
-    wrong = "`python` of `skipif` is a version specifier in quotes, such as '<3.12'"
-    if type(given) is not str:
-        raise ValueError(wrong)
-    if not given.strip():
-        raise ValueError(f"{wrong}: it is empty")
-    try:
-        # Not `platform.python_version()`: a development build ends it in "a1+", which is not a version.
-        return SpecifierSet(given).contains(".".join(map(str, sys.version_info[:3])))
-    except InvalidSpecifier:
-        raise ValueError(f"{wrong}: {given!r} is not one") from None

@@ -56,14 +56,11 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
 def _produced(case: GoldenCase) -> object:
     """Return the answer of the case's producer; an awaitable is run to its end in a new event loop."""
     __tracebackhide__ = True
-    function = _find(case)
-    if not case.has_input:
-        raise case.error(f"the producer {case.producer!r} needs an `input` or `input_file`", "producer")
-    given = case.input
+    function, given = find_producer(case), case.input
     begun = perf_counter()
     answer = function(given)
     if inspect.isawaitable(answer):
-        answer = _wait_for(case, answer)
+        answer = asyncio.run(_finish(answer))
     return _measured(answer, begun)
 
 
@@ -72,7 +69,8 @@ def _measured(answer: object, begun: float) -> object:
     return answer.measured(perf_counter() - begun) if isinstance(answer, Answer) else answer
 
 
-def _find(case: GoldenCase) -> Callable[[object], Any]:
+def find_producer(case: GoldenCase) -> Callable[[object], Any]:
+    """Return the producer of a case; raise GoldenFileError if there is none that can be called."""
     __tracebackhide__ = True
     written = case.producer or ""
     try:
@@ -86,6 +84,8 @@ def _find(case: GoldenCase) -> Callable[[object], Any]:
         raise case.error(f"the producer {error}; {_PATH}", "producer") from None
     if not callable(found):
         raise case.error(f"the producer {written!r} is {type(found).__name__}, not a function", "producer")
+    if not case.has_input:
+        raise case.error(f"the producer {written!r} needs an `input` or `input_file`", "producer")
     function: Callable[[object], Any] = found
     return function
 
@@ -105,21 +105,6 @@ def _functions_in(holder: object, meant: str) -> str:
     listed = ", ".join(functions[:_MOST_FUNCTIONS]) + (", …" if len(functions) > _MOST_FUNCTIONS else "")
     near = nearest(meant, functions)
     return f"; {'' if near is None else f'did you mean {near!r}? '}functions there: {listed}"
-
-
-def _wait_for(case: GoldenCase, answer: Awaitable[object]) -> object:
-    __tracebackhide__ = True
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_finish(answer))
-    if inspect.iscoroutine(answer):
-        answer.close()
-    raise case.error(
-        f"the producer {case.producer!r} is asynchronous and an event loop is already running; "
-        "override the fixture jsonmatch_actual with an async one that awaits it",
-        "producer",
-    )
 
 
 async def _finish(answer: Awaitable[object]) -> object:

@@ -1,28 +1,35 @@
-"""Cases from a table: a JSON Lines or CSV file in which each row is a case, read when the case runs."""
+"""Cases from a table: a JSON Lines or CSV file in which each row is a case, read with the golden file."""
 
 from __future__ import annotations
 
 import csv
 import linecache
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, final
+from functools import partial
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
 from pytest_jsonmatch.golden.keys import as_id
-from pytest_jsonmatch.reading.strict import parse_json, text_of
+from pytest_jsonmatch.golden.yamlevents import HALF
+from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
+# Line, text, and the function that reads the columns of the row or raises GoldenFileError.
+_Unread: TypeAlias = "tuple[int, str, Callable[[], Mapping[str, JsonValue]]]"
+
+UNREADABLE: Final = "unreadable"
+"""The tag of a row whose cell for it can't be read."""
 VALUES: Final = ("input", "actual", "expected")
 """What a row can give to its case; with the suffix `_file`, as the path of a file."""
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
@@ -77,7 +84,7 @@ def _texts(said: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...
 
 
 @final
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class CaseTable:
     """A file of rows, and what its columns are for.
 
@@ -87,9 +94,7 @@ class CaseTable:
         folder: the folder of the golden file; paths in cases are relative to it.
         columns: the value of `cases_from`.
         defaults: the keys that all cases have beside those of their rows.
-        source: returns the eval schema of the cases as it is written; None if there is none.
-        header: the names of the columns of a CSV file.
-        keys: the keys of a case that its row gives.
+        schema: the eval schema, by which cells of a CSV file get their types; None without one.
     """
 
     path: Path
@@ -97,25 +102,18 @@ class CaseTable:
     folder: Path
     columns: Mapping[str, Any]
     defaults: Mapping[str, Any]
-    source: Callable[[], Path | dict[str, Any] | None]
-    header: tuple[str, ...] = ()
-    keys: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        given = self.columns.keys() - {"file", "id"}
-        self.keys = frozenset(given if "expected_file" in given else {*given, "expected"})
+    schema: SchemaNode | None
 
     @property
     def is_csv(self) -> bool:
         """Whether the rows are CSV, and not JSON."""
         return self.path.suffix.lower() == ".csv"
 
-    def schema(self) -> SchemaNode | None:
-        """Return the eval schema, by which cells of a CSV file get their types; None without one."""
-        from pytest_jsonmatch.schema.parsing import parse_eval_schema
-
-        source = self.source()
-        return None if source is None else parse_eval_schema(source)
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of a case that its row gives."""
+        given = self.columns.keys() - {"file", "id"}
+        return frozenset(given if "expected_file" in given else {*given, "expected"})
 
     def rows(self) -> Iterator[TableRow]:
         """Yield the rows; one that is not valid has a `fault`.
@@ -125,24 +123,66 @@ class CaseTable:
             InvalidValueError: a column of `cases_from` is not among them.
             OSError: the file can't be read.
         """
-        with self.path.open("rb") as file:
-            line, offset = 1, 0
-            for pieces in _csv_records(file) if self.is_csv else ([each] for each in file):
-                data = b"".join(pieces)
-                if self.is_csv and not self.header:
-                    self.header = self._header(data, line)
-                elif data.strip():
-                    yield TableRow(self, line, offset, data)
-                line += len(pieces)
-                offset += len(data)
+        data = self.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        for line, text, read in self._csv(data) if self.is_csv else self._json_lines(data):
+            row = TableRow(self, line, text, f"line-{line}")
+            try:
+                row.take(read())
+            except GoldenFileError as error:
+                row.fault = error
+            yield row
 
-    def _header(self, data: bytes, line: int) -> tuple[str, ...]:
-        header = tuple(self.cells(data.removeprefix(b"\xef\xbb\xbf"), line))
-        reason = "a column has no name" if "" in header or not header else ""
-        if len(set(header)) < len(header):
-            reason = f"two columns have the name {max(header, key=header.count)!r}"
-        if reason:
-            raise self.error(line, f"{reason}; the first row of a .csv file names the columns")
+    def _json_lines(self, data: bytes) -> Iterator[_Unread]:
+        for line, record in enumerate(data.split(b"\n"), 1):
+            if record.strip():
+                yield line, record.decode("utf-8", "replace"), partial(self._of_json, record, line)
+
+    def _of_json(self, record: bytes, line: int) -> dict[str, JsonValue]:
+        try:
+            value = parse_json(record)
+        except JsonParseError as error:
+            raise self.error(line, f"the row is not JSON: {error.reason}", error.column) from None
+        if type(value) is not dict:
+            raise self.error(line, f"the row is {render(value, 40)}, not an object")
+        return value
+
+    def _csv(self, data: bytes) -> Iterator[_Unread]:
+        # Bytes that are not UTF-8 become halves of characters, which are errors of their rows.
+        lines = list(StringIO(data.decode("utf-8", "surrogateescape"), newline=""))
+        reader = csv.reader(lines, strict=True)
+        header: tuple[str, ...] = ()
+        while (line := reader.line_num + 1) <= len(lines):
+            cells, problem = [""], ""
+            try:
+                cells = next(reader)
+            except csv.Error as error:
+                problem = f"not CSV: {error}"
+            if any(map(HALF.search, cells)):
+                problem = "not UTF-8 text; save the file as UTF-8"
+            if not header:
+                header = self._header(cells, line, problem)
+            elif problem or cells[1:] or "".join(cells).strip():
+                yield line, lines[line - 1], partial(self._of_cells, header, cells, line, problem)
+
+    def _of_cells(
+        self, header: tuple[str, ...], cells: list[str], line: int, problem: str
+    ) -> dict[str, JsonValue]:
+        if not problem and len(cells) != len(header):
+            problem = (
+                f"the row must have a cell for each of {count(len(header), 'column')}, but has {len(cells)}"
+            )
+        if problem:
+            raise self.error(line, problem)
+        return dict(zip(header, cells))
+
+    def _header(self, cells: list[str], line: int, problem: str) -> tuple[str, ...]:
+        header = tuple(cells)
+        if not problem and ("" in header or not header):
+            problem = "a column has no name"
+        elif len(set(header)) < len(header):
+            problem = f"two columns have the name {max(header, key=header.count)!r}"
+        if problem:
+            raise self.error(line, f"{problem}; the first row of a .csv file names the columns")
         for at, text in _texts(self.columns):
             has_places = at[0] in {"file", "tags"} or at[0].endswith("_file")
             for column in _PLACE.findall(text) if has_places else [text]:
@@ -152,157 +192,80 @@ class CaseTable:
                     )
         return header
 
-    def cells(self, data: bytes, line: int) -> list[str]:
-        """Return the cells of one row of a CSV file.
-
-        Raises:
-            GoldenFileError: it is not a valid row.
-        """
-        try:
-            lines = [f"{each}\n" for each in text_of(data).split("\n")]
-            return next(csv.reader(lines, strict=True))
-        except JsonParseError as error:
-            raise self.error(line, error.reason) from None
-        except csv.Error as error:
-            raise self.error(line, f"not CSV: {error}") from None
-
     def error(self, line: int, reason: str, column: int = 1) -> GoldenFileError:
         """Return the error that says `reason` about a row."""
         return GoldenFileError(self.name, line, column, shortened(reason))
 
 
-def _csv_records(file: BinaryIO) -> Iterator[list[bytes]]:
-    """Yield the lines of each row: a cell in quotes may have line breaks."""
-    lines: list[bytes] = []
-
-    def taken() -> Iterator[str]:
-        for data in file:
-            lines.append(data)
-            yield data.decode("utf-8", "replace")
-
-    reader = csv.reader(taken(), strict=True)
-    while True:
-        try:
-            next(reader)
-        except StopIteration:
-            return
-        except csv.Error:  # reported when the row is read
-            pass
-        yield lines
-        lines.clear()
-
-
 @final
-class TableRow(Mapping[str, Any]):
-    """The keys of the case of one row: its own, and those that the golden file has for all cases.
+@dataclass(slots=True)
+class TableRow:
+    """A row, and what it gives to its case.
 
-    Only the place of the row is kept; it is read when one of its values is needed, and again each time.
+    Args:
+        table: the file it is in.
+        line: its first line there.
+        text: that line.
+        name: the id of its case.
+        fault: why it can't be a case; None if it can.
+        given: the keys of its case: the row's own, and those that the golden file has for all cases.
     """
 
-    __slots__ = ("_digest", "_offset", "_size", "fault", "line", "name", "table")
+    table: CaseTable
+    line: int
+    text: str
+    name: str
+    fault: GoldenFileError | None = None
+    given: dict[str, Any] = field(init=False)
 
-    def __init__(self, table: CaseTable, line: int, offset: int, data: bytes) -> None:
-        self.table: CaseTable = table
-        self.line: int = line
-        self._offset, self._size, self._digest = offset, len(data), hash(data)
-        self.name: str = f"line-{line}"
-        """The id of its case."""
-        self.fault: GoldenFileError | None = None
-        """Why it can't be a case."""
-        try:
-            members = self._members(data)
-            if "id" in table.columns:
-                self.name = self._named(members, table.columns["id"])
-        except GoldenFileError as error:
-            self.fault = error
+    def __post_init__(self) -> None:
+        tags = {**self.table.defaults.get("tags", {}), **dict.fromkeys(self._templates(), UNREADABLE)}
+        self.given = {**self.table.defaults, **({"tags": tags} if tags else {})}
 
-    def __getitem__(self, key: str) -> Any:
-        return self._value(key, self._read()) if key in self.table.keys else self.table.defaults[key]
+    def _templates(self) -> Mapping[str, str]:
+        templates: Mapping[str, str] = self.table.columns.get("tags", {})
+        return templates
 
-    def __contains__(self, key: object) -> bool:
-        return key in self.table.keys or key in self.table.defaults
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.table.keys | self.table.defaults.keys())
-
-    def __len__(self) -> int:
-        return len(self.table.keys | self.table.defaults.keys())
+    def take(self, members: Mapping[str, JsonValue]) -> None:
+        """Take the columns of the row; raise GoldenFileError for the first that can't be used."""
+        problems: list[GoldenFileError] = []
+        for name, text in self._templates().items():
+            try:
+                self.given["tags"][name] = self._filled(text, members, "be a tag")
+            except GoldenFileError as error:
+                problems.append(error)
+        columns = self.table.columns
+        if "id" in columns:
+            text = self._text(members, columns["id"], "name a case")
+            self.name = as_id(text) or self.name
+            if not as_id(text):
+                raise self.error(f"{columns['id']!r} is {render(text, 40)}, which can't name a case")
+        if problems:
+            raise problems[0]
+        for key in sorted(self.table.keys - {"tags"}):
+            self.given[key] = self._value(key, members)
 
     def refuse(self, reason: str) -> None:
         """Make it a failing case, named by its line."""
         self.fault = self.error(reason)
         self.name = f"line-{self.line}"
 
-    def check(self) -> None:
-        """Raise GoldenFileError, at the line of the row, for what is wrong with any of its values."""
-        members = self._read()
-        for key in self.table.keys:
-            self._value(key, members)
-
     def show(self) -> None:
         """Let tracebacks show the beginning of the row; otherwise pytest would read the whole file."""
-        try:
-            text = self._data().decode("utf-8", "replace").partition("\n")[0].rstrip("\r")
-        except OSError:
-            text = ""
+        text = self.text.rstrip("\r\n")
         if len(text) > _SHOWN:
             text = f"{text[:_SHOWN]} …"
         path = str(self.table.path)
         lines = ["\n"] * (self.line - 1) + [text.replace("\0", "\N{SYMBOL FOR NULL}") + "\n"]
         # Without a modification time, an entry is never looked up on disk.
-        linecache.cache[path] = (self._size, None, lines, path)
+        linecache.cache[path] = (len(text), None, lines, path)
 
     def error(self, reason: str) -> GoldenFileError:
         """Return the error that says `reason` about the row."""
         return self.table.error(self.line, reason)
 
-    def _data(self) -> bytes:
-        with self.table.path.open("rb") as file:
-            file.seek(self._offset)
-            return file.read(self._size)
-
-    def _read(self) -> dict[str, JsonValue]:
-        if self.fault is not None:
-            raise self.fault
-        try:
-            data = self._data()
-        except OSError as error:
-            raise self.error(f"the file can't be read: {(error.strerror or str(error)).lower()}") from None
-        if hash(data) != self._digest:
-            raise self.error("the file has changed since its rows were collected; run again")
-        return self._members(data)
-
-    def _members(self, data: bytes) -> dict[str, JsonValue]:
-        """Return the columns of the row."""
-        if self.table.is_csv:
-            cells = self.table.cells(data, self.line)
-            header = self.table.header
-            if len(cells) != len(header):
-                wanted = f"a cell for each of {count(len(header), 'column')}"
-                raise self.error(f"the row must have {wanted}, but has {len(cells)}")
-            return dict(zip(header, cells))
-        try:
-            value = parse_json(data)
-        except JsonParseError:
-            self._explain(data)
-        if type(value) is not dict:
-            raise self.error(f"the row is {render(value, 40)}, not an object")
-        return value
-
-    def _explain(self, data: bytes) -> NoReturn:
-        """Raise what is wrong with a row of JSON; the message counts lines as the file does."""
-        try:
-            parse_json(b"\n" * (self.line - 1) + data)
-        except JsonParseError as error:
-            raise self.table.error(self.line, f"the row is not JSON: {error.reason}", error.column) from None
-        raise AssertionError  # pragma: no cover - empty lines above make nothing valid
-
-    def _named(self, members: Mapping[str, JsonValue], column: str) -> str:
-        text = self._text(members, column, "name a case")
-        name = as_id(text)
-        if not name:
-            raise self.error(f"{column!r} is {render(text, 40)}, which can't name a case")
-        return name
+    def _filled(self, template: str, members: Mapping[str, JsonValue], purpose: str) -> str:
+        return _PLACE.sub(lambda place: self._text(members, place[1], purpose), template)
 
     def _text(self, members: Mapping[str, JsonValue], column: str, purpose: str) -> str:
         """Return the value of a column as part of a name."""
@@ -318,23 +281,17 @@ class TableRow(Mapping[str, Any]):
 
     def _value(self, key: str, members: Mapping[str, JsonValue]) -> JsonValue:
         """Return the value that the row gives to a key of its case."""
-        said: Any = self.table.columns.get(key)
+        columns = self.table.columns
+        said: Any = columns.get(key)
         if key.endswith("_file"):
-            return _PLACE.sub(lambda place: self._text(members, place[1], "be part of a path"), said)
-        if key == "tags":
-            own = {
-                name: _PLACE.sub(lambda place: self._text(members, place[1], "be a tag"), text)
-                for name, text in said.items()
-            }
-            return {**self.table.defaults.get("tags", {}), **own}
+            return self._filled(said, members, "be part of a path")
         if said is None:
-            tags = self.table.columns.get("tags", {}).values()
-            taken = [said for name, said in self.table.columns.items() if name in {"id", *VALUES}]
-            taken += [column for text in tags for column in _PLACE.findall(text)]
+            taken = [said for name, said in columns.items() if name in {"id", *VALUES}]
+            taken += [column for text in self._templates().values() for column in _PLACE.findall(text)]
             said = {column: column for column in members if column not in taken}
         # `actual` from one column is a model's output as text; the schema is about values.
         is_typed = self.table.is_csv and (key == "expected" or (key == "actual" and type(said) is dict))
-        return self._taken(members, said, self.table.schema() if is_typed else None)
+        return self._taken(members, said, self.table.schema if is_typed else None)
 
     def _taken(self, members: Mapping[str, JsonValue], said: Any, node: SchemaNode | None) -> JsonValue:
         """Return the value of a column, or an object of such values."""

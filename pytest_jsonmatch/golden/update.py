@@ -188,7 +188,7 @@ def _no_place_in(case: GoldenCase) -> str | None:
             return f"it is a row of {case.name_of_file}; change line {case.line} there"
         if case.gives("parametrize"):
             return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
-    real = case.leads_out(case.expected_file or case.path)
+    real = case.outside(case.expected_file or case.path)
     return None if real is None else f"a link leads to {real}, outside of the rootdir"
 
 

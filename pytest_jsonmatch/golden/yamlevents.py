@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
 from pytest_jsonmatch.engine.value.text import parse_number, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
-from pytest_jsonmatch.golden.files import DEFAULT_SIZE, UNLIMITED, FileBounds, is_json_file, size_text
+from pytest_jsonmatch.golden.files import MAX_SIZE, is_json_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -55,9 +55,9 @@ _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
 _BOTTOM: Final = 1_000
 _SPLIT: Final = f"{TOO_DEEP}; give its parts cases of their own"
 _TOO_LARGE: Final = (
-    "the file is larger than {}; split it, or keep large values in JSON files of their own (`expected_file`)"
+    "the file is larger than 16 MiB; split it, or keep large values in JSON files (`expected_file`)"
 )
-_TOO_MUCH: Final = "written out, the aliases up to here take more than {}; use fewer of them"
+_TOO_MUCH: Final = "written out, the aliases up to here take more than 16 MiB; use fewer of them"
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
 _WORD: Final = re.compile(r"[^\s,\]}]+")
 _CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
@@ -85,7 +85,7 @@ class Document:
     that each alias refers to. That is cheap to build; paths are looked up only when something fails.
     """
 
-    __slots__ = ("_aliases", "_ends", "_faults", "_indexes", "_marks", "bounds", "name", "value")
+    __slots__ = ("_aliases", "_ends", "_faults", "_indexes", "_marks", "folders", "name", "value")
 
     def __init__(self, name: str, value: JsonValue, built: _Builder) -> None:
         self.name: str = name
@@ -94,8 +94,8 @@ class Document:
         self._ends = built.ends
         self._aliases = built.aliases
         self._faults = built.faults
-        self.bounds: FileBounds = FileBounds()
-        """The bounds of its cases."""
+        self.folders: tuple[str, ...] | None = None
+        """Real paths of the folders in which its cases may name files, besides its own; None for anywhere."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 
     def position(self, path: Sequence[str | int] = ()) -> Position:
@@ -161,13 +161,12 @@ def _position(mark: int) -> Position:
     return Position((mark >> 32) + 1, (mark & 0xFFFFFFFF) + 1)
 
 
-def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE, holds_cases: bool = False) -> Document:
+def load(data: bytes | str, name: str, *, holds_cases: bool = False) -> Document:
     r"""Load one YAML document.
 
     Args:
         data: the file's content; bytes are UTF-8, with or without a byte order mark.
         name: what the errors call the file.
-        limit: the limit of the document in bytes, with its aliases written out.
         holds_cases: whether it is a golden file: levels are counted inside each value of its cases, and what
             is beyond our limits is left out, as null, and is a `fault` of the document.
 
@@ -178,8 +177,8 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE, holds_cases
     >>> load("country: NO\nprice: 1e3\nbooked: 2024-01-31\n", "x.yaml").value
     {'country': 'NO', 'price': 1000.0, 'booked': '2024-01-31'}
     """
-    if len(data) > limit:
-        raise GoldenFileError(name, 1, 1, _TOO_LARGE.format(size_text(limit)))
+    if len(data) > MAX_SIZE:
+        raise GoldenFileError(name, 1, 1, _TOO_LARGE)
     text = _decode(data, name) if isinstance(data, bytes) else data
     text = text.removeprefix("\ufeff")
     if "\0" in text:
@@ -189,26 +188,25 @@ def load(data: bytes | str, name: str, *, limit: int = DEFAULT_SIZE, holds_cases
         line, column = _line_and_column(text, found.end() - 1)
         raise GoldenFileError(name, line, column, "a byte order mark in the middle of the file; remove it")
     text, restore = hide_old_breaks(text)
-    document = _Builder(text, name, restore, limit, holds_cases=holds_cases).build()
+    document = _Builder(text, name, restore, holds_cases=holds_cases).build()
     if not holds_cases and (fault := document.fault()) is not None:
         raise fault
     return document
 
 
-def parse(data: bytes, name: str, *, limit: int = UNLIMITED, holds_cases: bool = False) -> JsonValue:
+def parse(data: bytes, name: str, *, holds_cases: bool = False) -> JsonValue:
     """Return the value of a file, or of one line, that is JSON or YAML by its name.
 
     Args:
         data: the file's content.
         name: what errors call the file.
-        limit: the limit of YAML in bytes, with its aliases written out.
         holds_cases: whether it may be a golden file, as `load` reads it.
 
     Raises:
         GoldenFileError: the file is not valid.
     """
     if not is_json_file(name):
-        return load(data, name, limit=limit, holds_cases=holds_cases).value
+        return load(data, name, holds_cases=holds_cases).value
     from pytest_jsonmatch.reading.strict import parse_json
 
     try:
@@ -292,9 +290,7 @@ class _Anchor(NamedTuple):
 class _Builder:
     """One pass over the events of one text."""
 
-    def __init__(
-        self, text: str, name: str, restore: dict[int, str] | None, limit: int, *, holds_cases: bool
-    ) -> None:
+    def __init__(self, text: str, name: str, restore: dict[int, str] | None, *, holds_cases: bool) -> None:
         self.text = text
         self.name = name
         self.restore = restore
@@ -307,7 +303,6 @@ class _Builder:
         self.aliases: dict[int, int] = {}
         self.faults: list[tuple[int, GoldenFileError]] = []
         """What is beyond our limits, each with its node."""
-        self.limit = limit
         self.anchors: dict[str, _Anchor] = {}
         self.aliased: int = 0
         self.deepest: int = 0
@@ -455,8 +450,8 @@ class _Builder:
         self.aliases[len(self.marks)] = found.node
         self.marks.append(mark.line << 32 | mark.column)
         self.aliased += found.size
-        if self.aliased + len(self.text) > self.limit:
-            self._fail(mark, _TOO_MUCH.format(size_text(self.limit)))
+        if self.aliased + len(self.text) > MAX_SIZE:
+            self._fail(mark, _TOO_MUCH)
         if depth + found.levels - 1 > MAX_DEPTH:
             return self._add_fault(mark, _SPLIT)
         self.deepest = max(self.deepest, depth + found.levels - 1)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
 from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.session.options import usage_errors
 
 if TYPE_CHECKING:
-    import pytest
-
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
@@ -45,7 +45,6 @@ def case_rules(session: Session) -> CaseRules:
 def _made(session: Session) -> CaseRules:
     from pytest_jsonmatch.assertions import check_case, comparing_of
     from pytest_jsonmatch.golden.collector import CaseRules
-    from pytest_jsonmatch.golden.files import FileBounds
 
     settings = session.settings
 
@@ -71,7 +70,7 @@ def _made(session: Session) -> CaseRules:
     return CaseRules(
         check_case,
         comparing_of,
-        FileBounds.of(session.case_files),
+        session.case_files.folders,
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
         None if settings.record is None and settings.html is None else keep,
@@ -79,6 +78,19 @@ def _made(session: Session) -> CaseRules:
         session.has_only_gates,
         lambda: outputs is None and session.has_own_fixtures,
     )
+
+
+def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return tests with the golden cases first that can't be compared, before any answer is made."""
+    from pytest_jsonmatch.golden.collector import GoldenFile
+
+    def is_sound(item: pytest.Item) -> bool:
+        if not (isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile)):
+            return True
+        with session.recorders.running(session.new_recorder(item)):  # so that its marks apply
+            return item.parent.is_sound(item)
+
+    return sorted(items, key=is_sound)
 
 
 def source_of(case: GoldenCase, actual: object) -> str:

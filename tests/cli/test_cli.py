@@ -79,7 +79,7 @@ def test_help_names_the_commands_in_the_order_of_a_newcomer(command):
             "cases schema -o no/s.json",
             "jsonmatch cases schema: argument -o/--output: no/s.json: no such file or directory (see jsonmatch cases schema --help)",
         ),
-        ("cases schema --expected no.json", "jsonmatch cases schema: schema file 'no.json' does not exist"),
+        ("schema resolve no.json", "jsonmatch schema resolve: schema file 'no.json' does not exist"),
         # What an argument holds never reaches the terminal raw.
         (
             "report a.json --\x1b[31m\u202e",
@@ -115,7 +115,7 @@ def imported_by(tmp_path, arguments):
     ("line", "allowed"),
     [
         ("report r.json --markdown r.md", {"jsonschema_rs"}),  # result files are held against their schema
-        ("cases schema", {"yaml"}),
+        ("cases schema", set()),
         ("compare a.json a.json --report json", set()),
         ("evaluate a.jsonl a.jsonl --gate f1>=0.5", set()),
         ("schema infer a.jsonl --annotate", set()),

@@ -86,7 +86,6 @@ def test_an_answer_scores_0_and_the_others_are_scored(told, command, line, recor
         "evaluate one.jsonl one.jsonl --schema schema.json",
         "schema resolve schema.json",
         "schema annotate schema.json",
-        "cases schema --expected schema.json",
     ],
 )
 def test_a_schema_that_is_too_deep(told, refused, line):

@@ -26,11 +26,11 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "ordered arrays": (lambda value: [value], {}),
     "unordered arrays": (lambda value: [value], {"arrays": "unordered"}),
     "unordered arrays of two": (lambda value: [value, 0], {"arrays": "unordered"}),
-    "accepted objects": (lambda value: {"a": value}, {"accept": {"**": [1]}}),
-    "accepted arrays": (lambda value: [value], {"accept": {"**": {"range": [8, 9]}}}),
+    "accepted objects": (lambda value: {"a": value}, {"accept": {"**.a": [1]}}),
+    "accepted arrays": (lambda value: [value], {"accept": {"**[]": {"range": [8, 9]}}}),
     "accepted unordered arrays": (
         lambda value: [value, 0],
-        {"arrays": "unordered", "accept": {"**": {"optional": True}}},
+        {"arrays": "unordered", "accept": {"**[]": {"optional": True}}},
     ),
 }
 # Two levels at once.
@@ -91,7 +91,7 @@ def frames_a_level(value, wrong, **options) -> int:
         (lambda value: {"a": value}, {}, 2),
         (lambda value: [value], {}, 2),
         (lambda value: [value, 0], {"arrays": "unordered"}, 6),
-        (lambda value: {"a": value}, {"accept": {"**": [{}, 1]}}, 6),
+        (lambda value: {"a": value}, {"accept": {"**.a": [{}, 1]}}, 6),
     ],
     ids=["objects", "ordered arrays", "unordered arrays", "accept"],
 )

@@ -313,3 +313,117 @@ def test_a_flat_comparison_runs_in_few_files():
         sys.setprofile(before)
     assert result.score == 1 / 3
     assert len(files) <= 15, sorted(files)
+
+
+@pytest.fixture
+def mine():
+    """A registered comparator, as the list of what it was called with."""
+    calls = []
+    with session_registry() as registry:
+        registry.comparator("mine", lambda expected, actual, _: calls.append((expected, actual)) or 0.5)
+        yield calls
+
+
+@pytest.mark.parametrize("arrays", ["ordered", "unordered"])
+def test_the_option_compare_gets_scalars_of_any_types(mine, arrays):
+    pairs = [("1", 1), (3, None), (None, "x"), (None, None), (True, 1), (1.5, "1.5")]
+    for expected, actual in pairs:
+        by_option = compare_json([[actual]], [[expected]], compare="mine", arrays=arrays)
+        by_field = compare_json([[actual]], [[expected]], fields={"[][]": {"compare": "mine"}}, arrays=arrays)
+        assert (by_option.score, by_option.to_dict()["field_results"]) == (
+            0.5,
+            by_field.to_dict()["field_results"],
+        )
+        assert mine == [(expected, actual)] * 2
+        mine.clear()
+    # It is for leaves: containers of other types are mismatches as ever.
+    assert compare_json({"a": [1, 2]}, {"a": "x"}, compare="mine").field_results[0].actual_leaves == 2
+
+
+def test_comparators_by_type_get_what_is_expected_to_be_of_their_type(mine):
+    def called_with(expected, actual, **compare):
+        compare_json(actual, expected, compare=compare)
+        return [mine.pop() for _ in mine[:]]
+
+    assert called_with(["x"], [1], string="mine") == [("x", 1)]
+    assert called_with([1], ["x"], string="mine") == []
+    assert called_with([1], ["x"], number="mine") == called_with([1], ["x"], integer="mine") == [(1, "x")]
+    assert called_with([1.5], ["x"], integer="mine") == called_with([2.5], [None], null="mine") == []
+    # A metric's own comparators see values of one type only.
+    assert compare_json({"n": "3"}, {"n": 3}).score == 0.0
+    assert compare_json({"n": "3"}, {"n": 3}, compare="numeric").score == 1.0
+
+
+NEAR = {"a": 1.0, "b": {"c": [1.01, []]}}, {"a": 1.001, "b": {"c": [1.0, []]}}
+NUMERIC = {"compare": {"numeric": {"tolerance": {"abs": 0.1}}}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "counts"),
+    [
+        ({"**": NUMERIC}, {"match": 3}),
+        ({"b.**": NUMERIC}, {"match": 2, "mismatch": 1}),
+        ({"**": {"skip": True}}, {"skipped": 3}),
+        ({"**": {"skip": True}, "a": {"skip": False}}, {"mismatch": 1, "skipped": 2}),
+        ({"**": {"accept": {"type": "number"}}}, {"match": 3}),
+    ],
+)
+def test_a_pattern_that_ends_in_two_asterisks_is_for_leaves(fields, counts):
+    expected, actual = NEAR
+    assert compare_json(actual, expected, fields=fields).counts == counts
+    (pair,) = compare_json(
+        [0, actual],
+        [expected],
+        fields={f"[].{path}": rule for path, rule in fields.items()},
+        arrays="unordered",
+    ).alignments[:1]
+    is_alike = counts.keys() != {"mismatch", "skipped"}
+    assert [each[:2] for each in pair.pairs] == ([(0, 1)] if is_alike else [])
+
+
+def test_a_weight_for_leaves_counts_once():
+    expected, actual = {"a": {"b": [1, 2]}, "c": 1}, {"a": {"b": [1, 0]}, "c": 1}
+    result = compare_json(actual, expected, fields={"a.**": {"weight": 3}})
+    assert (result.matched_leaves, result.total_leaves) == (4, 7)
+
+
+@pytest.mark.parametrize("arrays", ["ordered", "unordered"])
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda value: {value}, "set"),
+        (lambda value: [value], "array or object"),
+        (lambda value: 1 / 0, "ZeroDivisionError"),
+    ],
+)
+def test_a_transform_whose_result_can_not_be_compared_is_an_error_entry(made, told, arrays):
+    with session_registry() as registry:
+        registry.transform("made", made)
+        result = compare_json(
+            [{"a": "x", "b": 1}],
+            [{"a": "y", "b": 1}],
+            fields={"[].a": {"transform": ["made"]}},
+            arrays=arrays,
+        )
+        assert result.counts == {"match": 1, "mismatch": 1}
+        assert told in result.errors[0].reason
+
+
+@pytest.mark.parametrize("score", [10**400, type("Odd", (), {"__float__": lambda self: 1 / 0})()])
+def test_a_score_that_is_no_number_is_an_error_entry(score):
+    with session_registry() as registry:
+        registry.comparator("odd", lambda expected, actual, params: score)
+        (error,) = compare_json({"a": 1}, {"a": 2}, compare="odd").errors
+        assert "which is not a score in [0, 1]" in error.reason
+
+
+@pytest.mark.parametrize("actual", [[{"n": 2.0}, {"n": 2}], [{"n": 2}, {"n": 2.0}], [{"n": [2.0]}, {"n": 2}]])
+@pytest.mark.parametrize(
+    "strict",
+    [
+        {"compare": {"number": {"exact": {"strict_number_type": True}}}},
+        {"fields": {"[].n": {"compare": {"exact": {"strict_number_type": True}}}}},
+    ],
+)
+def test_numbers_of_two_kinds_are_no_twins_where_kinds_count(actual, strict):
+    assert compare_json(actual, [{"n": 2}], arrays="unordered", **strict).counts["match"] == 1

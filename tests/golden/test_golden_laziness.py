@@ -68,14 +68,14 @@ def test_collecting_reads_each_golden_file_once_and_nothing_else(opened):
     assert opened("--collect-only") == [GOLDEN]
 
 
-def test_what_a_case_names_is_read_when_it_runs(opened):
+def test_recorded_answers_and_their_expected_values_are_read_when_the_case_runs(opened):
     (process,) = opened("a.golden.yaml", passed=3)
     assert process == [
         ("collection", "a.golden.yaml"),
+        # Once for what may be wrong with it before the run, once for whether it is still the same.
+        ("collection", "schema.json"),
         ("first", "expected.json"),
         ("second", "answer.txt"),
-        # Once for what may be wrong with it, once for whether it is still the same.
-        ("third", "schema.json"),
         ("third", "schema.json"),
     ]
 
@@ -88,7 +88,8 @@ def test_what_a_case_names_is_not_read_if_it_does_not_run(opened):
 def test_each_worker_reads_each_golden_file_once(opened):
     processes = opened("-p", "xdist", "-n", "2", passed=6)
     collected = [[entry for entry in process if entry[0] == "collection"] for process in processes]
-    assert collected == [GOLDEN, GOLDEN]  # the controller collects nothing
+    schemas = [("collection", "schema.json")] * 2  # of two files
+    assert collected == [[*GOLDEN, *schemas]] * 2  # the controller collects nothing
     read = sorted(entry for process in processes for entry in process if entry[0] != "collection")
     assert [entry for entry in read if entry[0] != "third"] == [
         ("first", "expected.json"),

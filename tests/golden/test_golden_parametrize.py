@@ -1,16 +1,13 @@
-"""Cases with parameters, conditions on where they run, and the same cases for a test in Python."""
+"""Cases with parameters, and the same cases for a test in Python."""
 
 from __future__ import annotations
 
-import platform
-import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_jsonmatch.golden.expansion import expansions
 from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.golden.marks import condition
 
 ROWS = """\
 cases:
@@ -104,62 +101,6 @@ def test_what_a_fixture_makes_of_parameters(pytester, write):
     )
     write("a.golden.yaml", "id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
     pytester.runpytest().assert_outcomes(passed=1, failed=1)
-
-
-@pytest.mark.parametrize(
-    ("given", "holds", "reason"),
-    [
-        ({"platform": sys.platform}, True, f"platform {sys.platform}"),
-        ({"platform": ["beos", sys.platform]}, True, f"platform beos or {sys.platform}"),
-        ({"platform": "beos"}, False, "platform beos"),
-        ({"python": f"=={platform.python_version()}"}, True, f"Python =={platform.python_version()}"),
-        ({"python": ">=3.10,<4"}, True, "Python >=3.10,<4"),
-        ({"python": "<3.10"}, False, "Python <3.10"),
-        ({"env": "IS_SET"}, True, "IS_SET is set"),
-        ({"env": "IS_EMPTY"}, False, "IS_EMPTY is set"),
-        ({"env": "IS_NOT_THERE"}, False, "IS_NOT_THERE is set"),
-        ({"env": {"IS_SET": "yes"}}, True, "IS_SET=yes"),
-        ({"env": {"IS_SET": "no"}}, False, "IS_SET=no"),
-        ({"env": "IS_SET", "python": "<3.10"}, False, "Python <3.10, IS_SET is set"),
-        ({"env": "IS_SET", "python": ">=3.10", "reason": "why"}, True, "why"),
-    ],
-)
-def test_conditions(monkeypatch, given, holds, reason):
-    monkeypatch.setenv("IS_SET", "yes")
-    monkeypatch.setenv("IS_EMPTY", "")
-    monkeypatch.delenv("IS_NOT_THERE", raising=False)
-    assert condition(given) == (holds, reason)
-
-
-def test_a_development_build_of_python_counts_as_what_it_will_be(monkeypatch):
-    monkeypatch.setattr(sys, "version_info", (3, 14, 0, "alpha", 1))
-    monkeypatch.setattr(sys, "version", "3.14.0a1+ (heads/main:0123456, Jan  1 2026, 00:00:00) [GCC 13]")
-    monkeypatch.setattr(platform, "python_version", lambda: "3.14.0a1+")
-    assert condition({"python": ">=3.14"}) == (True, "Python >=3.14")
-    assert condition({"python": "<3.14"}) == (False, "Python <3.14")
-
-
-def test_skipif_in_yaml(pytester, write):
-    write(
-        "a.golden.yaml",
-        """\
-marks: [{ skipif: { env: NOWHERE_TO_BE_FOUND } }]
-cases:
-  - id: runs
-    marks: [{ skipif: { python: "<3.10" } }]
-    actual: { n: 1 }
-    expected: { n: 1 }
-  - id: rests
-    marks: [{ skipif: { python: ">=3.10", reason: too new } }]
-    expected: 1
-  - id: rests-for-one-of-two
-    marks: [{ skipif: { python: "<3.10" } }, { skipif: { python: ">=3.10" } }]
-    expected: 1
-""",
-    )
-    outcome = pytester.runpytest("-rs")
-    outcome.assert_outcomes(passed=1, skipped=2)
-    outcome.stdout.fnmatch_lines_random(["SKIPPED*too new", "SKIPPED*Python >=3.10"])
 
 
 TEST = """\

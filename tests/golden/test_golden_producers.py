@@ -110,29 +110,110 @@ def test_what_a_producer_raises_is_shown_where_it_was_raised(pytester, write):
     assert "producers.py" not in outcome.stdout.str()
 
 
-def test_an_asynchronous_producer_inside_a_running_loop(pytester, write):
-    write("good.py", "async def answer(document):\n    return document\n")
-    write("x.golden.yaml", CASE % "good:answer")
-    pytester.makeconftest(
-        """
-        import asyncio
-        import pytest
-        from pytest_jsonmatch.golden.producers import default_actual
-
-        @pytest.fixture
-        def jsonmatch_actual(jsonmatch_case):
-            async def inside():
-                return default_actual(jsonmatch_case)
-
-            return asyncio.run(inside())
-        """
+@pytest.mark.parametrize("key", ["{top}", "{case}"])
+def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, monkeypatch, key):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    where = {"top": "producer: good:answer\n", "case": "  producer: good:answer\n"}
+    top, own = (where[name] if name in key else "" for name in where)
+    write("good.py", "def answer(document):\n    return 'no JSON'\n")
+    write(
+        "a.golden.yaml",
+        f"{top or 'metric: leaf_f1'}\ncases:\n- id: a\n  input: 1\n{own}  expected: {{n: 1}}\n",
     )
     pytester.syspathinsert()
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        ["E *: the producer 'good:answer' is asynchronous and an event loop is already running; *"]
+    run = pytester.runpytest()
+    run.assert_outcomes(failed=1)
+    line = 4 if top else 3
+    run.stdout.fnmatch_lines(
+        [">   - id: a", f"E   AssertionError: a.golden.yaml:{line}:3: no JSON found in the actual text*"]
     )
+    run.stdout.fnmatch_lines([f"::error file=a.golden.yaml,line={line}*"])
+
+
+@pytest.mark.parametrize(
+    ("producer", "conftest", "told"),
+    [
+        ("producer: conftest:answer", "", "the producer 'conftest:answer' returned None"),
+        (
+            "",
+            "import pytest\n@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case): pass\n",
+            "the fixture jsonmatch_actual returned None",
+        ),
+    ],
+)
+def test_an_answer_of_none(pytester, write, producer, conftest, told):
+    pytester.makeconftest(f"def answer(document): pass\n{conftest}")
+    cases = "cases:\n- {id: a, input: 1, expected: {n: 1}}\n- {id: b, input: 1, expected: null}\n"
+    write("x.golden.yaml", f"{producer}\n{cases}")
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.5")
+    run.assert_outcomes(passed=1, failed=1)
+    run.stdout.fnmatch_lines([">   - {id: a*", f"E   AssertionError: {told}", "  PASSED*score >= 0.5*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "body", "is_error"),
+    [
+        ("jsonmatch_case", "return {'text': 'hi'}", True),
+        ("jsonmatch_case, jsonmatch_actual", "return jsonmatch_actual", False),
+        ("request", "return request.getfixturevalue('jsonmatch_actual')", False),
+        ("request", "return {'text': 'hi'}", True),
+    ],
+)
+def test_a_fixture_never_replaces_a_producer_silently(pytester, write, arguments, body, is_error):
+    pytester.makeconftest(
+        "import pytest\ndef answer(document): return document\n"
+        f"@pytest.fixture\ndef jsonmatch_actual({arguments}):\n    {body}\n"
+    )
+    cases = "- {id: asked, input: {text: hi}}\n- {id: recorded, actual: {text: hi}}\n"
+    cases = cases.replace("}\n", ", producer: 'conftest:answer', expected: {text: hi}}\n")
+    write("x.golden.yaml", f"cases:\n{cases}")
+    run = pytester.runpytest()
+    run.assert_outcomes(passed=1 if is_error else 2, errors=int(is_error))
+    if is_error:
+        told = "the producer 'conftest:answer' would never be called: the fixture jsonmatch_actual at conftest.py:3"
+        run.stdout.fnmatch_lines(
+            [f"E   AssertionError: x.golden.yaml:2:*: {told} answers instead; remove one *"]
+        )
+
+
+def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytester, write):
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    write("app.py", "def answer(document):\n    print('asked', document)\n    return document\n")
+    write("bad.json", "{")
+    broken = {
+        "no-file": "expected_file: no.json",
+        "no-json": "expected_file: bad.json",
+        "no-input": "{expected: 1, input_file: no.txt}",
+        "outside": "expected_file: ../out.json",
+        "metric": "{expected: 1, metric: leaf_f}",
+        "schema": "{expected: 1, schema: no.json}",
+        "reference": "{expected: 1, schema: {$ref: 'file:///out.json'}}",
+        "producer": "{expected: 1, producer: 'app:anser'}",
+    }
+    lines = [f"- {{id: {name}, {keys.strip('{}')}}}" for name, keys in broken.items()]
+    lines[6] = "- {id: reference, expected: 1, schema: {$ref: 'file:///out.json'}}"
+    write(
+        "a.golden.yaml",
+        "producer: app:answer\ninput: 1\ncases:\n- {id: good, expected: 1}\n" + "\n".join(lines),
+    )
+    run = pytester.runpytest("-rA", "-s")
+    run.assert_outcomes(passed=1, errors=len(broken))
+    assert [line for line in run.outlines if line.endswith("asked 1")] == ["a.golden.yaml EEEEEEEEasked 1"]
+    run.stdout.fnmatch_lines(
+        [
+            "*expected_file 'no.json' can't be read: no such file or directory*",
+            "*expected_file is not JSON: *",
+            "*input_file 'no.txt' can't be read*",
+            "*`expected_file` '../out.json' lies outside of *, pytest's rootdir*",
+            "*unknown metric 'leaf_f'*",
+            "*schema file *no.json' does not exist*",
+            "*$ref 'file:///out.json' leads nowhere: /out.json is outside of **",
+            "*'app' has no 'anser'*",
+        ]
+    )
+    assert "asked" not in pytester.runpytest("-s", "-x").stdout.str()
+    assert "asked" not in pytester.runpytest("-s", "--collect-only").stdout.str()
+    pytester.runpytest("--jsonmatch-update=new", "-k", "no-file").assert_outcomes(passed=1)
 
 
 def test_without_any_answer(pytester, write):

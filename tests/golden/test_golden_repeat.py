@@ -353,21 +353,6 @@ def test_it(case):
     run.stdout.fnmatch_lines(["test_it.py::test_it[[]a@1[]]", "test_it.py::test_it[[]a@2[]]"])
 
 
-def test_an_error_at_a_line_above_the_case(pytester, write):
-    """What a file says for all its cases stands above them."""
-    write("bot.py", "def answer(question):\n    return 'no JSON'\n")
-    write("a.golden.yaml", "producer: bot:answer\ncases:\n  - id: a\n    input: 1\n    expected: { n: 1 }\n")
-    pytester.makeini("[pytest]\npythonpath = .\n")
-    run = pytester.runpytest()
-    run.assert_outcomes(failed=1)
-    run.stdout.fnmatch_lines(
-        [
-            ">   producer: bot:answer",
-            "E   AssertionError: a.golden.yaml:1:1: no JSON found in the actual text*",
-        ]
-    )
-
-
 def test_a_worker_that_crashes_is_a_run_that_failed(suite, write):
     write(
         "conftest.py",

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_jsonmatch.golden import yamlevents
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.yamlevents import load
 
@@ -268,22 +269,22 @@ def test_an_alias_bomb_may_be_made_of_strings_too() -> None:
     assert error_of("\n".join(levels)).startswith("x.yaml:15:22: written out, the aliases up to here")
 
 
-def test_what_aliases_stand_for_is_counted_as_if_it_were_written() -> None:
+def test_what_aliases_stand_for_is_counted_as_if_it_were_written(monkeypatch) -> None:
     text = "[&a " + "x" * 96 + ", *a, *a]"  # of 109 characters; each alias stands for 99, its anchor too
     assert value_of(text) == ["x" * 96] * 3
-    assert load(text, "x.yaml", limit=109 + 2 * 99).value == ["x" * 96] * 3
-    with pytest.raises(GoldenFileError, match=r"^x\.yaml:1:107: written out"):
-        load(text, "x.yaml", limit=109 + 2 * 99 - 1)
+    monkeypatch.setattr(yamlevents, "MAX_SIZE", 109 + 2 * 99)
+    assert value_of(text) == ["x" * 96] * 3
+    monkeypatch.setattr(yamlevents, "MAX_SIZE", 109 + 2 * 99 - 1)
+    assert error_of(text).startswith("x.yaml:1:107: written out")
 
 
 @pytest.mark.parametrize("text", [b"a: 1\n", "a: 1\n"])
-def test_a_document_over_the_limit_is_an_error(text: bytes | str) -> None:
-    assert load(text, "x.yaml", limit=5).value == {"a": 1}
-    with pytest.raises(GoldenFileError) as caught:
-        load(text, "x.yaml", limit=4)
-    assert str(caught.value) == (
-        "x.yaml:1:1: the file is larger than 4 bytes; split it, or keep large values in JSON files of their own "
-        "(`expected_file`)"
+def test_a_document_over_the_limit_is_an_error(text: bytes | str, monkeypatch) -> None:
+    monkeypatch.setattr(yamlevents, "MAX_SIZE", 5)
+    assert value_of(text) == {"a": 1}
+    monkeypatch.setattr(yamlevents, "MAX_SIZE", 4)
+    assert error_of(text) == (
+        "x.yaml:1:1: the file is larger than 16 MiB; split it, or keep large values in JSON files (`expected_file`)"
     )
 
 

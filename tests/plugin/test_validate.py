@@ -25,12 +25,13 @@ def test_they_stand_below_a_failure():
     with pytest.raises(AssertionError) as error:
         assert_json_match(WRONG, {**WRONG, "total": 2}, schema=SCHEMA)
     lines = str(error.value).splitlines()
-    at = lines.index("not valid by the schema:")
-    assert sorted(lines[at + 1 : at + 3]) == sorted(f"  {each}" for each in VIOLATIONS)
+    assert "score" in lines[0]
+    found = [line.removeprefix("not valid by the schema: ").strip() for line in lines]
+    assert sorted(found[-2:]) == sorted(VIOLATIONS)
 
 
 def test_require_fails_for_what_is_not_valid():
-    with pytest.raises(AssertionError, match="not valid by the schema"):
+    with pytest.raises(AssertionError, match=r"\Anot valid by the schema: (total: -1 is|items\[1\]: \"n\")"):
         assert_json_match(WRONG, WRONG, schema=SCHEMA, validate="require")
     assert assert_json_match({"total": 1}, {"total": 1}, schema=SCHEMA, validate="require").valid is True
 
@@ -115,7 +116,7 @@ def test_require_in_a_golden_file(pytester, cases):
     result = pytester.runpytest("-k", "valid or half")
     result.assert_outcomes(passed=2, failed=1, deselected=2)
     result.stdout.fnmatch_lines(
-        ["E   not valid by the schema (validate: require):", "E     total: -1 is less than the minimum of 0"]
+        ["E *AssertionError: not valid by the schema: total: -1 is less than the minimum of 0"]
     )
     result.stdout.fnmatch_lines(["  not valid by the schema  c.golden.yaml::invalid"])
 

@@ -389,6 +389,9 @@ class Plan:
     transform: list
     types: dict
     unlisted: str
+    called: Mapping = field(
+        default_factory=dict
+    )  # the option `compare` by type: for scalars of any other type, too
     schema: Mapping | None = None
     config: dict = field(default_factory=dict)
     type_defaults: Mapping = field(default_factory=dict)
@@ -416,7 +419,7 @@ class Plan:
             given["target_key"] = given.pop("target_output_key")
         if "array_matching_threshold" in given:
             given["array_threshold"] = given.pop("array_matching_threshold")
-        config = {}
+        config, called = {}, {}
         for name, kinds in SOURCE_4_TYPES.items():
             if name in given:
                 config.update(dict.fromkeys(kinds, as_source_5(given.pop(name))))
@@ -425,16 +428,18 @@ class Plan:
             # `number` is for both kinds of number unless `integer` is given as well.
             config.update({"integer": compare["number"]} if "number" in compare else {})
             config.update(compare)
+            called = {**({"integer": compare["number"]} if "number" in compare else {}), **compare}
         elif compare is not None:
-            # Reading 7: one spec for all is a default for every scalar type, not an explicit comparator:
-            # it sees values of one type only, and does not make containers leaves.
-            config = dict.fromkeys(TYPE_WORDS, compare)
-        return cls(**chosen, config=config, type_defaults=type_defaults, rules=rules, accept=accept)
+            # Reading 7: one spec for all is for every scalar; it does not make containers leaves.
+            called = config = dict.fromkeys(TYPE_WORDS, compare)
+        return cls(
+            **chosen, called=called, config=config, type_defaults=type_defaults, rules=rules, accept=accept
+        )
 
     def accepted(self, place: Place) -> Accepted:
         """What is right here beside the expected value: what a rule says, then what the option adds."""
         ruled = self.rule(place, "accept")
-        added = replace(self, rules=self.accept).rule_at(place.schema, None, "accept")
+        added = replace(self, rules=self.accept).rule_at(place, None, "accept")
         found = Accepted()
         for said in (ruled, added):
             words = {"values": said} if isinstance(said, list) else said or {}
@@ -446,9 +451,9 @@ class Plan:
         return found
 
     def rule(self, place: Place, word: str) -> object:
-        return self.rule_at(place.schema, place.node, word)
+        return self.rule_at(place, place.node, word)
 
-    def rule_at(self, schema: tuple, node: Mapping | None, word: str) -> object:
+    def rule_at(self, place: Place, node: Mapping | None, word: str) -> object:
         """What `fields` says here, else the schema; None if neither says anything.
 
         Among the patterns that match here and have this word the best decides.
@@ -457,7 +462,21 @@ class Plan:
         """
         best, answer = -1, None
         for pattern, rule in self.rules:
-            if word in rule and pattern_matches(pattern, schema) and literal_segments(pattern) >= best:
+            # A pattern that ends in `**` is for leaves; arrays are aligned, and transforms inherited, all the same.
+            # What an empty container counts as is the metric's matter, but it may be skipped.
+            here = (
+                place.form == "scalar"
+                or pattern[-1:] != [ANYTHING]
+                or word in ("align", "transform", "weight")
+            )
+            here = here or (word == "skip" and place.form == "empty")
+            # What weighs a container weighs all below it, once.
+            above = (
+                place.schema and pattern[-1:] == [ANYTHING] and pattern_matches(pattern, place.schema[:-1])
+            )
+            here = here and not (word == "weight" and above)
+            here = here and word in rule and pattern_matches(pattern, place.schema)
+            if here and literal_segments(pattern) >= best:
                 best, answer = literal_segments(pattern), rule[word]
         return schema_rule(node, word) if answer is None else answer
 
@@ -661,6 +680,7 @@ class Place:
     transforms: list = field(default_factory=list)
     alone: bool = False
     is_unit: bool = False
+    form: str = "full"
 
     @classmethod
     def top(cls, plan: Plan, expected: object, actual: object) -> Place:
@@ -673,8 +693,10 @@ class Place:
         Reading 9: the nearest transforms replace those that come from above (they do not follow them).
         """
         written = None if self.written is UNLISTED else self.written
-        node = chosen_node(plan, written, actual if expected is MISSING else expected)
-        weight, transforms = (plan.rule_at(self.schema, node, word) for word in ("weight", "transform"))
+        value = actual if expected is MISSING else expected
+        node = chosen_node(plan, written, value)
+        here = replace(self, form="scalar" if not is_container(value) else "full" if value else "empty")
+        weight, transforms = (plan.rule_at(here, node, word) for word in ("weight", "transform"))
         return Place(
             self.schema,
             self.expected,
@@ -685,6 +707,7 @@ class Place:
             self.outer[0] * (1.0 if weight is None else weight),
             self.outer[1] if transforms is None else transforms,
             self.alone,
+            form=here.form,
         )
 
     def entered_for(self, plan: Plan, expected: object, actual: object) -> Place:
@@ -881,6 +904,19 @@ def default_comparator(plan: Plan, place: Place, expected: object, actual: objec
     return plan.config.get(kind) or defaults.get(kind) or plan.types.get(kind) or "exact"
 
 
+def called_comparator(plan: Plan, place: Place, expected: object) -> str | Mapping | None:
+    """The comparator that the option `compare` gives for an expected scalar, whatever actual's type is."""
+    node = place.node or {}
+    kind = type_of(expected)
+    if "enum" in node or "const" in node or is_container(expected):
+        return None
+    if kind == "number":
+        kind = "number" if isinstance(expected, float) and expected % 1 != 0 else "integer"
+        declared = {"integer", "number"} & set(schema_types(node))
+        kind = next(iter(declared)) if len(declared) == 1 else kind
+    return plan.called.get(kind)
+
+
 def compare_leaf(plan: Plan, place: Place, expected: object, actual: object, spec: str | Mapping) -> Row:
     """One leaf with values on both sides, compared as `spec` says."""
     e, a = seen(plan, place, expected), seen(plan, place, actual)
@@ -1025,6 +1061,9 @@ def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bo
         return contained(plan, place, [row], expected, actual)
     # Reading 12: types are told after the transforms, which may change them.
     e, a = (x if is_container(x) else transform_scalar(x, place.transforms) for x in (expected, actual))
+    called = called_comparator(plan, place, e)
+    if type_of(e) != type_of(a) and called and not (is_container(e) or is_container(a)):
+        return [compare_leaf(plan, place, expected, actual, called)]
     if type_of(e) != type_of(a):
         return contained(plan, place, [mistyped(plan, place, expected, actual)], expected, actual)
     if isinstance(expected, dict):
@@ -1131,8 +1170,9 @@ def canonical(plan: Plan, place: Place, value: object) -> str:
     """
     if plan.rule(place, "skip"):
         return SKIPPED
-    if is_container(value) and plan.rule(place, "compare"):
-        return plain_text(seen(plan, place, value))
+    spec = plan.rule(place, "compare")
+    if is_container(value) and spec:
+        return plain_text(seen(plan, place, value), strict=strict(spec))
     if isinstance(value, dict):
         texts = []
         for key, item in sorted(members(plan, place, value).items()):
@@ -1144,7 +1184,13 @@ def canonical(plan: Plan, place: Place, value: object) -> str:
         if alignment(plan, place, value, value) == "unordered":
             texts.sort()
         return "[" + ",".join(without_skipped(texts)) + "]"
-    return scalar_text(transform_scalar(value, place.transforms))
+    value = transform_scalar(value, place.transforms)
+    spec = spec or (not is_container(value) and default_comparator(plan, place, value, value))
+    return plain_text(value, strict=strict(spec))
+
+
+def strict(spec: object) -> bool:
+    return isinstance(spec, Mapping) and named(spec)[1].get("strict_number_type") is True
 
 
 SKIPPED = "…"  # no JSON text is just this
@@ -1154,15 +1200,16 @@ def without_skipped(texts: list[str]) -> list[str]:
     return [text for text in texts if text != SKIPPED] or texts[:1]
 
 
-def plain_text(value: object) -> str:
+def plain_text(value: object, *, strict: bool = False) -> str:
     if isinstance(value, dict):
         texts = [
-            f"{json.dumps(key, ensure_ascii=False)}:{plain_text(item)}" for key, item in sorted(value.items())
+            f"{json.dumps(key, ensure_ascii=False)}:{plain_text(item, strict=strict)}"
+            for key, item in sorted(value.items())
         ]
         return "{" + ",".join(texts) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(plain_text(item) for item in value) + "]"
-    return scalar_text(value)
+        return "[" + ",".join(plain_text(item, strict=strict) for item in value) + "]"
+    return f"float {scalar_text(value)}" if strict and isinstance(value, float) else scalar_text(value)
 
 
 def has_nonfinite(plan: Plan, place: Place, value: object) -> bool:

@@ -266,6 +266,11 @@ def test_a_failure_that_does_not_pass(endpoint, judge, acts, act, message):
     assert one.usage == JudgeUsage(calls=1, items=1, errors=1)
 
 
+def test_an_answer_that_is_cut_is_asked_for_again(endpoint, judge, acts):
+    endpoint.script = [acts.cut("body")] * 2
+    assert (judge(retries=2).judge(items(2)), len(endpoint.requests)) == (right(2), 3)
+
+
 def test_an_answer_that_is_cut_or_endless(endpoint, judge, acts):
     endpoint.script = [acts.cut("body"), *[acts.raw(b" " * 1_000_001)] * 2]
     one = judge(batch_size=1, concurrency=1)

@@ -138,6 +138,9 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
             columns = columns + others.get("integer", [])
         elif name == "integer" and "number" in others:
             yield Block(bounds["number"], rows, others["number"])
+        if name in node.types.called:
+            alike = {name, "integer", "number"} if name in {"integer", "number"} else {name}
+            columns = columns + [at for kind, some in others.items() if kind not in alike for at in some]
         if columns:
             yield Block(bounds[name], rows, columns)
 

@@ -60,7 +60,7 @@ class Columns:
         self._nulls_absent = options.nulls == "absent"
         # Otherwise the number of leaves of a value does not depend on its counterpart.
         self._uneven = (
-            aligner.plan.has_optional or options.schema is not None or options.empties == "if_absent"
+            aligner.plan.has_alternatives or aligner.plan.has_optional or options.empties == "if_absent"
         )
 
     def grid(
@@ -144,8 +144,8 @@ class Columns:
         groups: dict[PlanNode, list[int]] = {}
         for at, value in enumerate(expected):
             groups.setdefault(node.chosen(value, MISSING), []).append(at)
-        if any(variant.branches is not None for variant in groups):
-            # None of them accepts the value.
+        if any(variant.branches is not None or variant.accept is not None for variant in groups):
+            # None of them accepts the value, or another value that is right may have another alternative.
             self._doubt(grid, _Place(node, weight), expected, actual)
             return
         self._stack(

@@ -82,11 +82,12 @@ class Canon:
         if node.skip:
             return _SKIPPED
         if type(value) is not dict and type(value) is not list:
-            return json_key(node.prepare(value))
+            return json_key(node.prepare(value), strict=node.strict)
         if id(value) not in self._keys:
             # If a comparator takes it whole, no rule of the plan applies inside it.
             is_whole = node.explicit is not None
-            form = json_key(node.prepare(value)) if is_whole else self._form(node, value)
+            whole = json_key(node.prepare(value), strict=node.strict) if is_whole else None
+            form = self._form(node, value) if whole is None else whole
             self._keys[id(value)] = form
         return self._keys[id(value)]
 
@@ -108,7 +109,8 @@ class Canon:
                 continue
             is_container = type(item) is dict or type(item) is list
             keys.append(key)
-            parts.append(self.key(below, item) if is_container else json_key(below.prepare(item)))
+            whole = None if is_container else json_key(below.prepare(item), strict=below.strict)
+            parts.append(self.key(below, item) if is_container else whole)
         flat: Hashable
         if skipped and not parts:
             # Everything in it is skipped: that differs from an empty container.
@@ -150,7 +152,7 @@ class Canon:
         if node.branches is not None:
             node = node.chosen(value, MISSING)
         if type(value) is not dict and type(value) is not list:
-            return _scalar_text(node.prepare(value))
+            return repr(node.prepare(value)) if node.strict else _scalar_text(node.prepare(value))
         text = self._texts.get(id(value))
         if text is None:
             text = self._texts[id(value)] = self._text_of(node, value)
@@ -245,7 +247,7 @@ def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 
 def _compared_as_is(node: PlanNode) -> bool:
     """Tell whether scalars at a node are compared without transforms."""
-    return not (node.skip or node.transforms) and node.branches is None
+    return not (node.skip or node.transforms or node.strict) and node.branches is None
 
 
 def _column(values: Sequence[dict[str, JsonValue]], key: str) -> list[str]:

@@ -10,6 +10,7 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.ask.preload import preload
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.score.outcome import Asked, BatchAnswer, Place
-    from pytest_jsonmatch.engine.score.passes import Outcome
+    from pytest_jsonmatch.engine.score.outcome import Place
+    from pytest_jsonmatch.engine.score.passes import Asked, BatchAnswer, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     RecordPair: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
@@ -219,8 +220,10 @@ def _checked(answer: object) -> BatchAnswer:
     if isinstance(answer, BaseException):
         return f"could not score this item: {error_text(answer)}"
     score = answer.score if isinstance(answer, ComparatorResult) else answer
-    # numpy's scalars and bools have __float__ too; strings and None do not.
-    number = float(score) if hasattr(type(score), "__float__") else math.nan  # type: ignore[arg-type]
+    number = math.nan
+    if hasattr(type(score), "__float__"):  # numpy's scalars and bools have it, too; strings and None do not
+        with suppress(Exception):  # a user's object
+            number = float(score)  # type: ignore[arg-type]
     if not 0.0 <= number <= 1.0:
         return f"returned {score!r} for this item, which is not a score in [0, 1]"
     if not isinstance(answer, ComparatorResult):

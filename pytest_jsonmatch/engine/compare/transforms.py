@@ -12,6 +12,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, choice_parameter, required, takes
+from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number, number_text
 
@@ -74,14 +75,15 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class UserFunction:
-    """A user's transform with its parameters; unlike a built-in it may raise, or return anything."""
+    """A user's transform with its parameters; unlike a built-in it may raise."""
 
     fn: Callable[..., JsonValue]
     params: tuple[dict[str, object], ...] = ()
 
     def __call__(self, value: JsonValue) -> JsonValue:
-        """Return the value as it is compared; null is unchanged."""
-        return None if value is None else self.fn(value, *self.params)
+        """Return the value as it is compared; null is unchanged. What has no JSON form is an error."""
+        made = None if value is None else self.fn(value, *self.params)
+        return made if type(made) is str else to_json_value(made)
 
 
 # Functions of a string

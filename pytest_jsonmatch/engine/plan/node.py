@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
-from pytest_jsonmatch.engine.plan.rules import IGNORED, advance, warn_of_whole_enum, winners
+from pytest_jsonmatch.engine.plan.rules import (
+    FORMS,
+    IGNORED,
+    advance,
+    depend_on_form,
+    warn_of_whole_enum,
+    winners,
+)
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.accept import Accept
-    from pytest_jsonmatch.engine.plan.rules import PlanBase, Standing, Transforms, TypeTable, UserScore
+    from pytest_jsonmatch.engine.plan.rules import Form, PlanBase, Standing, Transforms, TypeTable, UserScore
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.written import Alignment
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -35,37 +42,38 @@ class _Children(dict["Segment", "PlanNode"]):
         node = self._node
         if type(step) is int:
             schema = (node.branches or ())[step][1]
-            child = PlanNode(node.plan, node.parent, node.segment, schema, node.unlisted)
+            form = [*FORMS][step] if node.by_form else node.form
+            child = PlanNode(node.plan, node.parent, node.segment, Listed(schema, node.unlisted, form))
             child.place = node.place
         else:
-            child = PlanNode(node.plan, node, step, *node.said_of(step))
+            child = PlanNode(node.plan, node, step, node.said_of(step))
         child.origin = node, step
         self[step] = child
         return child
 
 
+@final
+class Listed(NamedTuple):
+    """What is known of a place when its node is made."""
+
+    schema: SchemaNode | None
+    unlisted: bool = False
+    """Whether this is a member that the schema does not list."""
+    form: Form | None = None
+    """The form of the values here; None: any."""
+
+
 class PlanNode:
     """How the values at one schema path are scored."""
 
-    def __init__(
-        self,
-        plan: PlanBase,
-        parent: PlanNode | None,
-        segment: Segment,
-        schema: SchemaNode | None,
-        unlisted: bool = False,
-    ) -> None:
+    def __init__(self, plan: PlanBase, parent: PlanNode | None, segment: Segment, listed: Listed) -> None:
         self.plan = plan
         self.parent = parent
         self.segment = segment
         self.children: _Children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._path: str | None = None
-        self.unlisted = unlisted
-        """Whether this is a member that the schema does not list."""
-        self.schema = schema
-        branches = () if schema is None else schema.branches
-        self.branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] | None = branches or None
+        self.schema, self.unlisted, self.form = schema, _, form = listed
         self.origin: tuple[PlanNode, Segment] | None = None
         """The node that made this one, and the step from there."""
         self.place: PlanNode = self
@@ -74,7 +82,18 @@ class PlanNode:
             self.place = parent.place.children[segment]
         above = plan if parent is None else parent
         self.standing: Standing = plan.standing if parent is None else advance(parent.standing, segment)
-        ruled = winners(self.standing)
+        self.by_form: bool = form is None and depend_on_form(self.standing)
+        """Whether the rules here depend on the form of a value."""
+        branches: Sequence[tuple[Callable[[Any], bool], SchemaNode | None]] = ()
+        if self.by_form:
+            branches = [(has_form, schema) for has_form in FORMS.values()]
+        elif schema is not None:
+            branches = schema.branches
+        self.branches = branches or None
+        """Alternatives: the first whose test accepts expected's value applies."""
+        ruled = winners(self.standing, form)
+        if self.by_form:
+            ruled = {word: ruled[word] for word in ("weight",) if word in ruled}
         if schema is not None and schema.enum and "compare" in ruled:
             warn_of_whole_enum(ruled["compare"], schema.enum, self.path)
         said = {**({} if schema is None else plan.by_schema[schema]), **ruled}
@@ -86,6 +105,9 @@ class PlanNode:
         explicit: Bound | None = said.get("compare")
         behind = explicit.behind(self.prepare) if explicit and self.transforms else explicit
         self.explicit: Bound | None = behind
+        of_numbers = explicit or self.types.bound["integer"]
+        self.strict: bool = of_numbers.params.get("strict_number_type") is True
+        """Whether 42 and 42.0 differ here."""
         self.skip: bool = said.get("skip", False)
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight: float = float(said.get("weight", 1.0))
@@ -117,19 +139,19 @@ class PlanNode:
         if is_quick:
             self.quick = self._behind_transforms(self.accept.score) if accept.is_quick else None
 
-    def said_of(self, segment: Segment) -> tuple[SchemaNode | None, bool]:
+    def said_of(self, segment: Segment) -> Listed:
         """Return the schema of a place below, and whether it is a member that the schema does not list."""
         schema = self.schema
         if schema is None or segment is ELEMENT:
-            return None if schema is None else schema.items, False
+            return Listed(None if schema is None else schema.items)
         listed = schema.properties
         if listed is not None and segment in listed:
-            return listed[segment], False
+            return Listed(listed[segment])
         if schema.rest is not None or listed is None:
-            return schema.rest, False
+            return Listed(schema.rest)
         if self.plan.options.unlisted == "reject" and schema.additional is True:
-            return IGNORED, False
-        return None, True
+            return Listed(IGNORED)
+        return Listed(None, unlisted=True)
 
     def beyond_schema(self) -> bool:
         """Tell whether this is a member that the schema does not list, or below one."""
@@ -204,6 +226,8 @@ class PlanNode:
         if value is not None:
             for transform in self.transforms:
                 value = transform(value)
+            if (type(value) is dict or type(value) is list) and self.explicit is None:
+                raise TypeError("it made an array or object of a scalar, which needs a comparator of its own")
         return value
 
     def _behind_transforms(self, score: UserScore) -> UserScore:

@@ -47,6 +47,8 @@ class Options:
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     accept: Mapping[str, Any] = field(default_factory=dict)
     schema: SchemaNode | None = None
+    called: tuple[str, ...] = ()
+    """Set by `compare`, no option itself: types of expected scalars whose comparators get any scalar."""
 
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -58,7 +60,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "nulls": ("value", "absent"),
     "reduce": ("f1", "ratio"),
 }
-OPTION_NAMES: Final = tuple(item.name for item in fields(Options))
+OPTION_NAMES: Final = tuple(item.name for item in fields(Options) if item.name != "called")
 OPTION_ALIASES: Final = {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
 # Source 4's words for `compare`. Its "float" means pairs of numbers of which at least one has a fraction.
 EVALUATION_TYPES: Final[Mapping[str, str]] = {
@@ -148,6 +150,10 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     comparators = given_comparators(given)
     if comparators:
         changes["compare"] = lay_over(base.compare, comparators)
+    if "compare" in given:
+        called = _compare("compare", given["compare"])
+        integer = ("integer",) if "number" in called else ()
+        changes["called"] = tuple(sorted({*base.called, *called, *integer}))
     return replace(base, **changes)
 
 
@@ -226,7 +232,7 @@ def _compare(name: str, value: Any) -> Mapping[str, Spec]:
         )
     unknown = [] if isinstance(value, str) else [kind for kind in value if kind not in COMPARED_TYPES]
     if isinstance(value, str) or (unknown and len(value) == 1 and isinstance(value[unknown[0]], Mapping)):
-        value = dict.fromkeys(COMPARED_TYPES[:-1], value)
+        value = dict.fromkeys(COMPARED_TYPES, value)
     elif unknown:
         raise ConfigurationError(
             f"{name} has the key {unknown[0]!r}{did_you_mean(str(unknown[0]), COMPARED_TYPES)}"

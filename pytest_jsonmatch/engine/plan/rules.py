@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
@@ -22,7 +23,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWa
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from functools import partial
 
     from pytest_jsonmatch.engine.compare.base import Bound
@@ -102,6 +103,8 @@ class FieldRule(NamedTuple):
     words: Mapping[str, Any]
     positions: frozenset[int]
     """The open positions of the pattern."""
+    held_above: bool = False
+    """Whether the pattern matched the place above."""
 
 
 Standing: TypeAlias = tuple[FieldRule, ...]
@@ -128,28 +131,54 @@ def rules_of(options: Options, registry: Registry) -> Standing:
 def advance(standing: Standing, segment: Segment) -> Standing:
     """Return the rules one segment further down."""
     return tuple(
-        FieldRule(pattern, words, stepped)
-        for pattern, words, positions in standing
+        FieldRule(pattern, words, stepped, pattern.accepts(positions))
+        for pattern, words, positions, _ in standing
         if (stepped := pattern.step(positions, segment))
     )
 
 
-def winners(standing: Standing) -> dict[str, Any]:
+_OF_LEAVES: Final = frozenset({"compare", "skip", "accept", "also"})
+"""The words that hold for leaves only if their pattern is for leaves; others are inherited."""
+Form: TypeAlias = 'Literal["full", "empty", "scalar"]'
+"""A full container, an empty one, or a scalar."""
+FORMS: Final[Mapping[Form, Callable[[JsonValue], bool]]] = {
+    "full": lambda value: (type(value) is dict or type(value) is list) and bool(value),
+    "empty": lambda value: type(value) is dict or type(value) is list,
+    "scalar": lambda _value: True,
+}
+"""Tests for the form of a value, one after the other."""
+
+
+def winners(standing: Standing, form: Form | None) -> dict[str, Any]:
     """Return the words of the rules that match here; for each word, the strongest rule wins."""
+    left_out = {"scalar": frozenset[str](), "empty": _OF_LEAVES - {"skip"}}.get(form or "full", _OF_LEAVES)
     words: dict[str, Any] = {}
     for rule in standing:
         if rule.pattern.accepts(rule.positions):
-            words.update(rule.words)
+            without = left_out if rule.pattern.is_for_leaves else frozenset[str]()
+            # A weight holds for all below a container, where the pattern matches again.
+            without |= {"weight"} if rule.held_above and rule.pattern.is_for_leaves else frozenset()
+            words |= {word: said for word, said in rule.words.items() if word not in without}
     return words
+
+
+def depend_on_form(standing: Standing) -> bool:
+    """Tell whether leaves and containers have different rules here."""
+    return any(
+        rule.pattern.is_for_leaves
+        and rule.pattern.accepts(rule.positions)
+        and not _OF_LEAVES.isdisjoint(rule.words)
+        for rule in standing
+    )
 
 
 @final
 class TypeTable:
     """The comparators by type of value, for places without a more specific one."""
 
-    __slots__ = ("bound", "by_type", "is_quick", "reflexive")
+    __slots__ = ("bound", "by_type", "called", "is_quick", "reflexive")
 
-    def __init__(self, compare: Mapping[str, Any], registry: Registry) -> None:
+    def __init__(self, compare: Mapping[str, Any], called: Collection[str], registry: Registry) -> None:
         bound = {
             kind: bind_comparator(compare.get(kind, "exact"), registry, f"compare[{kind!r}]")
             for kind in COMPARED_TYPES
@@ -158,6 +187,8 @@ class TypeTable:
         bound.setdefault("integer", bound["number"])
         self.bound: dict[str, Bound] = bound
         """By JSON type; integers have the one for numbers, unless they have their own."""
+        self.called: frozenset[str] = frozenset(called)
+        """The types of expected values whose comparators get scalars of other types, too."""
         self.reflexive: bool = all(each.comparator.reflexive for each in bound.values())
         """Whether equal scalars always score 1."""
         number, integer = bound["number"].score, bound["integer"].score
@@ -182,15 +213,27 @@ class TypeTable:
         kind, other_kind = type(expected), type(actual)
         if kind is other_kind:
             return self.by_type[kind](expected, actual)
-        return self.by_type[float](expected, actual) if {kind, other_kind} <= NUMBERS else 0.0
+        if kind in NUMBERS and other_kind in NUMBERS:
+            return self.by_type[float](expected, actual)
+        bound = self.of_any(expected) if self.called else None
+        return 0.0 if bound is None else bound.score(expected, actual)
+
+    def of_any(self, expected: JsonValue) -> Bound | None:
+        """Return the comparator of an expected scalar for scalars of other types, if there is one."""
+        kind = json_type(expected)
+        if kind == "number" and is_integral(expected):
+            kind = "integer"
+        return self.bound[kind] if kind in self.called else None
 
     def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
         """Return the comparator for two values of one type; None for containers."""
         kind = json_type(expected)
         if kind in {"string", "boolean", "null"}:
             return self.bound[kind]
-        if type(expected) in CONTAINERS or type(actual) in {str, bool, dict, list}:
+        if type(expected) in CONTAINERS or type(actual) in CONTAINERS:
             return None
+        if type(actual) not in NUMBERS:
+            return self.of_any(expected)
         return self.bound["integer" if is_integral(expected) and is_integral(actual) else "number"]
 
 
@@ -223,6 +266,9 @@ class PlanBase:
             words = bind_words(place.rules, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **words}
         said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
+        for_leaves = any(rule.pattern.is_for_leaves for rule in self.standing)
+        self.has_alternatives: bool = for_leaves or self.schema is not None
+        """Whether what holds at a place may depend on the value there."""
         self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in said)
         self.reads_texts: bool = any(words.get("reads_text", False) for words in said)
         """Whether some texts inside documents are read as JSON."""
@@ -246,7 +292,7 @@ class PlanBase:
         tables = {"default_types": self._table(compare)} if place.type_default else {}
         declared = place.types & {"integer", "number"}
         if place.enum is not None:
-            tables["types"] = self._table(dict.fromkeys(COMPARED_TYPES, "binary"))
+            tables["types"] = self._table(dict.fromkeys(COMPARED_TYPES, "binary"), ())
         elif len(declared) == 1:
             # If one type is declared, it decides, not whether a value happens to have a fraction.
             integer = compare.pop("integer", None)
@@ -255,10 +301,11 @@ class PlanBase:
             tables["types"] = self._table(compare)
         return tables
 
-    def _table(self, compare: Mapping[str, Spec]) -> TypeTable:
-        key = repr(compare)
+    def _table(self, compare: Mapping[str, Spec], called: Collection[str] | None = None) -> TypeTable:
+        called = self.options.called if called is None else called
+        key = f"{compare!r} {called!r}"
         if key not in self._tables:
-            self._tables[key] = TypeTable(compare, self.registry)
+            self._tables[key] = TypeTable(compare, called, self.registry)
         return self._tables[key]
 
 

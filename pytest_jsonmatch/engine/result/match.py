@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.notebook import Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figure, Sums
@@ -125,7 +124,7 @@ class MatchResult:
         self._written()
         return vars(self)
 
-    def findings(self) -> Sequence[Finding]:
+    def findings(self) -> Sequence[FieldResult]:
         """Return all findings without keeping them, for loops over very many comparisons."""
         return written(self._plan, self._outcome, *self._documents).findings
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of, weight_between
-from pytest_jsonmatch.engine.score.field import new_finding
+from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
@@ -18,12 +19,9 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     PENDING,
     SKIPPED,
-    Asked,
-    Detail,
     Place,
-    Rating,
-    Seen,
 )
+from pytest_jsonmatch.engine.score.passes import Asked, Seen
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.errors import error_text
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
@@ -32,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Aligned, Finding
-    from pytest_jsonmatch.engine.score.passes import Pass
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Aligned, Pass
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Said: TypeAlias = float | ComparatorResult | Question | Exception
@@ -78,7 +76,7 @@ class Places:
         self._base = base
         # Plain matches that weigh differently can't be counted in one number.
         self._details = details or own.plan.weighted
-        self.findings: list[Finding] = []
+        self.findings: list[FieldResult] = []
         self.matches: int = 0
         """The number of plain matches that are not written."""
         self.parts: list[Sums] = []
@@ -179,10 +177,12 @@ class Places:
                 return
             score, is_quick = node.types.by_type[kind], node.types.is_quick
         elif kind in NUMBERS and type(other) in NUMBERS:
-            score, is_quick = node.types.by_type[float], True
-        else:
+            score, is_quick = node.types.by_type[float], node.types.is_quick
+        elif kind in CONTAINERS or type(other) in CONTAINERS or not (bound := node.types.of_any(one)):
             self._mistyped(node, where, expected, actual)
             return
+        else:
+            score, is_quick = bound.score, bound.table is not None
         said: Said = 0.0
         if type(other) is not float or other - other == 0.0:
             try:
@@ -239,8 +239,10 @@ class Places:
                 detail = Detail(reason=said.reason, comparator=said.comparator)
             said = said.score
         if type(said) is not float or not 0.0 <= said <= 1.0:
-            # numpy's scalars and bools have __float__, too; a string does not.
-            number = float(said) if hasattr(said, "__float__") else math.nan
+            number = math.nan
+            if hasattr(said, "__float__"):  # numpy's scalars and bools have it, too; a string does not
+                with suppress(Exception):  # a user's object
+                    number = float(said)
             if not 0.0 <= number <= 1.0:
                 wrong = Detail(error=f"returned {said!r}, which is not a score in [0, 1]")
                 return Rating(MISMATCH, 0.0, wrong)
@@ -284,7 +286,7 @@ class Places:
 
 def finding_at(
     node: PlanNode, where: Place, rating: Rating, expected: JsonValue, actual: JsonValue
-) -> Finding:
+) -> FieldResult:
     """Return a finding."""
     key = MISSING if expected is MISSING else where.expected_key
     other_key = MISSING if actual is MISSING else where.actual_key

@@ -12,9 +12,9 @@ from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.leaves import leaves_of, weight_between, without_nulls
-from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Aligned, Detail, Place, Rating
-from pytest_jsonmatch.engine.score.passes import Pass
+from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
+from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Place
+from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Asked, Finding
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Asked
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -48,11 +49,12 @@ class Walk(Places):
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
         kind, accept = type(expected), None if bare else node.accept
         takes = accept is not None and accept.takes(kind, type(actual))
+        undecided = node
         if node.branches is not None and not takes:
             node = node.chosen(expected, actual)
             takes = accept is None and not bare and node.accept is not None
         if takes:
-            self._accepting(node, where, expected, actual)
+            self._accepting(undecided, where, expected, actual)
         elif node.skip:
             self.skip(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
@@ -207,8 +209,9 @@ class Walk(Places):
 
     # -- separate walks ------------------------------------------------------------------------------------
 
-    def _accepting(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def _accepting(self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place where more than the expected value is right, each value in a separate walk."""
+        node = undecided if undecided.accept is not None else undecided.chosen(expected, actual)
         accept = node.accept
         if node.skip or expected is MISSING or accept is None or (actual is MISSING and not accept.optional):
             self.place(node, where, expected, actual, bare=True)
@@ -220,7 +223,7 @@ class Walk(Places):
 
         def figure(number: int) -> float:
             walk = Walk(self.own, base=node)
-            walk.place(node, where._replace(choice=number), values[number], actual, bare=True)
+            walk.place(undecided, where._replace(choice=number), values[number], actual, bare=True)
             self.questions.update(walk.questions)
             return figures_of(walk.sums(), self._plan.options.reduce).score
 
@@ -235,7 +238,7 @@ class Walk(Places):
             self.add(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
             return
         start, value = len(self.findings), values[choice.number]
-        self.place(node, where._replace(choice=choice.number), value, actual, bare=True)
+        self.place(undecided, where._replace(choice=choice.number), value, actual, bare=True)
         if choice.number and (type(value) not in CONTAINERS or node.explicit is not None):
             for at, found in enumerate(self.findings[start:], start):
                 right = "accepted" if found.score == 1.0 else "nearest accepted value"
@@ -245,7 +248,7 @@ class Walk(Places):
 
     def findings_below(
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
-    ) -> list[Finding]:
+    ) -> list[FieldResult]:
         """Return what a separate walk finds at a place and below it."""
         walk = Walk(self.own, details=True)
         walk.place(node, where, expected, actual)

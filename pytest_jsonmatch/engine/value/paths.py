@@ -164,6 +164,11 @@ class Pattern:
         """The number of segments that are keys or `[]`; of two matching patterns, the one with more wins."""
         return sum(1 for segment in self.segments if segment is not ANY_KEY and segment is not ANY_DEPTH)
 
+    @property
+    def is_for_leaves(self) -> bool:
+        """Whether it ends in `**`: then it holds for leaves, not for the containers on the way to them."""
+        return self.segments[-1:] == (ANY_DEPTH,)
+
     def start(self) -> frozenset[int]:
         """Return the positions in the pattern where matching can begin."""
         return self._closure({0})
