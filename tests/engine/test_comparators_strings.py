@@ -107,19 +107,6 @@ def test_jaccard_of_strings_that_share_very_many_words():
     assert scores.tolist() == [[jaccard(e, a) for a in actual] for e in expected]
 
 
-def test_repeated_strings_are_scored_as_often_as_they_stand_there():
-    expected = ["open", "closed", "open", None, "open", 3]
-    actual = ["closed", "opened", 3, "closed", "opened"]
-    levenshtein = BUILTIN["levenshtein"].bind({}).score
-    scores = BUILTIN["levenshtein"].bind({}).table(expected, actual)
-    assert scores.tolist() == [[levenshtein(e, a) for a in actual] for e in expected]
-
-
-def test_a_matrix_of_no_strings_at_all():
-    assert BUILTIN["levenshtein"].bind({}).table([1, None], [1.0, True]).tolist() == [[1, 0], [0, 0]]
-    assert BUILTIN["jaccard"].bind({}).table([], ["a"]).shape == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("expected", "actual", "score"),
     [
