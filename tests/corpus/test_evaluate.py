@@ -326,7 +326,7 @@ def test_what_is_kept():
         ({"keep": "best"}, "keep is 'best'; it must be 'all' or 'imperfect' or 'worst' or 'none'"),
         ({"chunk_size": 0}, "chunk_size is 0; it must be a number of records, at least 1"),
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
-        ({"id_field": 5}, "id_field is 5; it must name a member at the top of each record"),
+        ({"id_field": 5}, "id_field is 5; it must name a member at the top of each gold record"),
         ({"repair": 1}, "repair is 1; it must be True or False"),
         ({"metric": "leaf_f2"}, "unknown metric 'leaf_f2'; did you mean 'leaf_f1'?"),
     ],
