@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.schema import (
-    annotate_xeval,
-    infer_schema,
-    parse_eval_schema,
-    set_type_default,
-)
+from pytest_jsonmatch.schema import annotate_xeval, infer_schema, parse_eval_schema, set_type_default
 
 
 def test_leaves_get_the_default_of_their_type() -> None:

@@ -246,10 +246,7 @@ def test_field_match_takes_a_schema_too() -> None:
             {"string_evaluation_type": {"evaluation_typ": "binary"}},
             "string_evaluation_type has the key 'evaluation_typ'; did you mean 'evaluation_type'?",
         ),
-        (
-            {"comapre": {}},
-            "unknown option 'comapre'; did you mean 'compare'?",
-        ),
+        ({"comapre": {}}, "unknown option 'comapre'; did you mean 'compare'?"),
         (
             {"compare": "exact", "string_evaluation_type": {"evaluation_type": "binary"}},
             "compare and string_evaluation_type both say how string values are compared; give one",

@@ -133,10 +133,7 @@ def test_cached_asks_nobody(file):
             LINE.replace("}", ', "criterium": "x"}'),
             "there is no 'criterium' in a verdict; did you mean 'criterion'?; ",
         ),
-        (
-            LINE.replace("true", "false"),
-            "a line above has another verdict on the same pair; delete one",
-        ),
+        (LINE.replace("true", "false"), "a line above has another verdict on the same pair; delete one"),
         (LINE.replace('"m"', '"m", "model": "m"'), "not valid JSON (line 1, column "),
         ("\x00\xff", "not valid JSON"),
     ],
