@@ -119,10 +119,6 @@ def test_nodes_hold_what_was_changed_by_the_type_of_the_value(
     assert dict(parse_eval_schema({} if types is None else {"type": types}).type_default) == defaults
 
 
-def test_nothing_changed_is_nothing_said() -> None:
-    assert dict(parse_eval_schema({"type": "string"}).type_default) == {}
-
-
 def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:
     schema = {"type": "string"}
     parse_eval_schema(schema)

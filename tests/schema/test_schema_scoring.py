@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pydantic
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError, UnlistedFieldError, compare_json
@@ -177,40 +176,6 @@ def test_a_value_that_no_alternative_accepts_is_walked_by_its_leaves() -> None:
         ("x[]", "match", 1.0, 1.0),
         ("x[]", "mismatch", 0.0, 1.0),
     ]
-
-
-def test_a_schema_that_holds_itself() -> None:
-    schema = {
-        "$ref": "#/$defs/node",
-        "$defs": {
-            "node": of(
-                name={"type": "string", "x-eval-transform": ["lowercase"]},
-                children={"type": "array", "items": {"$ref": "#/$defs/node"}},
-            )
-        },
-    }
-    expected = {"name": "A", "children": [{"name": "B", "children": [{"name": "C"}]}]}
-    actual = {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}
-    assert compare_json(actual, expected, metric="leaf_f1", schema=schema).f1 == 1.0
-
-
-class Item(pydantic.BaseModel):
-    name: str
-    price: float = pydantic.Field(
-        json_schema_extra={"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}}
-    )
-
-
-class Invoice(pydantic.BaseModel):
-    number: str
-    items: list[Item]
-
-
-def test_pydantic_models_as_schema_and_on_both_sides() -> None:
-    expected = Invoice(number="7", items=[Item(name="a", price=10)])
-    actual = Invoice(number="7", items=[Item(name="a", price=10.5)])
-    result = compare_json(actual, expected, metric="leaf_f1", schema=Invoice)
-    assert (result.f1, result.counts) == (1.0, {"match": 3})
 
 
 def test_the_signature_has_the_hash_of_the_schema() -> None:

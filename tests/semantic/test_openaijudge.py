@@ -212,9 +212,6 @@ def test_filters_and_lengths_have_names(endpoint, judge, acts, act, kind):
     assert (kinds(answers), len(endpoint.requests)) == ([kind], 1)
 
 
-# Endpoints that take less of the protocol.
-
-
 # Endpoints that fail.
 
 
