@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
-from pytest_jsonmatch.engine.score.outcome import Seen
+from pytest_jsonmatch.engine.score.passes import Seen
 from pytest_jsonmatch.engine.value.convert import MISSING, CollectorPause, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.validity import Validity
-    from pytest_jsonmatch.engine.score.outcome import Finding
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
@@ -243,7 +242,7 @@ class _Scorer:
         self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
         self._seen = Seen()
-        self._findings: list[Finding] = []
+        self._findings: list[FieldResult] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
         asked = [self._taken(pair) for pair in pairs]

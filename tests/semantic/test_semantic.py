@@ -176,9 +176,8 @@ def test_without_a_judge_the_error_says_how_to_get_one():
     with pytest.raises(ConfigurationError) as caught:
         compare_json({"a": "x"}, {"a": "y"}, judge=Bench(), **SEMANTIC)
     assert str(caught.value) == (
-        "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set jsonmatch_judge or "
-        "override the fixture of this name; on the command line give --judge or -p MODULE "
-        "(docs/judge.md)"
+        "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
+        "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
     )
 
 
