@@ -89,7 +89,7 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlo
         yield Sentence("No auroc: it needs values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
         yield _promised(total.at_error, study.max_error)
-    yield from noted(study.notes)
+    yield noted(study.notes)
     yield Chart(
         "Confidence and the share of right values, in bins with equally many values",
         "confidence",
