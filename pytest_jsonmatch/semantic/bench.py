@@ -25,8 +25,7 @@ JudgeQuestion: TypeAlias = "tuple[Hashable, ...]"
 
 _NO_JUDGE: Final = (
     "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
-    "jsonmatch_judge or override the fixture of this name; on the command line give --judge or -p MODULE "
-    "(docs/judge.md)"
+    "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
 )
 
 
