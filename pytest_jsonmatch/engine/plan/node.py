@@ -1,4 +1,4 @@
-"""The tree of schema paths: how the values at each are scored, decided when it is first met; leaves in values."""
+"""The tree of schema paths: how the values at each are scored, decided when it is first met; and leaves."""
 
 from __future__ import annotations
 
