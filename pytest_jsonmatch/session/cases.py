@@ -56,10 +56,8 @@ def _made(session: Session) -> CaseRules:
         if recorder is not None and settings.record is not None:
             from pytest_jsonmatch.golden.outputs import output_line
 
-            params = getattr(getattr(recorder.item, "callspec", None), "params", {})
-            line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
             with recorder.adding() as news:
-                news.outputs.append(line)
+                news.outputs.append(output_line(recorder.nodeid, actual))
 
     outputs: Outputs | None = None
     if settings.replay is not None:
