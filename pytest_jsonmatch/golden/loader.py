@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -46,13 +45,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _MAX_ERRORS: Final = 10
-_OTHER_NAMES: Final = {
-    **dict.fromkeys(("name", "test"), "id"),
-    **dict.fromkeys(("prompt", "question", "query"), "input"),
-    **dict.fromkeys(("output", "answer", "response"), "actual"),
-    **dict.fromkeys(("gold", "ground_truth", "expected_output"), "expected"),
-}
-"""Names that other tools use for our keys."""
 _CHECKS: Final = {
     **{name: key.check for name, key in KEYS.items()},
     "cases_from": check_cases_from,
@@ -151,12 +143,7 @@ class _Reader:
 
     def _all_errors(self) -> GoldenFileError:
         first, *others = sorted(self.errors, key=lambda error: (error.line, error.column))
-        if not others:
-            return first
-        lines = [first.reason]
-        for before, each in pairwise([first, *others[: _MAX_ERRORS - 1]]):
-            reason = "the same" if each.reason == before.reason else each.reason
-            lines.append(f"{each.name}:{each.line}:{each.column}: {reason}")
+        lines = [first.reason, *map(str, others[: _MAX_ERRORS - 1])]
         if len(others) >= _MAX_ERRORS:
             lines.append(f"and {len(others) - _MAX_ERRORS + 1} more")
         return GoldenFileError(first.name, first.line, first.column, "\n".join(lines))
@@ -323,9 +310,7 @@ class _Reader:
             reason = f"`{key}` is not allowed inside a case"
         else:
             known = keys if where else keys | SEVERAL
-            meant = _OTHER_NAMES.get(key, key)
-            hint = f"; did you mean {meant!r}?" if meant in known else did_you_mean(key, sorted(known))
-            reason = f"unknown key {key!r}{hint}"
+            reason = f"unknown key {key!r}{did_you_mean(key, sorted(known))}"
         self._report((*where, key), reason)
 
 

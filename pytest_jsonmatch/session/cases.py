@@ -109,6 +109,7 @@ def _updater(session: Session) -> Updater:
     """Return the object that decides which cases are rewritten."""
     from pytest_jsonmatch.assertions import comparing_of
     from pytest_jsonmatch.golden.update import Updater
+    from pytest_jsonmatch.results.plain import as_text
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
         expected = case.expected if case.has_expected else None
@@ -118,7 +119,7 @@ def _updater(session: Session) -> Updater:
         recorder = session.test
         if recorder is not None:
             with recorder.adding() as news:
-                news.updates.append(request.to_text())
+                news.updates.append(as_text(request))
 
     def is_exempt() -> bool:
         recorder = session.test

@@ -403,11 +403,6 @@ def test_many_errors_are_cut():
     assert (len(lines), lines[-1]) == (11, "and 20 more")
 
 
-def test_the_same_error_is_said_once():
-    lines = errors_of("cases:\n- {id: a, name: a, expected: 1}\n- {id: b, name: b, expected: 1}\n")
-    assert lines == ["x.yaml:2:11: unknown key 'name'; did you mean 'id'?", "x.yaml:3:11: the same"]
-
-
 def test_each_broken_file_is_one_error_and_the_others_run(pytester, write):
     write("a.golden.yaml", "cases:\n- expected: {}\n  actual: {}\n")
     write("b.golden.yaml", "cases:\n  - id: x\n    expected: 1\n  - id: x\n    expected: 1\n")
