@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
-from pytest_jsonmatch.golden.files import MAX_SIZE
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -120,7 +118,6 @@ class _Reader:
     repeat: int | None
     cases: dict[str, GoldenCase] = field(default_factory=dict)
     errors: list[GoldenFileError] = field(default_factory=list)
-    written: int = 0
 
     def read(self) -> GoldenCases:
         top = self.document.value
@@ -247,8 +244,6 @@ class _Reader:
             if type(case_id) is not str:
                 return
             given = _over(inherited, own) if inherited else own
-            if row is not None:
-                self._count_written(given, where)
             runs, params = self._runs(own, given), {} if row is None else row.values
             for run, of_run in enumerate(ids_of_runs(name, runs), 1):
                 if of_run in self.cases:
@@ -271,15 +266,6 @@ class _Reader:
             return 1
         runs = given.get("repeat", 1) if self.repeat is None else self.repeat
         return int(runs) if is_repeat(runs) else 1
-
-    def _count_written(self, given: Mapping[str, Any], where: Steps) -> None:
-        """Add up the size of cases made by parameters, which is limited like the size of a file."""
-        self.written += len(render(given, MAX_SIZE + 1))
-        if self.written > MAX_SIZE:
-            raise self.document.error(
-                (*where, "parametrize"),
-                "written out, the cases of `parametrize` take more than 16 MiB; make fewer of them",
-            )
 
     def _taken(self, case_id: str, where: Steps, *, has_name: bool) -> None:
         what = f"the id {case_id!r}"

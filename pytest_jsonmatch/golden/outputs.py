@@ -5,7 +5,6 @@ A file has one line of JSON for each golden case that ran: the case, and the ans
 
 from __future__ import annotations
 
-import base64
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # The keys that hold an answer, or say why there is none.
-_ANSWERS: Final = ("text", "base64", "actual", "error")
+_ANSWERS: Final = ("text", "actual", "error")
 
 
 def output_line(nodeid: str, actual: object) -> str:
@@ -36,7 +35,7 @@ def output_line(nodeid: str, actual: object) -> str:
 
     Args:
         nodeid: the test's node id, by which `Outputs` finds it again.
-        actual: the answer: text, and bytes that are not text, are kept as they are, anything else as JSON.
+        actual: the answer: text is kept as it is, anything else as JSON; an error says why that can't be.
             (NaN and the infinities, which JSON does not have, are written as Python's `json` writes them.)
             What an `Answer` took is kept beside its value.
     """
@@ -46,11 +45,8 @@ def output_line(nodeid: str, actual: object) -> str:
 
 def _answer(actual: object) -> dict[str, JsonValue]:
     if isinstance(actual, (bytes, bytearray)):
-        data = bytes(actual)
-        try:
-            actual = data.decode("utf-8")
-        except UnicodeDecodeError:
-            return {"base64": base64.b64encode(data).decode("ascii")}
+        with suppress(UnicodeDecodeError):
+            actual = actual.decode("utf-8")
     try:
         return {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
     except JsonMatchError as error:
@@ -177,10 +173,7 @@ class Outputs:
         )
         if "error" in entry:
             raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
-        if "base64" in entry:
-            value: object = base64.b64decode(entry["base64"])
-        else:
-            value = entry["text"] if "text" in entry else entry["actual"]
+        value = entry["text"] if "text" in entry else entry["actual"]
         return answer_of(value, Spent.from_dict(entry["spent"])) if "spent" in entry else value
 
 

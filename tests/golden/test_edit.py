@@ -10,7 +10,6 @@ from pytest_jsonmatch.golden.edit import edit
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.merge import merge
 
-
 COMMENTS = "comments stand in expected, which would be written anew; move them first"
 
 

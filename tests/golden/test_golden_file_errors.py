@@ -381,21 +381,11 @@ def test_ten_times_the_errors_are_ten_times_the_work(head, line):
     assert work(1_000) < 11 * work(100)
 
 
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        (
-            f"parametrize: {{a: {list(range(100))}, b: {list(range(100))}, c: {list(range(11))}}}",
-            "x.yaml:4:3: `parametrize` makes 110,000 cases of one; at most 100,000 are allowed",
-        ),
-        (
-            f"parametrize: {{n: {list(range(1000))}}}\n  input: {'x' * 20_000}",
-            ("x.yaml:4:3: written out, the cases of `parametrize` take more than 16 MiB; make fewer of them"),
-        ),
-    ],
-)
-def test_parameters_make_no_more_than_a_file_may_say(key, message):
-    assert errors_of(in_case(key)) == [message]
+def test_parameters_make_a_hundred_thousand_cases_at_most():
+    key = f"parametrize: {{a: {list(range(100))}, b: {list(range(100))}, c: {list(range(11))}}}"
+    assert errors_of(in_case(key)) == [
+        "x.yaml:4:3: `parametrize` makes 110,000 cases of one; at most 100,000 are allowed"
+    ]
 
 
 def test_many_errors_are_cut():
