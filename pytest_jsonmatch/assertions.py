@@ -62,7 +62,7 @@ def assert_json_match(
             booleans or None; figures, gates and reports can select by them. They add to the mark's tags.
         options: options of the metric, as for `compare_json`. An answer is also checked against `schema` as
             JSON Schema: with `validate="require"` an invalid answer fails, "off" skips the check. `judge` is
-            the judge of the comparator `semantic`, by default that of the fixture `jsonmatch_judge`.
+            the judge of the comparator `semantic`, by default that of the ini option `jsonmatch_judge`.
 
     Arguments that are not given come from the closest `@pytest.mark.jsonmatch(...)`, then from the ini
     options `jsonmatch_metric` and `jsonmatch_threshold`; the defaults are `leaf_f1` and 1.0.

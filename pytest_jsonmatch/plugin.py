@@ -130,12 +130,8 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Keep track of the running test."""
     session = item.config.stash[_SESSION]
-    try:
-        with session.recorders.running(session.new_recorder(item)):
-            return (yield)
-    finally:
-        if session.decided is not None and session.decided.exists():
-            item.session.shouldstop = session.decided.read_text(encoding="utf-8")
+    with session.recorders.running(session.new_recorder(item)):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -250,16 +246,6 @@ def assert_json_match() -> Callable[..., MatchResult]:
     from pytest_jsonmatch.assertions import assert_json_match
 
     return assert_json_match
-
-
-@pytest.fixture(scope="session")
-def jsonmatch_judge(request: pytest.FixtureRequest) -> object:
-    """The judge of the comparator `semantic`: the configured one, or None for the registered one.
-
-    It is created when the first comparison needs it. To use another, override the fixture in a conftest.py,
-    with any scope, and return a judge or a function of one item.
-    """
-    return request.config.stash[_SESSION].judging.configured
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.absence import Presence
-    from pytest_jsonmatch.engine.score.outcome import Finding
+    from pytest_jsonmatch.engine.score.field import FieldResult
 
 _TOTALS: Final = Sums._fields[:3]
 _MOST_NUMBERS: Final = 512
@@ -153,7 +153,7 @@ class RunSums:
         for name, column in zip(_TOTALS, zip(*totals)):
             self.totals[name].extend(column)
 
-    def add_results(self, matches: Mapping[PlanNode, int], findings: Iterable[Finding]) -> None:
+    def add_results(self, matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]) -> None:
         """Add plain matches, counted by schema path, and findings."""
         known: dict[PlanNode, _FieldSums] = {}
         for node, number in matches.items():

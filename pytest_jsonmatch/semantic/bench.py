@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -26,8 +25,7 @@ JudgeQuestion: TypeAlias = "tuple[Hashable, ...]"
 
 _NO_JUDGE: Final = (
     "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
-    "jsonmatch_judge or override the fixture of this name; on the command line give --judge or -p MODULE "
-    "(docs/judge.md)"
+    "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
 )
 
 
@@ -55,7 +53,8 @@ def as_judge(given: object) -> Judge:
 class Memory:
     """The verdicts of one run; safe to use from several threads.
 
-    Verdicts are kept for the whole run; a question that ended without one is asked again if it recurs.
+    Verdicts are kept for the whole run; a question that ended without one is asked again if it recurs. If
+    threads ask the same at the same time, the judge may be asked by each; the first verdict counts for all.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> memory, judge = Memory(), CallableJudge(lambda item: True)
@@ -89,19 +88,13 @@ class Memory:
             mode: the mode for a judge that has a method `in_mode`; None: its own.
         """
         asked = self._asked(given, mode)
-        mine: dict[str, JudgeItem] = {}
-        answers: dict[str, Future[JudgeAnswer]] = {}
-        with self._lock:
-            for item in items:
-                key = question_of(item)
-                if key not in asked.answers:
-                    asked.answers[key] = Future()
-                    mine[item.id] = item
-                answers[item.id] = asked.answers[key]
-        if mine:
-            self._put(asked, mine)
-        # This thread's own answers are set before it waits for those of others, so there is no deadlock.
-        return {name: answer.result() for name, answer in answers.items()}
+        questions = {item.id: question_of(item) for item in items}
+        new: dict[JudgeQuestion, JudgeItem] = {}
+        for item in items:
+            if (question := questions[item.id]) not in asked.verdicts:
+                new.setdefault(question, item)
+        answers = self._answers(asked, new) if new else {}
+        return {name: asked.verdicts.get(key) or answers[key] for name, key in questions.items()}
 
     def _asked(self, given: object, mode: JudgeMode | None) -> _AskedJudge:
         with self._lock:
@@ -112,46 +105,40 @@ class Memory:
                 self._judges[id(given)] = _AskedJudge(given, judge, _usage_of(judge))
             return self._judges[id(given)]
 
-    def _put(self, asked: _AskedJudge, items: Mapping[str, JudgeItem]) -> None:
-        """Ask, and give each answer to all threads that wait for it; only verdicts are kept."""
-        answers: object = None
-        ended: BaseException | None = None
+    def _answers(
+        self, asked: _AskedJudge, new: Mapping[JudgeQuestion, JudgeItem]
+    ) -> dict[JudgeQuestion, JudgeAnswer]:
+        """Ask new questions, and keep the verdicts."""
+        told: object
         try:
-            answers = asked.judge.judge(list(items.values()))
-        except BaseException as error:  # noqa: BLE001 - a user's judge: its failure is that of the items
-            if isinstance(error, Exception) and not isinstance(error, ConfigurationError):
-                failure = JudgeError("invalid", f"the judge raised {error_text(error)}")
-                answers = dict.fromkeys(items, failure)
-            else:
-                ended = error
-        with self._lock:
-            now = _usage_of(asked.judge)
-            self.usage += now - asked.counted
-            asked.counted = now
-            for name, item in items.items():
-                answer, key = _checked(answers, name), question_of(item)
-                future = asked.answers[key]
-                if isinstance(answer, JudgeError):
-                    del asked.answers[key]
-                if ended is None:
-                    future.set_result(answer)
-                else:
-                    future.set_exception(ended)
-        if ended is not None:
-            raise ended
+            told = asked.judge.judge(list(new.values()))
+        except ConfigurationError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a user's judge: its failure is that of the items
+            failure = JudgeError("invalid", f"the judge raised {error_text(error)}")
+            told = {item.id: failure for item in new.values()}
+        finally:
+            with self._lock:
+                now = _usage_of(asked.judge)
+                self.usage += now - asked.counted
+                asked.counted = now
+        answers = {question: _checked(told, item.id) for question, item in new.items()}
+        for question, answer in answers.items():
+            if isinstance(answer, Verdict):
+                asked.verdicts.setdefault(question, answer)
+        return answers
 
 
 @final
 @dataclass(slots=True)
 class _AskedJudge:
-    """A judge, and the questions that it was asked in a run."""
+    """A judge, and what it has said in a run."""
 
     given: object
     judge: Judge
     counted: JudgeUsage
     """Its usage when it was last counted."""
-    answers: dict[JudgeQuestion, Future[JudgeAnswer]] = field(default_factory=dict)
-    """Verdicts, and answers that are still to come."""
+    verdicts: dict[JudgeQuestion, Verdict] = field(default_factory=dict)
 
 
 def _checked(answers: object, number: str) -> JudgeAnswer:
@@ -242,15 +229,13 @@ class Bench:
         registry = active_registry()
         wanted = self._given if name is None else name
         if isinstance(wanted, str):
-            found = registry.find_judge(wanted)
-        elif wanted is not None:
-            found = wanted
-        else:
-            found = None if self._default is None else self._default()
-            found = registry.find_judge() if found is None else found
-        if found is None:
+            return registry.find_judge(wanted)
+        if wanted is None and self._default is not None:
+            wanted = self._default()
+        judge = registry.find_judge() if wanted is None else wanted
+        if judge is None:
             raise ConfigurationError(_NO_JUDGE)
-        return found
+        return judge
 
 
 def usage_text(usage: JudgeUsage) -> str:
@@ -259,16 +244,15 @@ def usage_text(usage: JudgeUsage) -> str:
     >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80))
     'judge: 2 calls, 30 items, 4 from cache, 980 tokens'
     """
-    parts = [count(usage.calls, "call")]
-    if usage.items:
-        parts.append(count(usage.items, "item"))
-    if usage.cached:
-        parts.append(f"{usage.cached:,} from cache")
-    if tokens := usage.prompt_tokens + usage.completion_tokens:
-        parts.append(count(tokens, "token"))
-    if usage.errors:
-        parts.append(count(usage.errors, "error"))
-    return f"judge: {', '.join(parts)}"
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    parts = {
+        count(usage.calls, "call"): True,
+        count(usage.items, "item"): usage.items,
+        f"{usage.cached:,} from cache": usage.cached,
+        count(tokens, "token"): tokens,
+        count(usage.errors, "error"): usage.errors,
+    }
+    return f"judge: {', '.join(part for part, number in parts.items() if number)}"
 
 
 # -- the comparator `semantic`: whether two values mean the same, according to a judge ----------------------
@@ -298,20 +282,16 @@ class _Semantic:
         bench = judge if isinstance(judge, Bench) else Bench(judge)
         asked: dict[str | None, list[JudgeItem]] = {}
         for item in items:
+            compared = item.expected_compared, item.actual_compared
             question = JudgeItem(
-                item.id,
-                item.path,
-                item.expected_compared,
-                item.actual_compared,
-                item.description,
-                item.params.get("criterion"),
+                item.id, item.path, *compared, item.description, item.params.get("criterion")
             )
             asked.setdefault(item.params.get("judge"), []).append(question)
-        answers: dict[str, Any] = {}
-        for name, questions in asked.items():
-            for identity, answer in bench.ask(name, questions).items():
-                answers[identity] = _score(answer)
-        return answers
+        return {
+            identity: _score(answer)
+            for name, questions in asked.items()
+            for identity, answer in bench.ask(name, questions).items()
+        }
 
 
 def _score(answer: Verdict | JudgeError) -> ComparatorResult | JudgeError:

@@ -1,8 +1,8 @@
 """Verdicts kept in a file: no pair is judged twice, and CI needs neither network nor key.
 
 The file is JSON Lines, one verdict per line, sorted, to be committed, diffed and merged. It is always
-replaced as a whole, so that readers see whole lines. Writers take turns, by a lock, and read what others have
-written before they write.
+replaced as a whole. Readers and writers take turns, by a lock, and writers read what others have written
+before they write.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import hashlib
 import os
 import tempfile
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import (
@@ -28,9 +29,12 @@ from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import value_text
+from pytest_jsonmatch.semantic.settings import check_setting
 
 if TYPE_CHECKING:
-    from filelock import BaseFileLock
+    from contextlib import AbstractContextManager
+
+    from pytest_jsonmatch.semantic.settings import JudgeMode
 
 _LONGEST_VALUE: Final = 1_000_000
 _REQUIRED: Final = ("path", "expected", "actual", "equivalent", "model", "prompt")
@@ -82,12 +86,11 @@ class CachedJudge:
         judge: Judge | None,
         path: str | Path,
         *,
-        mode: Literal["live", "cached"] = "live",
+        mode: JudgeMode = "live",
         model: str | None = None,
         prompt: str | None = None,
     ) -> None:
-        if mode not in {"live", "cached"}:
-            raise ConfigurationError(f"mode is {mode!r}; it must be 'live' or 'cached'")
+        check_setting("mode", mode)
         if judge is not None:
             model = _own(judge, "model", type(judge).__name__) if model is None else model
             prompt = _own(judge, "prompt", "") if prompt is None else prompt
@@ -110,7 +113,7 @@ class CachedJudge:
         with self._lock:
             return self._usage if self._judge is None else self._judge.usage + self._usage
 
-    def in_mode(self, mode: Literal["live", "cached"]) -> CachedJudge:
+    def in_mode(self, mode: JudgeMode) -> CachedJudge:
         """Return this judge, or the same in another mode.
 
         >>> from pytest_jsonmatch.semantic.judging import CallableJudge
@@ -138,29 +141,32 @@ class CachedJudge:
                     unknown.append((key, item))
             except JudgeError as error:
                 found[item.id] = error
-        self._count(found.values())
-        if self._judge is not None and self._mode == "live":
-            if unknown:
-                found.update(self._ask(self._judge, unknown))
-        else:
-            misses = dict.fromkeys((item.id for _, item in unknown), self._miss())
-            self._count(misses.values())
-            found.update(misses)
+        is_asked = self._judge is not None and self._mode == "live"
+        if not is_asked:
+            found |= dict.fromkeys((item.id for _, item in unknown), self._miss())
+        errors = sum(isinstance(answer, JudgeError) for answer in found.values())
+        with self._lock:
+            self._usage += JudgeUsage(cached=len(found) - errors, errors=errors)
+        if self._judge is not None and is_asked and unknown:
+            found |= self._ask(self._judge, unknown)
         return {item.id: found[item.id] for item in items}
 
     def _miss(self) -> JudgeError:
-        place = self._file.path
+        told = f"on this pair in {self._file.path}"
         if self._judge is None:
-            return JudgeError("cache miss", f"no verdict on this pair in {place}")
+            return JudgeError("cache miss", f"no verdict {told}")
         return JudgeError(
             "cache miss",
-            f"no verdict of {self.model!r} on this pair in {place}; the mode 'live' asks for it "
+            f"no verdict of {self.model!r} {told}; the mode 'live' asks for it "
             "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge mode=live)",
         )
 
     def _ask(self, judge: Judge, unknown: Sequence[tuple[VerdictKey, JudgeItem]]) -> Answers:
         """Ask about pairs, and keep the verdicts."""
-        self._file.check_writable()
+        if find_spec("filelock") is None:
+            raise ConfigurationError(
+                "keeping verdicts needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
+            )
         answers = judge.judge([item for _, item in unknown])
         forgotten = JudgeError("missing", "the judge gave no answer")
         said = [(key, item.id, answers.get(item.id, forgotten)) for key, item in unknown]
@@ -168,12 +174,6 @@ class CachedJudge:
         # Another process may have asked the same meanwhile: then the file's verdict counts.
         kept = self._file.add(fresh, str(self.model), str(self.prompt))
         return {name: kept.get(key, answer) for key, name, answer in said}
-
-    def _count(self, answers: Collection[Verdict | JudgeError]) -> None:
-        """Count items that the judge itself was not asked about."""
-        errors = sum(isinstance(answer, JudgeError) for answer in answers)
-        with self._lock:
-            self._usage += JudgeUsage(cached=len(answers) - errors, errors=errors)
 
 
 def _own(judge: Any, name: str, default: str) -> str:
@@ -257,10 +257,13 @@ class VerdictFile:
         Raises:
             ConfigurationError: it can't be read, or is missing but `required`; or a line is not a verdict.
         """
-        with self._lock:
-            self._refresh()
-            if required and self._state is None:
-                raise ConfigurationError(f"the cache of verdicts {self.path} does not exist")
+        try:
+            with self._lock, _turn(self._place):
+                self._refresh()
+        except OSError as error:
+            raise ConfigurationError(f"the cache of verdicts can't be read: {error}") from None
+        if required and self._state is None:
+            raise ConfigurationError(f"the cache of verdicts {self.path} does not exist")
 
     def _refresh(self) -> None:
         state, data = None, b""
@@ -273,12 +276,9 @@ class VerdictFile:
                 data = file.read()
         except FileNotFoundError:
             pass
-        except OSError as error:
-            raise ConfigurationError(f"the cache of verdicts can't be read: {error}") from None
         self._state = None  # so that a file with a bad line is read again once it is repaired
         entries: dict[bytes, _CacheLine] = {}
         found: dict[VerdictKey, dict[_Who, Verdict]] = {}
-        numbers: dict[tuple[VerdictKey, _Who], int] = {}
         for number, line in enumerate(data.splitlines(), 1):
             if not line.strip():
                 continue
@@ -288,29 +288,11 @@ class VerdictFile:
                 raise ConfigurationError(
                     f"{self.path}:{number}: {error}; delete the line to have the pair asked about again"
                 ) from None
-            first = numbers.setdefault((key, who), number)
             if found.setdefault(key, {}).setdefault(who, verdict).equivalent != verdict.equivalent:
                 raise ConfigurationError(
-                    f"{self.path}:{number}: another verdict on the same pair is in line {first}; delete one "
-                    "of the two"
+                    f"{self.path}:{number}: a line above has another verdict on the same pair; delete one"
                 )
         self._entries, self._found, self._state = entries, found, state
-
-    def check_writable(self) -> None:
-        """Raise ConfigurationError if verdicts can't be kept, before a judge is asked and paid."""
-        if find_spec("filelock") is None:
-            raise ConfigurationError(
-                "keeping verdicts needs the extra 'judge': pip install 'pytest-jsonmatch[judge]'"
-            )
-        folder = Path(os.path.realpath(self._place)).parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if not os.access(folder, os.W_OK):
-                raise PermissionError(13, "Permission denied", str(folder))
-        except OSError as error:
-            raise ConfigurationError(
-                f"the cache of verdicts can't be written: {error}; name another, or use the mode 'cached'"
-            ) from None
 
     def add(
         self, verdicts: Mapping[VerdictKey, Verdict], model: str, prompt: str
@@ -323,7 +305,7 @@ class VerdictFile:
         """
         with self._lock:
             try:
-                with _writers_lock(self._place):
+                with _turn(self._place):
                     self._refresh()
                     new = {
                         _line(key, verdict, model, prompt).encode()
@@ -332,7 +314,7 @@ class VerdictFile:
                     }
                     if new:
                         lines = sorted(new.union(self._entries))
-                        write_file(self._place, b"".join(line + b"\n" for line in lines))
+                        write_file(self._place, b"".join(line + b"\n" for line in lines), make_folders=True)
                         self._refresh()
             except (OSError, ConfigurationError) as error:
                 warnings.warn(f"verdicts of {model!r} were not kept: {error}", JsonMatchWarning, stacklevel=4)
@@ -340,8 +322,13 @@ class VerdictFile:
             return {key: self.verdict(key, model, prompt) or verdict for key, verdict in verdicts.items()}
 
 
-def _writers_lock(path: Path) -> BaseFileLock:
-    """Return the lock for writing a file of verdicts; the lock file is not beside the committed file."""
+def _turn(path: Path) -> AbstractContextManager[object]:
+    """Return the lock of a file of verdicts, if there are locks; it is not beside the committed file.
+
+    Without the extra that has them, files are only read. Windows replaces no file that somebody reads.
+    """
+    if find_spec("filelock") is None:
+        return nullcontext()
     from filelock import FileLock
 
     user = getattr(os, "getuid", int)()  # on Windows the folder is the user's own
@@ -351,23 +338,21 @@ def _writers_lock(path: Path) -> BaseFileLock:
 
 def _line(key: VerdictKey, verdict: Verdict, model: str, prompt: str) -> str:
     """Return a verdict as a line; such lines sort by path, expected and actual."""
-    members = {
-        "path": _text(key.path),
+    said = {
+        "equivalent": verdict.equivalent,
+        "reason": verdict.reason,
+        "model": model,
+        "prompt": prompt,
+        "description": key.description,
+        "criterion": key.criterion,
+    }
+    texts = {
+        "path": value_text(key.path, _LONGEST_VALUE),
         "expected": key.expected,
         "actual": key.actual,
-        "equivalent": "true" if verdict.equivalent else "false",
-        "reason": _text(verdict.reason),
-        "model": _text(model),
-        "prompt": _text(prompt),
-        "description": _text(key.description),
-        "criterion": _text(key.criterion),
+        **{name: value_text(each, _LONGEST_VALUE) for name, each in said.items() if each is not None},
     }
-    written = ", ".join(f'"{name}": {text}' for name, text in members.items() if text)
-    return f"{{{written}}}"
-
-
-def _text(text: str | None) -> str:
-    return "" if text is None else value_text(text, _LONGEST_VALUE)
+    return "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
 
 
 def _parsed(line: bytes) -> _CacheLine:
@@ -380,9 +365,8 @@ def _parsed(line: bytes) -> _CacheLine:
         raise ValueError(str(error)) from None
     if not isinstance(found, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 - one kind of error for every bad line
-    for name in found:
-        if name not in _MEMBERS:
-            raise ValueError(f"there is no {name!r} in a verdict{did_you_mean(name, _MEMBERS)}")
+    for name in found.keys() - _MEMBERS:
+        raise ValueError(f"there is no {name!r} in a verdict{did_you_mean(name, _MEMBERS)}")
     for name in _REQUIRED:
         if name not in found:
             raise ValueError(f"the verdict has no {name!r}")
@@ -391,6 +375,6 @@ def _parsed(line: bytes) -> _CacheLine:
     for name in _TEXTS:
         if name in found and not isinstance(found[name], str):
             raise ValueError(f"{name!r} is not a text")
-    words = (found.get("description"), found.get("criterion"))
+    words = found.get("description"), found.get("criterion")
     item = JudgeItem("", found["path"], found["expected"], found["actual"], *words)
     return key_of(item), (found["model"], found["prompt"]), Verdict(found["equivalent"], found.get("reason"))

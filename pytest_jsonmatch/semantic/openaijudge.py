@@ -11,15 +11,9 @@ from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import shortened
 from pytest_jsonmatch.semantic.cache import CachedJudge
-from pytest_jsonmatch.semantic.judging import (
-    Answers,
-    Judge,
-    JudgeError,
-    JudgeItem,
-    JudgeUsage,
-    Verdict,
-)
+from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,
@@ -224,7 +218,7 @@ class OpenAIJudge:
                     raise JudgeError("budget", f"max_calls={self.max_calls} is used up")
                 self._usage += JudgeUsage(calls=1, items=new)
             try:
-                body = self._sent(asked)
+                body = self._body(asked)
             except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
                 failure = self._failure(error)
                 if failure.kind in _UNANSWERED and getattr(error, "status_code", None) != _TOO_MANY:
@@ -232,6 +226,16 @@ class OpenAIJudge:
                 raise failure from None
         self._failures = ()
         return self._content(body)
+
+    def _body(self, asked: Mapping[str, WrittenQuestion]) -> bytes:
+        """Send one request; the client repeats what fails, but for an answer that is cut in the middle."""
+        for _ in range(self._client().max_retries):
+            try:
+                return self._sent(asked)
+            except Exception as error:
+                if not type(error).__module__.startswith("httpx"):
+                    raise
+        return self._sent(asked)
 
     def _sent(self, asked: Mapping[str, WrittenQuestion]) -> bytes:
         """Send one request and return the endpoint's answer."""
@@ -247,7 +251,7 @@ class OpenAIJudge:
                 body += piece
                 if len(body) > _LONGEST_ANSWER:
                     raise JudgeError("invalid", f"the answer of {self._where()} is longer than 1 MB")
-        return body
+            return body
 
     def _content(self, body: bytes) -> str:
         """Return the model's text in a chat completion; raise a JudgeError if there is none."""
@@ -255,16 +259,12 @@ class OpenAIJudge:
             completion = json.loads(body)
             choice = completion["choices"][0]
             content, refusal = choice["message"].get("content"), choice["message"].get("refusal")
-            finish = choice.get("finish_reason")
+            finish, usage = choice.get("finish_reason"), dict(completion.get("usage") or {})
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
             shown = self._clean(body.decode("utf-8", "replace"))
             raise JudgeError("invalid", f"the endpoint's answer is not a chat completion: {shown}") from None
-        usage = completion.get("usage")
-        names = ("prompt_tokens", "completion_tokens")
-        tokens: dict[str, Any] = {}
-        if isinstance(usage, dict):
-            tokens = {name: usage.get(name) for name in names}
-        if tokens and all(type(number) is int and number >= 0 for number in tokens.values()):
+        tokens: dict[str, Any] = {name: usage.get(name) for name in ("prompt_tokens", "completion_tokens")}
+        if all(type(number) is int and number >= 0 for number in tokens.values()):
             self._count(**tokens)
         if refusal:
             raise JudgeError("refused", f"the model refuses to answer: {self._clean(str(refusal))}")
@@ -301,7 +301,7 @@ class OpenAIJudge:
     def _clean(self, text: str) -> str:
         """Return a message on one line, shortened, and without the key."""
         line = " ".join(text.replace(str(self._client().api_key) or _NO_KEY, "***").split())
-        return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - 1]}…"
+        return shortened(line, _LONGEST_MESSAGE)
 
     def _client(self) -> openai.OpenAI:
         """Return the client.

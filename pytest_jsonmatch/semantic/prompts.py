@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import render, shortened
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
@@ -159,7 +159,7 @@ def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | Judge
 
     Args:
         text: a JSON object, `{"verdicts": [{"id": ..., "reason": ..., "equivalent": true}, ...]}`.
-        ids: those asked about; other ids in the answer are only named in errors.
+        ids: those asked about; other ids in the answer are ignored.
 
     Raises:
         JudgeError: (of the kind `invalid`) there is no such object.
@@ -169,21 +169,8 @@ def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | Judge
     >>> print(read_answer('{"verdicts": [{"id": "7c", "equivalent": 0.5}]}', ["7c"])["7c"])
     invalid: the judge's verdict is 0.5; it must be true or false
     """
-    given: dict[str, list[dict[str, JsonValue]]] = {}
-    unknown: list[str] = []
-    for entry in _entries(text):
-        name = entry.get("id") if isinstance(entry, dict) else None
-        if isinstance(name, str) and name in ids:
-            given.setdefault(name, []).append(entry)
-        else:
-            unknown.append(render(name if isinstance(entry, dict) else entry, 40))
-    beside = f"; it named ids that were not asked about: {', '.join(unknown[:3])}" if unknown else ""
-    return {
-        name: _verdict(given[name])
-        if name in given
-        else JudgeError("missing", f"the judge's answer leaves this pair out{beside}")
-        for name in ids
-    }
+    entries = [entry for entry in _entries(text) if isinstance(entry, dict)]
+    return {name: _verdict([entry for entry in entries if entry.get("id") == name]) for name in ids}
 
 
 def _entries(text: str) -> list[Any]:
@@ -199,6 +186,8 @@ def _entries(text: str) -> list[Any]:
 
 
 def _verdict(entries: list[dict[str, JsonValue]]) -> Verdict | JudgeError:
+    if not entries:
+        return JudgeError("missing", "the judge's answer leaves this pair out")
     values = [entry.get("equivalent") for entry in entries]
     for value in values:
         if not isinstance(value, bool):
@@ -208,6 +197,4 @@ def _verdict(entries: list[dict[str, JsonValue]]) -> Verdict | JudgeError:
         return JudgeError("invalid", "the judge's answer has two verdicts for this pair: true and false")
     reason = entries[0].get("reason")
     words = " ".join(reason.split()) if isinstance(reason, str) else ""
-    if len(words) > _LONGEST_REASON:
-        words = words[: _LONGEST_REASON - 1] + "…"
-    return Verdict(values[0] is True, words or None)
+    return Verdict(values[0] is True, shortened(words, _LONGEST_REASON) or None)

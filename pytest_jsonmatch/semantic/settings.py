@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
@@ -23,10 +24,11 @@ def check_setting(name: str, value: object) -> None:
     ...
     pytest_jsonmatch.ConfigurationError: batch_size is 0; it must be an integer, 1 or more
     """
-    rule = _RULES[name]
-    if not rule.holds(value):
-        shown = f"{name} is {value!r}; " if rule.shown else f"{name}: "
-        raise ConfigurationError(f"{shown}{rule.told}")
+    holds, told = _RULES[name]
+    if not holds(value):
+        # A wrong name of the variable with the key may be the key: it is not shown.
+        shown = f"{name}: " if name == "api_key_env" else f"{name} is {value!r}; "
+        raise ConfigurationError(f"{shown}{told}")
 
 
 def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
@@ -46,75 +48,69 @@ def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
     ...
     pytest_jsonmatch.ConfigurationError: a judge has no setting 'max_call'; did you mean 'max_calls'?
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _RULES:
             raise ConfigurationError(f"a judge has no setting {name!r}{did_you_mean(name, _RULES)}")
         if value is None or value == "":
             continue
-        found[name] = value
-        if isinstance(value, str) and (text := value.strip()):
-            try:
-                found[name] = _RULES[name].read(text)
-            except ValueError:
-                found[name] = text  # which its rule refuses
-        check_setting(name, found[name])
-    return found
+        text = value.strip() if isinstance(value, str) else value
+        plain = _plain(text)
+        settings[name] = plain if _RULES[name][0](plain) else text
+        check_setting(name, settings[name])
+    return settings
 
 
-class _SettingRule(NamedTuple):
-    """The rule for a setting: which values it can have, and how it is read from text."""
-
-    holds: Callable[[Any], bool]
-    told: str
-    read: Callable[[str], object] = str
-    shown: bool = True
+def _plain(text: object) -> object:
+    """Return the number or the word that a text stands for; anything else as it is."""
+    words = {"true": True, "false": False, "none": None}
+    if not isinstance(text, str):
+        return text
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _integer(least: int) -> _SettingRule:
-    return _SettingRule(
-        lambda value: type(value) is int and value >= least, f"it must be an integer, {least} or more", int
-    )
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
-_RULES: Final[Mapping[str, _SettingRule]] = {
-    "model": _SettingRule(lambda value: isinstance(value, str) and bool(value.strip()), "it must be a text"),
-    "base_url": _SettingRule(
-        lambda value: isinstance(value, str) and value.lower().startswith(("http://", "https://")),
+def _integer(least: int) -> tuple[Callable[[Any], bool], str]:
+    return lambda value: type(value) is int and value >= least, f"it must be an integer, {least} or more"
+
+
+_KEY: Final = (
+    "it must be the name of an environment variable that has the key, such as GROQ_API_KEY; the key "
+    "itself is never a setting"
+)
+_RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "model": (_is_text, "it must be a text"),
+    "base_url": (
+        lambda value: _is_text(value) and value.lower().startswith(("http://", "https://")),
         "it must begin with http:// or https://",
     ),
-    # A value that breaks this rule may be a key: it is not shown.
-    "api_key_env": _SettingRule(
-        lambda value: (
-            isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", value) is not None
-        ),
-        "it must be the name of an environment variable that has the key, such as GROQ_API_KEY; the key "
-        "itself is never a setting",
-        shown=False,
+    "api_key_env": (
+        lambda value: _is_text(value) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", value) is not None,
+        _KEY,
     ),
-    "mode": _SettingRule(lambda value: value in MODES, "it must be 'live' or 'cached'"),
-    "cache": _SettingRule(
-        lambda value: isinstance(value, (str, Path)) and bool(str(value).strip()), "it must be a file's path"
-    ),
+    "mode": (lambda value: value in MODES, "it must be 'live' or 'cached'"),
+    "cache": (lambda value: isinstance(value, Path) or _is_text(value), "it must be a file's path"),
     "batch_size": _integer(1),
     "concurrency": _integer(1),
-    "timeout": _SettingRule(
-        lambda value: _is_number(value) and value > 0, "it must be a number above 0", float
-    ),
+    "timeout": (lambda value: _is_number(value) and value > 0, "it must be a number above 0"),
     "retries": _integer(0),
     "max_calls": _integer(0),
-    "structured": _SettingRule(
-        lambda value: isinstance(value, bool),
-        "it must be true or false",
-        lambda text: {"true": True, "false": False}.get(text.lower(), text),
-    ),
-    "temperature": _SettingRule(
+    "structured": (lambda value: isinstance(value, bool), "it must be true or false"),
+    "temperature": (
         lambda value: value is None or (_is_number(value) and value >= 0),
         "it must be a number, 0 or more, or none",
-        lambda text: None if text.lower() == "none" else float(text),
     ),
 }
+"""For each setting: which values it can have, and that in words."""

@@ -1,4 +1,4 @@
-"""The judges of a run of pytest: the fixture `jsonmatch_judge`, the ini option, and usage counts."""
+"""The judges of a run of pytest: the ini option, and usage counts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import JudgeUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_jsonmatch.session.options import Settings
-    from pytest_jsonmatch.session.recorder import Recorder
 
 
 @final
@@ -24,32 +21,18 @@ class Judging:
     Args:
         settings: of the run.
         root: the folder that the path of a cache is relative to.
-        find: returns the recorder of the running test; None outside of tests.
     """
 
-    def __init__(self, settings: Settings, root: Path, find: Callable[[], Recorder | None]) -> None:
+    def __init__(self, settings: Settings, root: Path) -> None:
         self.memory: Memory = Memory()
         self._settings = settings
         self._root = root
-        self._find = find
         self._told = JudgeUsage()
 
     def bench(self, given: object = None) -> Bench:
-        """Return the judges of the current comparison.
-
-        Args:
-            given: the comparison's own judge; None: the running test's fixture `jsonmatch_judge`, which is
-                requested once there is a question.
-        """
-        return Bench(given, default=self._of_test, memory=self.memory, mode=self._settings.judge_mode)
-
-    def _of_test(self) -> object:
-        """Return the value of the running test's fixture, if overridden; else the configured judge."""
-        recorder = self._find()
-        if recorder is None or recorder.request is None:
-            return self.configured
-        judge: object = recorder.request.getfixturevalue("jsonmatch_judge")
-        return judge
+        """Return the judges of a comparison; `given` is its own, or None for the configured one."""
+        mode = self._settings.judge_mode
+        return Bench(given, default=lambda: self.configured, memory=self.memory, mode=mode)
 
     @cached_property
     def configured(self) -> object:

@@ -119,20 +119,13 @@ def usage_errors(option: str) -> Iterator[None]:
 
 @final
 class Ini(NamedTuple):
-    """What an ini option accepts: pytest's type, our reader, the words for errors; and its default."""
+    """An ini option: pytest's type, our reader, the words for errors, the default, the help."""
 
     type: Literal["string", "float", "args", "linelist"]
     convert: Callable[[object], object]
     accepts: str
     default: object
-
-    def add_to(self, parser: pytest.Parser, name: str) -> None:
-        """Register the option with pytest."""
-        # The oldest supported pytest has no float options. Newer ones need the type: in native TOML they
-        # refuse a bare 0.9 for a string option, and "0.9" for a float option.
-        is_old = pytest.version_tuple < (8, 4)
-        kind = "string" if self.type == "float" and is_old else self.type
-        parser.addini(f"jsonmatch_{name}", _INI_HELP[name], type=kind, default=self.default)
+    help: str
 
     def read(self, config: pytest.Config, name: str) -> Any:
         """Return the option's value; a `pytest.UsageError` names the option and what it accepts."""
@@ -145,115 +138,73 @@ class Ini(NamedTuple):
 
 
 _FOLDER: Final = "the path of a folder, relative to the rootdir"
+_GATES: Final = "a list of gates such as f1 >= 0.9, one a line"
+_SETTINGS: Final = "lines of NAME = VALUE, such as model = gpt-4.1-mini"
+_SCORE: Final = "a number from 0 to 1"
 _INI: Final[Mapping[str, Ini]] = {
-    "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC),
-    "threshold": Ini("float", _threshold, "a number from 0 to 1", defaults.THRESHOLD),
-    "fail": Ini("string", _deciding, " or ".join(_DECIDING), "case"),
-    "files": Ini("args", _strings, "a list of glob patterns", []),
-    "gates": Ini("linelist", _strings, "a list of gates such as f1 >= 0.9, one a line", []),
-    "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines"),
-    "cluster": Ini("string", _text, "the name of a tag", ""),
-    "judge": Ini("linelist", _judge, "lines of NAME = VALUE, such as model = gpt-4.1-mini", []),
+    "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC, "metric of comparisons"),
+    "threshold": Ini("float", _threshold, _SCORE, defaults.THRESHOLD, "score that comparisons must reach"),
+    "fail": Ini("string", _deciding, "case or gate", "case", "what fails a run: each case, or gates alone"),
+    "files": Ini("args", _strings, "a list of glob patterns", [], "globs of further golden files"),
+    "gates": Ini("linelist", _strings, _GATES, [], "gates that a run must pass, one a line"),
+    "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines", "folder of baselines"),
+    "cluster": Ini("string", _text, "the name of a tag", "", "tag that names the cluster of a case"),
+    "judge": Ini("linelist", _judge, _SETTINGS, [], "the judge, as NAME = VALUE, one a line (docs/judge.md)"),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
-_INI_HELP: Final[Mapping[str, str]] = {
-    "metric": f"metric of comparisons that name none (default: {defaults.METRIC})",
-    "threshold": f"score that a comparison must reach, from 0 to 1 (default: {defaults.THRESHOLD})",
-    "fail": "what fails a run: case (each case below its threshold, the default) or gate (gates alone)",
-    "files": "globs of YAML files with golden cases, besides *.golden.yaml, *.golden.yml, *.golden.json",
-    "gates": "gates that a run must pass, one a line, such as f1 >= 0.9",
-    "baselines": "folder of the baselines of --jsonmatch-save (default: jsonmatch-baselines)",
-    "cluster": "tag whose value is the cluster of a case that names none, such as document",
-    "judge": "the judge of the comparator semantic: NAME = VALUE, one a line, such as model = gpt-4.1-mini "
-    "(docs/judge.md has the names)",
-}
 
 
-def _given_once(metavar: str, text: str, **more: Any) -> dict[str, Any]:
+def _given(metavar: str, text: str, **more: Any) -> dict[str, Any]:
     return {"metavar": metavar, "help": text, **more}
 
 
-def _given_often(metavar: str, text: str) -> dict[str, Any]:
-    return _given_once(metavar, f"{text}; can be given several times", action="append", default=[])
-
-
-def _flag(text: str) -> dict[str, Any]:
-    return {"action": "store_true", "help": text}
-
-
+_OFTEN: Final[Mapping[str, Any]] = {"action": "append", "default": []}
 _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "summary": {
         "choices": ("auto", "none", "failed", "all"),
         "default": "auto",
-        "help": "table of scores by field at the end: auto (if any field is under 1, else one line), none, "
-        "failed (fields under 1 only) or all",
+        "help": "table of fields at the end: auto (if any is under 1), none, failed (those under 1) or all",
     },
-    "repeat": _given_once(
-        "N",
-        "run every golden case that has no recorded answer N times, whatever its file says",
-        type=_repeats,
-    ),
-    "by": _given_often(
-        "TAG", "show figures by the values of a tag, such as source, or by the parameters of a fixture"
-    ),
-    "fail-under": _given_once(
+    "repeat": _given("N", "run every golden case that has no recorded answer N times", type=_repeats),
+    "by": _given("TAG", "show figures by a tag or by the parameters of a fixture; repeatable", **_OFTEN),
+    "fail-under": _given(
         "SCORE",
-        "fail the run if the mean score of the cases is below this, from 0 to 1",
+        "fail the run if the mean score of the cases is below this",
         type=defaults.number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
     ),
-    "gate": _given_often(
-        "GATE",
-        "fail the run unless this holds, such as 'f1 >= 0.9' or 'fields[\"total\"].recall >= 0.95'",
-    ),
-    "json": _given_once("FILE", "write the results of the run to a file, as JSON"),
-    "html": _given_once(
-        "FILE", "write a report of the run to a file: one page of HTML that needs nothing else"
-    ),
-    "save": _given_once(
-        "NAME", "write the results of the run to the folder of baselines", type=_baseline_name
-    ),
-    "markdown": _given_once("FILE", "write a report for a pull request to a file, as Markdown"),
-    "baseline": _given_once(
-        "NAME|FILE",
-        "compare the run with a baseline: its name, or the path of any file of results; in CI it must exist, "
-        "or --jsonmatch-save must name it too",
-    ),
-    "max-drop": _given_once(
-        "DROP",
-        "with --jsonmatch-baseline: fail the run if the mean score has dropped by more than this, beyond "
-        "what chance explains",
-        type=defaults.read_drop,
+    "gate": _given("GATE", "fail the run unless this holds, such as 'f1 >= 0.9'; repeatable", **_OFTEN),
+    "json": _given("FILE", "write the results of the run to a file, as JSON Lines"),
+    "html": _given("FILE", "write a report of the run to a file, as one page of HTML"),
+    "save": _given("NAME", "write the results of the run to the folder of baselines", type=_baseline_name),
+    "markdown": _given("FILE", "write a report for a pull request to a file, as Markdown"),
+    "baseline": _given("NAME|FILE", "compare the run with a baseline, or with any file of results"),
+    "max-drop": _given(
+        "DROP", "with a baseline: fail the run if the mean score has dropped by more", type=defaults.read_drop
     ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
         "default": "regression",
-        "help": "how --jsonmatch-max-drop decides: regression (the default) fails if such a drop is "
-        "proven, non-inferiority fails unless it is ruled out",
+        "help": "--jsonmatch-max-drop fails if such a drop is proven, or unless it is ruled out",
     },
-    "confidence": _given_once(
+    "confidence": _given(
         "SHARE",
-        "confidence level of verdicts and intervals, above 0.5 and below 1 (default: 0.95)",
+        "confidence level of verdicts and intervals (default: 0.95)",
         type=defaults.read_confidence,
         default=0.95,
     ),
-    "stop-when-decided": _flag("end the run as soon as the rest of it can't change whether its gates pass"),
-    "judge-mode": {
-        "choices": _JUDGE_MODES,
-        "help": "how the comparator semantic gets verdicts: live (from the judge, the default) or cached "
-        "(from the cache file only)",
-    },
-    "record": _given_once("FILE", "save the answer of every golden case to a JSON Lines file"),
-    "replay": _given_once("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
-    "update": _given_once(
+    "stop-when-decided": {"action": "store_true", "help": "end the run once its gates are decided"},
+    "judge-mode": {"choices": _JUDGE_MODES, "help": "ask the judge, or take verdicts from its file only"},
+    "record": _given("FILE", "save the answer of every golden case to a JSON Lines file"),
+    "replay": _given("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
+    "update": _given(
         "WHICH",
-        "write actual values into golden files as expected ones: new (cases that have none), failed "
-        "(cases below their threshold, the default) or all; with ,dry-run print the diff and write nothing, "
-        "with ,force write even in CI",
+        "write answers into golden files as expected values: of new, failed (the default) or all cases; with "
+        ",dry-run show the diff only, with ,force write even in CI",
         nargs="?",
         const=("failed",),
         type=_update,
     ),
-    "review": _flag("ask on the terminal, field by field, which differences of failed cases to accept"),
+    "review": {"action": "store_true", "help": "ask on the terminal which differences to accept"},
 }
 """The options of the command line, without `--jsonmatch-`, with their arguments for argparse."""
 
@@ -392,8 +343,13 @@ def ci_variable() -> str | None:
 
 def add_options(parser: pytest.Parser) -> None:
     """Register every option of the plugin."""
+    # The oldest supported pytest has no float options. Newer ones need the type: in native TOML they refuse
+    # a bare 0.9 for a string option, and "0.9" for a float option.
+    old = {"float": "string"} if pytest.version_tuple < (8, 4) else {}
     for name, option in _INI.items():
-        option.add_to(parser, name)
+        told = f" (default: {option.default})" if option.default else ""
+        kind: Any = old.get(option.type, option.type)
+        parser.addini(f"jsonmatch_{name}", option.help + told, type=kind, default=option.default)
     group = parser.getgroup("jsonmatch", "JSON comparisons (pytest-jsonmatch)")
     for name, settings in _COMMAND_LINE.items():
         group.addoption(f"--jsonmatch-{name}", **settings)

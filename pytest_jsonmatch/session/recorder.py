@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.session.carried import Carried, TestNews, attach
+from pytest_jsonmatch.session.rules import is_ignored, rules_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Generator, Iterator, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
-    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.running import Compared, Turn
     from pytest_jsonmatch.session.carried import RunNews
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.rules import SharedRules
 
 _FIGURES: Final = ("score", "precision", "recall", "f1")
-_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual", "jsonmatch_judge"})
+_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
 
 
 def is_there_to_compare(item: pytest.Item) -> bool:
@@ -52,8 +52,6 @@ class Recorder:
     def __init__(self, item: pytest.Item, settings: Settings, shared_rules: SharedRules) -> None:
         self.item = item
         self.nodeid: str = _plain_nodeid(item)
-        self.request: pytest.FixtureRequest | None = None
-        """Gives fixtures in mid-test; None unless `jsonmatch_judge` is overridden."""
         self.turn: Turn | None = None
         """Which run of a repeated case the item is."""
         self.cluster = ""
@@ -75,11 +73,6 @@ class Recorder:
         """Forget everything: the item is about to run (again)."""
         self.begun: int = 0
         """How often the item tried to compare."""
-        self._own_rules: dict[tuple[str, str], str | None] = {}
-        """Rules of the item's own calls that have matched nothing so far, each with the nearest path."""
-        self._fitted: set[tuple[str, str]] = set()
-        self._is_ending = False
-        """Whether the item is being torn down: it takes no more finalizers."""
         self.raised: BaseException | None = None
         """What the producer of the answer raised, if gates alone decide."""
         self._under = False
@@ -167,38 +160,11 @@ class Recorder:
                 self._figures.append([getattr(comparison, each) for each in _FIGURES])
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
-        for kind, patterns, source in compared.rules:
-            if source is None:
-                self._look_at_own(result, kind, patterns)
-            else:
-                looked = list(self._shared_rules.look(result, kind, patterns, source))
-                with self.adding() as news:
-                    news.rules += looked
-
-    def _look_at_own(self, result: MatchResult, kind: str, patterns: Iterable[str]) -> None:
-        """Find out which patterns of the item's own calls match no place; it warns of them when it ends."""
-        patterns = [each for each in patterns if (kind, each) not in self._fitted]
-        unmatched = result.unmatched(patterns)
-        for pattern in patterns:
-            rule = kind, pattern
-            if pattern not in unmatched:
-                self._fitted.add(rule)
-                self._own_rules.pop(rule, None)
-            elif not self._is_ending:
-                if not self._own_rules:
-                    self.item.addfinalizer(self._warn_of_rules)
-                self._own_rules[rule] = self._own_rules.get(rule) or result.nearest_path(pattern)
-
-    def _warn_of_rules(self) -> None:
-        """Warn about rules in the test's own calls; under `-W error` the test's teardown fails."""
-        __tracebackhide__ = True
-        from pytest_jsonmatch.engine.plan.fitting import unmatched_text
-        from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
-
-        rules, self._own_rules = self._own_rules, {}
-        texts = [unmatched_text(*rule, near) for rule, near in rules.items()]
-        if texts:
-            self.item.warn(JsonMatchWarning("\n".join(texts)))
+        for kind, patterns, source in () if is_ignored() else compared.rules:
+            place = rules_in(self.item, holders=1) if source is None else source
+            looked = list(self._shared_rules.look(result, kind, patterns, place))
+            with self.adding() as news:
+                news.rules += looked
 
     def _comparison(self, identity: str, compared: Compared, spent: Spent | None) -> Comparison:
         from pytest_jsonmatch.results.comparison import Comparison
@@ -237,7 +203,6 @@ class Recorder:
         if self._figures:
             means = (fsum(each) / len(each) for each in zip(*self._figures))
             report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
-        self._is_ending = report.when != "setup" or not report.passed
         with self._lock:
             news, has_news = self._news, self._has_news
             self._news, self._has_news = TestNews(), False
@@ -338,20 +303,6 @@ class Recorders:
                 "contextvars.copy_context().run(...)"
             )
         return running[0] if running else None
-
-
-@final
-class RequestKeeper:
-    """Keeps the request of each test, to get a fixture in mid-test. Register it as a plugin."""
-
-    def __init__(self, recorders: Recorders) -> None:
-        self._recorders = recorders
-
-    @pytest.fixture(autouse=True)
-    def _jsonmatch_request(self, request: pytest.FixtureRequest) -> None:
-        recorder = self._recorders.of(request.node)
-        if recorder is not None:
-            recorder.request = request
 
 
 @final

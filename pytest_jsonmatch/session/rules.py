@@ -44,18 +44,30 @@ class Looked(NamedTuple):
     """The nearest path."""
 
 
-def marked_rules(node: Any) -> RuleSource:
-    """Return the rules in a mark of a test, a class or a module: they are where it begins.
+def is_ignored() -> bool:
+    """Tell whether a warning about a rule would be ignored here, such as by a mark of the running test."""
+    from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+
+    fitting = (
+        action
+        for action, text, kind, *_ in warnings.filters
+        if issubclass(JsonMatchWarning, kind) and not text
+    )
+    return next(fitting, "default") == "ignore"
+
+
+def rules_in(node: Any, holders: int | None = None) -> RuleSource:
+    """Return the rules in a test's calls, or in a mark of a test, a class or a module: at its first line.
 
     All parameters of a test share them. Which tests a mark applies to is unknown until all have run.
     """
 
     def place(*_: str) -> tuple[str, int]:
-        is_in_file = isinstance(node, (pytest.Item, pytest.Class))
-        path, line = node.reportinfo()[:2] if is_in_file else (node.path, 0)
-        return str(path), (line or 0) + 1
+        is_item = isinstance(node, pytest.Item)
+        line = node.location[1] if is_item else node.reportinfo()[1] if isinstance(node, pytest.Class) else 0
+        return str(node.path), (line or 0) + 1
 
-    return RuleSource(place, lambda *_: None)
+    return RuleSource(place, lambda *_: holders)
 
 
 @final

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import pytest
@@ -15,10 +14,12 @@ from pytest_jsonmatch.running import CaseFiles
 from pytest_jsonmatch.session.carried import RunNews
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
-from pytest_jsonmatch.session.recorder import Recorder, Recorders, RequestKeeper
-from pytest_jsonmatch.session.rules import SharedRules, marked_rules
+from pytest_jsonmatch.session.recorder import Recorder, Recorders
+from pytest_jsonmatch.session.rules import SharedRules, rules_in
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.stopping import Stopper
 
-_FIXTURES: Final = frozenset({"jsonmatch_judge", "jsonmatch_case", "jsonmatch_actual"})
+_FIXTURES: Final = frozenset({"jsonmatch_case", "jsonmatch_actual"})
 
 
 @final
@@ -82,10 +83,7 @@ class Session:
         """Rules that match no place, if a warning filter makes that an error."""
         self.updates: list[FileUpdate] | None = None
         """Which golden files were rewritten, and how."""
-        decided = getattr(config, "workerinput", {}).get("jsonmatch_decided")
-        self.decided: Path | None = None if decided is None else Path(decided)
-        """In a worker of pytest-xdist: the file by which the controller ends the run."""
-        self._overridden: set[str] = set()
+        self._is_overridden = False
         self._looked_at: object = None
         self._encoding = encoding
         self._closing = ExitStack()
@@ -126,16 +124,8 @@ class Session:
     # -- tests ---------------------------------------------------------------------------------------------
 
     def look_for_overrides(self, holder: object) -> None:
-        """Note which of our fixtures a plugin, a module or a class overrides.
-
-        pytest's public way to get a fixture in mid-test is a request, which needs an autouse fixture. Tests
-        get one only if `jsonmatch_judge` is overridden.
-        """
-        found = _FIXTURES.intersection(dir(holder)) - self._overridden
-        if found:
-            self._overridden |= found
-            if "jsonmatch_judge" in found:
-                self.config.pluginmanager.register(RequestKeeper(self.recorders), "jsonmatch-requests")
+        """Note whether a plugin, a module or a class overrides a fixture of golden cases."""
+        self._is_overridden |= not _FIXTURES.isdisjoint(dir(holder))
 
     def look_for_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
         """Do the same for a module or a class, once."""
@@ -148,9 +138,7 @@ class Session:
         """Whether the fixtures of golden cases are not overridden, and no option shows their setup."""
         option = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
-        return not self._overridden & {"jsonmatch_case", "jsonmatch_actual"} and not any(
-            getattr(option, name, False) for name in watched
-        )
+        return not self._is_overridden and not any(getattr(option, name, False) for name in watched)
 
     def new_recorder(self, item: pytest.Item) -> Recorder:
         """Return a recorder for a test that is about to run."""
@@ -181,7 +169,7 @@ class Session:
             # As in the signature of the assertion, None means "not given".
             given = {key: value for key, value in mark.kwargs.items() if value is not None and key != "tags"}
             chosen.update(given)
-            sources.update(dict.fromkeys(given, marked_rules(node)))
+            sources.update(dict.fromkeys(given, rules_in(node)))
         return chosen, sources
 
     # -- judges --------------------------------------------------------------------------------------------
@@ -191,7 +179,7 @@ class Session:
         """The judges of this run, and their usage."""
         from pytest_jsonmatch.session.judge import Judging
 
-        return Judging(self.settings, self.config.rootpath, self.recorders.find)
+        return Judging(self.settings, self.config.rootpath)
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, final
-
-import pytest
 
 from pytest_jsonmatch.gate.bounds import Decision, threshold_decision
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pytest
 
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.session.outcomes import Outcomes
@@ -35,8 +31,6 @@ class Stopper:
     """
 
     def __init__(self, outcomes: Outcomes, gates: Sequence[Gate], *, has_limited_drop: bool) -> None:
-        self.saved: int = 0
-        """How many tests were left out."""
         self.reason: str | None = None
         """Why the run was ended; None if it was not."""
         self._outcomes = outcomes
@@ -49,9 +43,12 @@ class Stopper:
         self._left_out: set[str] = set()
         """The cases that do not count."""
         self._sums = dict.fromkeys((*FIGURES, "pass_rate"), Fraction(0))
-        self._pytest: pytest.Session | None = None
-        self._told: Path | None = None
-        """The file that tells workers of pytest-xdist to stop; None without workers."""
+        self._pytest: Any = None
+
+    @property
+    def saved(self) -> int:
+        """How many tests were left out."""
+        return sum(self._outcomes.planned.values()) - len(self._ended)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Remember the session to stop."""
@@ -60,9 +57,11 @@ class Stopper:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Check the gates if a case has ended."""
         outcomes = self._outcomes
-        if report.when != "teardown" or self.reason is not None:
+        if report.when != "teardown":
             return
         self._ended.add(report.nodeid)
+        if self.reason is not None:
+            return
         left_out = outcomes.left_out_case(report.nodeid)
         if left_out is not None:
             self._left_out.add(left_out)
@@ -75,12 +74,11 @@ class Stopper:
         self.reason = self._settled()
         if self.reason is None:
             return
-        self.saved = sum(outcomes.planned.values()) - len(self._ended)
         text = f"decided: {self.reason}"
-        if self._told is not None:
-            write_file(self._told, text.encode())
-        elif self._pytest is not None:
-            self._pytest.shouldstop = text
+        # The controller of pytest-xdist looks at its own attribute, and its workers end what they were given.
+        for runner in (self._pytest, self._pytest.config.pluginmanager.getplugin("dsession")):
+            if runner is not None:
+                runner.shouldstop = text
 
     def _settled(self) -> str | None:
         """Return why the gates are settled; None as long as they are not."""
@@ -101,15 +99,3 @@ class Stopper:
         name = "pass rate" if gate.figure == "pass_rate" else f"mean {gate.figure}"
         total, seen = self._sums[gate.figure], len(self._done)
         return threshold_decision(total, seen, planned, gate.limit, figure=name)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker of pytest-xdist which file announces the end of the run: each stops by itself."""
-        if self._told is None:
-            self._told = Path(mkdtemp(prefix="jsonmatch-"), "decided")
-        node.workerinput["jsonmatch_decided"] = str(self._told)
-
-    def pytest_unconfigure(self) -> None:
-        """Remove the file."""
-        if self._told is not None:
-            rmtree(self._told.parent, ignore_errors=True)

@@ -155,20 +155,13 @@ def test_dates_are_cheap():
     assert [each[3] for each in seen(actual, expected, fields={"[].d": {"compare": formats}})] == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("limit", "reason"),
-    [
-        ("_MAX_CELLS", "too many elements, 6 × 6"),
-        ("_MAX_CELLS_INSIDE", "too many elements that are not flat, 6 × 6"),
-    ],
-)
-def test_what_is_looked_at_is_bounded(monkeypatch, limit, reason):
-    monkeypatch.setattr(audits, limit, 35)
-    expected = [{"n": n, "tags": [n, n + 1]} for n in range(6)]
-    actual = [{"n": n, "tags": [n + 1, n + 5]} for n in range(6)]
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_is_looked_at_is_bounded(monkeypatch, nested):
+    monkeypatch.setattr(audits, "_MAX_WORK", 71)
+    expected = [{"n": n, "m": [n] if nested else n} for n in range(6)]
+    actual = [{"n": n, "m": [n + 5] if nested else n + 5} for n in range(6)]
     audit, *_ = compare_json(actual, expected, **OPTIONS).audit()
-    assert audit.reason == reason
-    assert len(audit.pairs) == 6
+    assert (audit.reason, len(audit.pairs)) == ("too many elements, 6 × 6", 6)
 
 
 def test_long_texts():
@@ -187,9 +180,9 @@ def test_pairs_that_only_a_walk_can_score_are_bounded(monkeypatch):
     assert [(each.actual, each.score, each.next_actual) for each in audit.pairs] == [
         (0, 1.0, Partner(None, 0.0))
     ]
-    monkeypatch.setattr(audits, "_MAX_CELLS_INSIDE", 20 * 75 * 75 - 1)
+    monkeypatch.setattr(audits, "_MAX_WORK", 2 * 75 * 75)
     (audit,) = compare_json(actual, expected, **options).audit()
-    assert audit.reason == "too many elements that are scored one by one, 25 × 25"
+    assert audit.reason == "too many elements, 25 × 25"
 
 
 def test_below_a_target_and_below_what_is_paired_by_key():
@@ -203,7 +196,7 @@ def test_below_a_target_and_below_what_is_paired_by_key():
 
 
 def test_exchanges_are_bounded(monkeypatch):
-    monkeypatch.setattr(audits, "_MAX_STEPS", -1)
+    monkeypatch.setattr(audits, "_MAX_WORK", 8)  # 2 × 2 × 2 pairs of elements
     found = seen([{"n": 1, "p": 3}, {"n": 1, "p": 4}], [{"n": 1, "p": 1}, {"n": 1, "p": 2}])
     assert found == [(0, 0, Partner(1, 0.5), None), (1, 1, Partner(0, 0.5), None)]
 

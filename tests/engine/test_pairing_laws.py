@@ -27,7 +27,8 @@ from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.result.figures import COUNTED, plain_matches
 from pytest_jsonmatch.engine.score.documents import score, written
-from pytest_jsonmatch.engine.score.outcome import ROOT, Aligned
+from pytest_jsonmatch.engine.score.outcome import ROOT
+from pytest_jsonmatch.engine.score.passes import Aligned
 from pytest_jsonmatch.engine.score.walk import measured
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import total_of

@@ -71,7 +71,7 @@ def test_a_baseline_is_compared_by_clusters(suite):
     run = suite(wrong=8).runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1")
     assert "to 0.667: worse (proven)" in " ".join(run.outlines)
     run.stdout.fnmatch_lines(
-        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (-0.* to -0.*): worse by more than 0.1*"
+        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (90 % interval -0.* to -0.*): worse by more than 0.1*"
     )
 
 
@@ -96,7 +96,7 @@ def test_a_hint_where_cases_share_an_input_file(pytester, workers):
 
 def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
     pytester.makeconftest(
-        "import pytest\n@pytest.fixture\ndef jsonmatch_judge():\n    return lambda item: True\n"
+        "def pytest_jsonmatch_register(registry):\n    registry.judge('default', lambda item: True)\n"
     )
     cases = "".join(f"  - {{ id: case{at}, actual: {{ a: x }}, expected: {{ a: y }} }}\n" for at in range(6))
     pytester.makefile(".golden.yaml", a="fields: { a: { compare: semantic } }\ncases:\n" + cases)

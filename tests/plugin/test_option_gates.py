@@ -491,7 +491,7 @@ def test_what_goes_wrong_around_a_comparing_test_counts_as_0(pytester, workers):
         def test_with_a_fixture_of_ours(assert_json_match, broken):
             pass
 
-        def test_with_another_fixture_of_ours(jsonmatch_judge):
+        def test_with_another_fixture_of_ours(jsonmatch_case):
             raise RuntimeError
 
         def test_that_compares_nothing():

@@ -63,7 +63,8 @@ def test_a_limit_that_is_out_of_reach(suite, write_cases):
     run.stdout.fnmatch_lines(["*3 of 20 cases; decided, 17 tests*", "  FAILED   f1 >= 0.9  *"])
 
 
-def test_xdist_stops_too(suite):
+def test_xdist_stops_too(suite, write_cases):
+    write_cases([1.0] * 60)
     run = suite.runpytest(
         "--jsonmatch-fail-under=0.1",
         "--jsonmatch-stop-when-decided",
@@ -74,8 +75,9 @@ def test_xdist_stops_too(suite):
         "--maxprocesses=2",
     )
     assert run.ret == pytest.ExitCode.OK
-    run.stdout.fnmatch_lines(["gates, on * of 20 cases; decided, * tests saved:", "  PASSED   score >= 0.1*"])
-    assert calls(suite) <= 20
+    done = calls(suite)  # workers end what they were given
+    assert done < 60
+    run.stdout.fnmatch_lines([f"gates, on {done} of 60 cases; decided, {60 - done} tests saved:"])
 
 
 def test_a_gate_that_needs_the_whole_run(suite):

@@ -27,22 +27,19 @@ def warnings_of(result):
     return [line.strip() for line in result.outlines if "JsonMatchWarning" in line]
 
 
-def test_rules_of_an_assertion_are_told_once_when_its_test_ends(pytester):
+def test_rules_of_an_assertion_are_told_once_per_test(pytester, workers):
     pytester.makepyfile(
         """
         def test_it(assert_json_match):
             rules = {"a": {"weight": 2}, "b": {"weight": 2}, "c[].d": {"skip": True}, "e.f": {"skip": True}}
-            for document in ({"a": 1}, {"b": 1}, {"c": [{"d": 1}], "e": [{"f": 1}]}):
+            for document in ({"c": [{"d": 1}], "e": [{"f": 1}]}, {"a": 1}, {"b": 1}):
                 assert_json_match(document, document, fields=rules)
         """
     )
-    result = pytester.runpytest(*SHOWN)
+    result = pytester.runpytest(*SHOWN, *workers)
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(
-        [
-            "test_*.py::test_it",
-            "*test_*.py:1: JsonMatchWarning: fields: 'e.f' fits no place of *; did you mean 'e[[][]].f'[?]",
-        ]
+        ["*test_*.py:1: JsonMatchWarning: fields: 'e.f' fits no place of *; did you mean 'e[[][]].f'[?]"]
     )
 
 
@@ -139,23 +136,17 @@ def test_under_error_the_run_fails(pytester, filter_, workers):
     result.stdout.fnmatch_lines(["*r.golden.yaml:2: fields: 'totl' fits no place *", "*2 passed*"])
 
 
-def test_under_error_a_test_fails_when_it_ends(pytester):
-    pytester.makepyfile(
-        """
-        def test_it(assert_json_match):
-            assert_json_match({"a": 1}, {"a": 1}, fields={"b": {"skip": True}})
-        """
-    )
-    result = pytester.runpytest("-W", "error::pytest_jsonmatch.JsonMatchWarning")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.assert_outcomes(passed=1, errors=1)
+IGNORED = "ignore::pytest_jsonmatch.JsonMatchWarning"
 
 
 def test_warnings_can_be_ignored(pytester):
     pytester.makefile(".golden.yaml", r=RULES_BESIDE_CASES)
-    result = pytester.runpytest("-W", "ignore::pytest_jsonmatch.JsonMatchWarning")
+    result = pytester.runpytest("-W", IGNORED)
     assert result.ret == pytest.ExitCode.OK
     assert warnings_of(result) == []
+    marked = f"marks: [{{filterwarnings: '{IGNORED}'}}]\n{RULES_BESIDE_CASES}"
+    pytester.makefile(".golden.yaml", r=marked)
+    assert warnings_of(pytester.runpytest(*SHOWN)) == []
 
 
 def test_what_is_accepted_somewhere_is_a_rule_too(pytester):

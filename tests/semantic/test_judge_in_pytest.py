@@ -34,11 +34,8 @@ cases:
       summary: {compare: semantic}
 """
 JUDGE = """
-    import pytest
-
-    @pytest.fixture
-    def jsonmatch_judge():
-        return lambda item: item.expected.lower() == item.actual.lower()
+    def pytest_jsonmatch_register(registry):
+        registry.judge("default", lambda item: item.expected.lower() == item.actual.lower())
 """
 
 
@@ -55,49 +52,33 @@ def suite(pytester):
     return pytester
 
 
-def test_the_fixture_of_a_conftest_judges_everything(suite):
+def test_the_judge_of_a_conftest_judges_everything(suite):
     suite.makeconftest(JUDGE)
     outcome = suite.runpytest()
     outcome.assert_outcomes(passed=5)
     assert judge_line(outcome) == "judge: 5 calls, 5 items"
 
 
-def test_folders_and_modules_override_it_as_any_fixture(suite):
-    suite.makeconftest(JUDGE)
-    suite.mkdir("kind")
-    (suite.path / "kind" / "conftest.py").write_text(
-        "import pytest\n\n@pytest.fixture(scope='module')\ndef jsonmatch_judge():\n    return lambda item: True\n",
-        encoding="utf-8",
-    )
-    other = CASES.replace("FINE WEATHER", "Sunshine")
-    (suite.path / "kind" / "cases.golden.yaml").write_text(other, encoding="utf-8")
-    (suite.path / "strict.golden.yaml").write_text(other, encoding="utf-8")
-    suite.makepyfile(
-        test_module="""
+def test_a_mark_chooses_another(pytester):
+    pytester.makeconftest(JUDGE + "        registry.judge('never', lambda item: False)\n")
+    pytester.makepyfile(
+        """
         import pytest
         from pytest_jsonmatch import assert_json_match
 
-        @pytest.fixture
-        def jsonmatch_judge(jsonmatch_judge):
-            return lambda item: not jsonmatch_judge(item)
-
-        def test_reversed():
-            assert_json_match(["one"], ["two"], metric="leaf_f1", compare={"string": "semantic"})
+        @pytest.mark.jsonmatch(judge="never")
+        def test_it():
+            assert assert_json_match(["a"], ["A"], compare={"string": "semantic"}, threshold=0).score == 0
         """
     )
-    outcome = suite.runpytest("-v")
-    outcome.assert_outcomes(passed=7, failed=1)
-    outcome.stdout.fnmatch_lines(["*FAILED*strict.golden.yaml*"])
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_the_judge_of_the_call_goes_first(pytester):
     pytester.makeconftest(
         """
-        import pytest
-
-        @pytest.fixture
-        def jsonmatch_judge():
-            raise AssertionError("nobody has asked for it")
+        def pytest_jsonmatch_register(registry):
+            registry.judge("default", lambda item: 1 / 0)
         """
     )
     pytester.makepyfile(
@@ -123,18 +104,14 @@ def test_equal_questions_of_several_tests_are_asked_once(pytester):
     pytester.makefile(
         ".golden.yaml", cases=f"metric: leaf_f1\nfields: {{s: {{compare: semantic}}}}\ncases:\n{cases}"
     )
-    # (The fixture makes a new function for each test: another judge. So it has to be of the session.)
-    one = pytester.runpytest()
-    pytester.makeconftest(JUDGE.replace("@pytest.fixture", "@pytest.fixture(scope='session')"))
-    other = pytester.runpytest()
-    assert [judge_line(one), judge_line(other)] == ["judge: 5 calls, 5 items", "judge: 1 call, 1 item"]
+    assert judge_line(pytester.runpytest()) == "judge: 1 call, 1 item"
 
 
 # -- errors ------------------------------------------------------------------------------------------------
 
 
 def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(pytester):
-    pytester.makeconftest(JUDGE.replace("return lambda item:", "return lambda item: 1 / 0 or"))
+    pytester.makeconftest(JUDGE.replace("lambda item:", "lambda item: 1 / 0 or"))
     pytester.makefile(".golden.yaml", cases=CASES)
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
@@ -152,7 +129,7 @@ def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(py
 
 
 def test_batch_errors_are_in_every_report(pytester, workers):
-    pytester.makeconftest(JUDGE.replace("return lambda item:", "return lambda item: 1 / 0 or"))
+    pytester.makeconftest(JUDGE.replace("lambda item:", "lambda item: 1 / 0 or"))
     pytester.makefile(".golden.yaml", cases=CASES)
     pytester.runpytest(
         "--jsonmatch-markdown=o.md", "--jsonmatch-html=o.html", "--jsonmatch-json=o.json", *workers
@@ -260,9 +237,9 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
                 file.write("x")
             return item.expected.lower() == item.actual.lower()
 
-        @pytest.fixture(scope="session")
-        def jsonmatch_judge():
-            return CachedJudge(CallableJudge(same), Path(__file__).with_name("verdicts.jsonl"))
+        def pytest_jsonmatch_register(registry):
+            judge = CachedJudge(CallableJudge(same), Path(__file__).with_name("verdicts.jsonl"))
+            registry.judge("default", judge)
         """
     )
     pytester.makefile(".golden.yaml", cases=CASES)

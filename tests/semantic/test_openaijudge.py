@@ -133,10 +133,7 @@ def test_options_are_sent_as_they_are_set(endpoint, judge, options, form, temper
     assert (request.form, request.body.get("temperature")) == (form, temperature)
 
 
-@pytest.mark.parametrize(
-    ("options", "sent"),
-    [({}, "no-key"), ({"api_key_env": "GROQ_API_KEY"}, "gsk-1")],
-)
+@pytest.mark.parametrize(("options", "sent"), [({}, "no-key"), ({"api_key_env": "GROQ_API_KEY"}, "gsk-1")])
 def test_an_endpoint_gets_only_its_own_key(endpoint, judge, monkeypatch, options, sent):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-1")
@@ -215,9 +212,6 @@ def test_filters_and_lengths_have_names(endpoint, judge, acts, act, kind):
     assert (kinds(answers), len(endpoint.requests)) == ([kind], 1)
 
 
-# Endpoints that take less of the protocol.
-
-
 # Endpoints that fail.
 
 
@@ -264,6 +258,11 @@ def test_a_failure_that_does_not_pass(endpoint, judge, acts, act, message):
     start = message.replace("HOST", endpoint.url[7:-3])
     assert (str(answer)[: len(start)], len(endpoint.requests)) == (start, 2)
     assert one.usage == JudgeUsage(calls=1, items=1, errors=1)
+
+
+def test_an_answer_that_is_cut_is_asked_for_again(endpoint, judge, acts):
+    endpoint.script = [acts.cut("body")] * 2
+    assert (judge(retries=2).judge(items(2)), len(endpoint.requests)) == (right(2), 3)
 
 
 def test_an_answer_that_is_cut_or_endless(endpoint, judge, acts):

@@ -38,20 +38,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix: TypeAlias = NDArray[np.float64]
-    Margins: TypeAlias = dict[tuple[int, int], float | None]
 
 _MAX_ARRAYS: Final = 100
 """Only this many arrays of one comparison are audited."""
-_MAX_CELLS: Final = 1_000_000
-"""At most this many pairs of elements are scored in one comparison."""
-_MAX_CELLS_WITH_TWINS: Final = 250_000
-"""Above this size, skip runners-up of exact matches."""
-_MAX_CELLS_INSIDE: Final = 10_000_000
-"""At most this many pairs of values are bounded in elements that are not flat, in one comparison."""
+_MAX_WORK: Final = 2_000_000
+"""At most this many pairs of elements are scored, and exchanges considered, in one comparison."""
+_WITH_TWINS: Final = 250_000
+"""In larger arrays, runners-up of exact matches are left out."""
+_INSIDE: Final = 10
+"""In elements that are not flat, bounding this many pairs of values costs as much as a pair of elements."""
 _WALK: Final = 20
 """Scoring values one by one costs as much as bounding this many times as many."""
-_MAX_STEPS: Final = 1_000_000
-"""At most this many exchanges are considered in one comparison."""
 _ROUNDING: Final = 1e-12
 
 
@@ -68,23 +65,12 @@ def audit_arrays(
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
     """
     aligner = Aligner(plan, count_extra=plan.options.extra == "count")
-    budget = Budget(_MAX_CELLS, _MAX_CELLS_INSIDE, _MAX_STEPS)
-    return tuple(
-        [
-            _Audit(aligner, array, audit, budget, tolerance + _ROUNDING).audited()
-            for array, audit in islice(arrays, _MAX_ARRAYS)
-        ]
-    )
-
-
-@final
-@dataclass(slots=True)
-class Budget:
-    """What the audits of one comparison may still cost."""
-
-    cells: int
-    inside: int
-    steps: int
+    audits, work = [], _MAX_WORK
+    for array, audit in islice(arrays, _MAX_ARRAYS):
+        own = _Audit(aligner, array, audit, work, tolerance + _ROUNDING)
+        audits.append(own.audited())
+        work = own.work
+    return tuple(audits)
 
 
 @final
@@ -96,14 +82,12 @@ class _NotComputedError(Exception):
 class _Similarities:
     """Similarities of some elements of expected and some of actual: bounds, made exact when they matter."""
 
-    __slots__ = ("_grid", "bounds", "column_of", "is_open", "row_of")
+    __slots__ = ("_grid", "bounds", "is_open")
 
-    def __init__(self, grid: ArrayGrid, rows: Sequence[int], columns: Sequence[int]) -> None:
+    def __init__(self, grid: ArrayGrid) -> None:
         self._grid = grid
         self.bounds = grid.similarities()
         self.is_open = np.full(self.bounds.shape, not grid.is_exact)
-        self.row_of = {i: row for row, i in enumerate(rows)}
-        self.column_of = {j: column for column, j in enumerate(columns)}
 
     def exact(self, row: int, column: int) -> float:
         """Return the similarity of a pair."""
@@ -135,11 +119,11 @@ class _Audit:
     aligner: Aligner
     array: Arrays
     audit: ArrayAudit
-    budget: Budget
+    work: int
+    """What the audits of the comparison may still cost."""
     limit: float
     """Pairings that lose more than this are ignored."""
     is_flat: bool = True
-    with_twins: bool = True
     values: int = 0
     """The number of pairs of values in the elements."""
     expected_keys: Sequence[Hashable] = ()
@@ -148,7 +132,7 @@ class _Audit:
     twins: Mapping[int, int] = field(default_factory=dict)
     """The pairs of equal elements."""
     rows: Sequence[int] = ()
-    """The elements of expected without an equal partner."""
+    """The elements of expected whose runners-up are looked for: all, or those without an equal partner."""
     columns: Sequence[int] = ()
     """Likewise of actual."""
 
@@ -170,27 +154,27 @@ class _Audit:
         one, other = (sum([self._values_in(node, value) for value in side]) for side in (expected, actual))
         self.values = one * other
         self.expected_keys, self.actual_keys = self.aligner.canon.keys(node, expected, actual)
-        pairs = [(pair.expected, pair.actual) for pair in self.audit.pairs]
-        self.twins = {i: j for i, j in pairs if self.expected_keys[i] == self.actual_keys[j]}
-        taken = set(self.twins.values())
-        self.rows = [i for i in range(len(expected)) if i not in self.twins]
-        self.columns = [j for j in range(len(actual)) if j not in taken]
-        n, m, rows, columns = len(expected), len(actual), len(self.rows), len(self.columns)
-        without_twins = rows * m + n * columns
-        self.with_twins = n * m <= max(_MAX_CELLS_WITH_TWINS, without_twins)
-        cells = n * m if self.with_twins else without_twins
-        if cells > self.budget.cells:
-            raise _NotComputedError(f"too many elements, {n:,} × {m:,}")
-        self.budget.cells -= cells
-        if not self.is_flat:
-            self._spend_inside(1)
+        self.twins = {
+            pair.expected: pair.actual
+            for pair in self.audit.pairs
+            if self.expected_keys[pair.expected] == self.actual_keys[pair.actual]
+        }
+        is_large = len(expected) * len(actual) > _WITH_TWINS
+        self.rows, self.columns = self._others() if is_large else (range(len(expected)), range(len(actual)))
+        cells = len(self.rows) * len(actual) + len(expected) * len(self.columns)
+        self._spend(cells if self.is_flat else max(cells, self.values // _INSIDE))
 
-    def _spend_inside(self, times: int) -> None:
-        sizes = f"{len(self.array.expected):,} × {len(self.array.actual):,}"
-        what = "scored one by one" if self.is_flat else "not flat"
-        if times * self.values > self.budget.inside:
-            raise _NotComputedError(f"too many elements that are {what}, {sizes}")
-        self.budget.inside -= times * self.values
+    def _others(self) -> tuple[list[int], list[int]]:
+        """Return the elements of each side without an equal partner."""
+        taken = set(self.twins.values())
+        rows = [i for i in range(len(self.array.expected)) if i not in self.twins]
+        return rows, [j for j in range(len(self.array.actual)) if j not in taken]
+
+    def _spend(self, work: int) -> None:
+        if work > self.work:
+            sizes = f"{len(self.array.expected):,} × {len(self.array.actual):,}"
+            raise _NotComputedError(f"too many elements, {sizes}")
+        self.work -= work
 
     def _values_in(self, node: PlanNode, value: JsonValue) -> int:
         """Count the values in an element, and note whether it is flat; raise for costly comparators."""
@@ -211,22 +195,21 @@ class _Audit:
 
     def _pairs(self) -> list[AuditedPair]:
         """Return the pairs in the order of expected."""
-        every_row, every_column = range(len(self.array.expected)), range(len(self.array.actual))
-        across = self._similarities(every_row if self.with_twins else self.rows, every_column)
-        down = across if self.with_twins else self._similarities(every_row, self.columns)
+        across = self._similarities(self.rows, range(len(self.array.actual)))
+        is_whole = len(self.rows) == len(self.array.expected)
+        down = across if is_whole else self._similarities(range(len(self.array.expected)), self.columns)
+        row_of, column_of = ({at: k for k, at in enumerate(side)} for side in (self.rows, self.columns))
         pairs: list[AuditedPair] = []
-        for pair in self.audit.pairs:
-            i, j = pair.expected, pair.actual
-            score, partner, other = 1.0, None, None
-            if (row := across.row_of.get(i)) is not None:
-                score = across.exact(row, j)
-                partner = _second(across.bounds[row], j, partial(across.exact, row))
-            if (column := down.column_of.get(j)) is not None:
-                other = _second(down.bounds[:, column], i, partial(down.exact, column=column))
-            ambiguous = False if i in self.twins else None
-            pairs.append(
-                replace(pair, score=score, next_actual=partner, next_expected=other, ambiguous=ambiguous)
-            )
+        for each in self.audit.pairs:
+            i, j = each.expected, each.actual
+            if i not in row_of:
+                pairs.append(replace(each, score=1.0, ambiguous=False))
+                continue
+            row, column = row_of[i], column_of[j]
+            partner = _second(across.bounds[row], j, partial(across.exact, row))
+            other = _second(down.bounds[:, column], i, partial(down.exact, column=column))
+            pair = replace(each, score=across.exact(row, j), ambiguous=False if i in self.twins else None)
+            pairs.append(replace(pair, next_actual=partner, next_expected=other))
         margins = self._margins(across)
         for at, pair in enumerate(pairs):
             key = pair.expected, pair.actual
@@ -241,52 +224,55 @@ class _Audit:
         assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
         grid.stands_at(rows, columns, self.array.measure)
         if grid.walked:
-            self._spend_inside(_WALK)
-        return _Similarities(grid, rows, columns)
+            self._spend(_WALK * self.values // _INSIDE)
+        return _Similarities(grid)
 
-    def _margins(self, similarities: _Similarities) -> Margins:
+    def _margins(self, similarities: _Similarities) -> dict[tuple[int, int], float | None]:
         """Return the margins of pairs that are not equal, None for margins above the tolerance.
 
         Pairs are left out when the budget is used up.
         """
-        column_of = {j: column for column, j in enumerate(self.columns)}
+        others = self._others()
+        column_of = {j: column for column, j in enumerate(others[1])}
         partner = {pair.expected: pair.actual for pair in self.audit.pairs}
-        chosen = np.array([column_of.get(partner.get(i, -1), -1) for i in self.rows], dtype=np.intp)
+        chosen = np.array([column_of.get(partner.get(i, -1), -1) for i in others[0]], dtype=np.intp)
         if (chosen < 0).all():
             return {}
         # Equal elements share a number: exchanging them changes nothing, and they have the same price.
-        rows = _kinds([self.expected_keys[i] for i in self.rows])
-        columns = _kinds([self.actual_keys[j] for j in self.columns])
-        exchanges = _Exchanges(self._costs(similarities, chosen), chosen, rows, columns, self.limit)
-        known: Margins = {}
-        found: Margins = {}
+        rows = _kinds([self.expected_keys[i] for i in others[0]])
+        columns = _kinds([self.actual_keys[j] for j in others[1]])
+        exchanges = _Exchanges(self._costs(similarities, others, chosen), chosen, rows, columns, self.limit)
+        known: dict[tuple[int, int], float | None] = {}
+        found: dict[tuple[int, int], float | None] = {}
         for row in np.flatnonzero(chosen >= 0).tolist():
             column = int(chosen[row])
             kinds = rows[row], columns[column]
-            if kinds not in known and exchanges.steps <= self.budget.steps:
+            if kinds not in known and exchanges.steps < self.work:
                 known[kinds] = exchanges.margin(*kinds)
             if kinds in known:
-                found[self.rows[row], self.columns[column]] = known[kinds]
-        self.budget.steps -= exchanges.steps
+                found[others[0][row], others[1][column]] = known[kinds]
+        self.work -= exchanges.steps
         return found
 
-    def _costs(self, similarities: _Similarities, chosen: NDArray[np.intp]) -> Matrix:
+    def _costs(
+        self, similarities: _Similarities, others: tuple[list[int], list[int]], chosen: NDArray[np.intp]
+    ) -> Matrix:
         """Return the loss of the total by each pair under the optimum's dual prices, exact up to the limit.
 
         It is infinite where no pair is allowed. The last row and the last column mean "no partner".
         """
-        rows = [similarities.row_of[i] for i in self.rows]
-        columns = [similarities.column_of[j] for j in self.columns]
+        row_of = {i: row for row, i in enumerate(self.rows)}
+        rows, columns = [row_of[i] for i in others[0]], others[1]
         cells = np.ix_(rows, columns)
         while True:
             bounds, is_open = similarities.bounds[cells], similarities.is_open[cells]
             admissible = bounds > self.aligner.threshold
             # The chosen pairs are optimal without the open ones, too: the prices show which open ones matter.
-            prices, others = dual_prices(np.where(admissible & ~is_open, bounds, 0.0), chosen)
-            costs = np.where(admissible, prices[:, None] + others - bounds, np.inf)
+            row_prices, prices = dual_prices(np.where(admissible & ~is_open, bounds, 0.0), chosen)
+            costs = np.where(admissible, row_prices[:, None] + prices - bounds, np.inf)
             near = np.argwhere(is_open & (costs <= self.limit)).tolist()
             if not near:
-                costs = np.block([[costs, prices[:, None]], [others, np.zeros(1)]])
+                costs = np.block([[costs, row_prices[:, None]], [prices, np.zeros(1)]])
                 return np.maximum(costs, 0.0, out=costs)
             for row, column in near:
                 similarities.exact(rows[row], columns[column])

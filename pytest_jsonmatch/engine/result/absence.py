@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Finding, Seen
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Seen
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     _Pair: TypeAlias = tuple[dict[str, Any], Any]
@@ -53,7 +54,7 @@ class Presence(NamedTuple):
 _NOTHING: Final = Presence()
 
 
-def presence_of(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, Presence]:
+def presence_of(seen: Seen, findings: Iterable[FieldResult]) -> dict[PlanNode, Presence]:
     """Return the presence of the members of objects, by schema path, in the order of the document.
 
     It is empty under metrics that do not count what only actual has.
@@ -130,7 +131,7 @@ def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, 
     }
 
 
-def _allow(finding: Finding, found: dict[PlanNode, Presence]) -> None:
+def _allow(finding: FieldResult, found: dict[PlanNode, Presence]) -> None:
     """Take back what was counted for a value that is right although expected is null, or that is skipped."""
     place = finding.node.place
     before = found.get(place, _NOTHING)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.align.context import Arrays
-    from pytest_jsonmatch.engine.score.outcome import Aligned, Finding
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Aligned
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
@@ -141,7 +142,7 @@ class _Container(NamedTuple):
     """The sums of its findings and of the containers in it, so far."""
 
 
-def containers_of(findings: Iterable[Finding]) -> list[ContainerResult]:
+def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
     """Return the figures of every object and array, in the order of the document, the root first."""
     known: dict[Place, _Container] = {}
     around: _Container | None = None
@@ -175,7 +176,7 @@ def _container(place: Place, key: Any, known: dict[Place, _Container]) -> _Conta
     return found
 
 
-def alignments_of(arrays: Sequence[Aligned], findings: Sequence[Finding]) -> list[ArrayAlignment]:
+def alignments_of(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) -> list[ArrayAlignment]:
     """Return how arrays were aligned, with the F1 of each pair."""
     if not arrays:
         return []

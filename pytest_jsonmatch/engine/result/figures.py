@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.result.absence import fabrications
 from pytest_jsonmatch.engine.score.outcome import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Finding, Seen
+    from pytest_jsonmatch.engine.score.passes import Seen
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """The position of each status in the numbers of `FieldAggregation`."""
@@ -147,7 +147,7 @@ def _capped(part: float, whole: float) -> float | None:
     return min(part / whole, 1.0) if whole else None
 
 
-def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int]:
+def plain_matches(seen: Seen, findings: Iterable[FieldResult]) -> dict[PlanNode, int]:
     """Return how many leaves at each schema path match without a finding; 0 if all have findings."""
     matches = seen.places()
     for finding in findings:
@@ -158,7 +158,7 @@ def plain_matches(seen: Seen, findings: Iterable[Finding]) -> dict[PlanNode, int
 
 
 def aggregates(
-    matches: Mapping[PlanNode, int], findings: Iterable[Finding]
+    matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]
 ) -> dict[PlanNode, FieldAggregation]:
     """Sum plain matches and findings by schema path."""
     sums: dict[PlanNode, list[float]] = {}
@@ -217,15 +217,14 @@ class ErrorEntry:
         return f"{self.path}: comparator {self.comparator!r} {self.reason}"
 
 
-def errors_of(findings: Iterable[Finding]) -> Iterator[ErrorEntry]:
+def errors_of(findings: Iterable[FieldResult]) -> Iterator[ErrorEntry]:
     """Yield the errors of comparators in findings, and in the differences below them."""
     for finding in findings:
         detail = finding.detail
         if detail is None:
             continue
         if detail.error:
-            field = cast("FieldResult", finding)
-            yield ErrorEntry(field.short_path(), field.comparator or "?", detail.error)
+            yield ErrorEntry(finding.short_path(), finding.comparator or "?", detail.error)
         yield from errors_of(detail.differences)
 
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.leaves import without_nulls
+from pytest_jsonmatch.engine.score.field import Detail, Rating
 from pytest_jsonmatch.engine.score.keyed import key_warnings
 from pytest_jsonmatch.engine.score.listed import check_listed
 from pytest_jsonmatch.engine.score.outcome import (
@@ -16,9 +17,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     ROOT,
     SKIPPED,
-    Detail,
     Place,
-    Rating,
 )
 from pytest_jsonmatch.engine.score.passes import Outcome, Pass
 from pytest_jsonmatch.engine.score.places import finding_at
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import BatchAnswer, Finding
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import BatchAnswer
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
@@ -163,7 +163,7 @@ def _units(walk: Walk, scope: _Scope) -> None:
             walk.findings.append(_is_one(child, below) or _folded(child, place, one, other, below))
 
 
-def _is_one(node: PlanNode, below: list[Finding]) -> Finding | None:
+def _is_one(node: PlanNode, below: list[FieldResult]) -> FieldResult | None:
     """Return the finding of a unit that is one leaf."""
     first = below[0] if len(below) == 1 else None
     is_leaf = first is not None and first.node is node and not (first.detail and first.detail.leaves)
@@ -171,8 +171,8 @@ def _is_one(node: PlanNode, below: list[Finding]) -> Finding | None:
 
 
 def _folded(
-    node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, below: list[Finding]
-) -> Finding:
+    node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, below: list[FieldResult]
+) -> FieldResult:
     """Return the finding of a unit, given the findings below it."""
     differences = tuple(
         found

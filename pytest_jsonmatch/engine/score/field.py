@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast, final, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final, overload
 
 from pytest_jsonmatch.engine.compare.explain import explain, explain_match
 from pytest_jsonmatch.engine.score.outcome import (
@@ -15,22 +15,47 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     PENDING,
     STATUSES,
-    Detail,
-    Finding,
+    Place,
     instance_path,
 )
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _REPLACEABLE: Final = tuple(status for status in STATUSES if status != PENDING)
 
 
 @final
-class FieldResult(Finding):
+class Detail(NamedTuple):
+    """What a finding says beyond that of an ordinary leaf."""
+
+    reason: str | None = None
+    comparator: str | None = None
+    leaves: tuple[int, int] | None = None
+    """Leaves of each side, unless they are the 1 or 0 that the status implies."""
+    weights: tuple[float, float] | None = None
+    """The same in weights, relative to that of the finding's place."""
+    differences: tuple[FieldResult, ...] = ()
+    """The differences below a unit."""
+    error: str | None = None
+
+
+@final
+class Rating(NamedTuple):
+    """What a finding says of its place."""
+
+    status: str
+    score: float = 0.0
+    detail: Detail | None = None
+
+
+@final
+class FieldResult(NamedTuple):
     """The result of one leaf (or of one top-level key, under `field_match`). It cannot be changed.
 
     `status` is one of `STATUSES`, `score` is in [0, 1], `expected` and `actual` are the two values, `MISSING`
@@ -42,7 +67,55 @@ class FieldResult(Finding):
     ('n', 'mismatch', 0.0, 2, 1)
     """
 
-    __slots__ = ()
+    node: PlanNode
+    """The rules of its schema path."""
+    trail: Place | None
+    """The place of the container around it; None for the root."""
+    expected_key: Any
+    """Its key or index there in expected; None for the root, `MISSING` if expected has nothing."""
+    actual_key: Any
+    """Likewise in actual."""
+    status: str
+    """One of `STATUSES`."""
+    score: float
+    """In [0, 1]."""
+    expected: JsonValue
+    """The value in expected, or `MISSING`."""
+    actual: JsonValue
+    """The value in actual, or `MISSING`."""
+    detail: Detail | None
+
+    @property
+    def place(self) -> Place:
+        """Return its own place."""
+        return Place(self.trail, self.expected_key, self.actual_key)
+
+    @property
+    def leaves(self) -> tuple[int, int]:
+        """Return how many leaves of expected and of actual it counts."""
+        detail = self.detail
+        if detail is not None and detail.leaves is not None:
+            return detail.leaves
+        return LEAVES.get(self.status, (0, 0))
+
+    @property
+    def own_weights(self) -> tuple[float, float]:
+        """Return the same in weights, relative to that of this place."""
+        detail = self.detail
+        if detail is not None and detail.weights is not None:
+            return detail.weights
+        return LEAVES.get(self.status, (0, 0))
+
+    @property
+    def sums(self) -> Sums:
+        """Return what it adds to all figures."""
+        return self.sums_at(self.node.weight)
+
+    def sums_at(self, weight: float) -> Sums:
+        """Return what it adds if its place has this weight."""
+        expected, actual = self.own_weights
+        perfect = self.score == 1.0 or not (weight and (expected or actual))
+        return Sums(self.score * weight, expected * weight, actual * weight, perfect)
 
     @property
     def path(self) -> str:
@@ -139,7 +212,7 @@ class FieldResult(Finding):
     @property
     def differences(self) -> tuple[FieldResult, ...]:
         """The leaves that differ below a top-level key which is scored as a unit; else ()."""
-        return () if self.detail is None else cast("tuple[FieldResult, ...]", self.detail.differences)
+        return () if self.detail is None else self.detail.differences
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON types, without a side that has no value."""
@@ -250,13 +323,11 @@ class FieldResults(Sequence[FieldResult]):
 
     __slots__ = ("_findings",)
 
-    def __init__(self, findings: Sequence[Finding] | Callable[[], Sequence[Finding]]) -> None:
+    def __init__(self, findings: Sequence[FieldResult] | Callable[[], Sequence[FieldResult]]) -> None:
         self._findings = findings
 
     def _made(self) -> Sequence[FieldResult]:
-        # Every finding is made as a `FieldResult`.
-        made = self._findings() if callable(self._findings) else self._findings
-        return cast("Sequence[FieldResult]", made)
+        return self._findings() if callable(self._findings) else self._findings
 
     def _kept(self) -> Sequence[FieldResult]:
         self._findings = made = self._made()

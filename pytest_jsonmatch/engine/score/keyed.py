@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Aligned
+    from pytest_jsonmatch.engine.score.passes import Aligned
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
 
 _MOST_SHOWN = 3

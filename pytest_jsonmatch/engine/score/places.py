@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of, weight_between
-from pytest_jsonmatch.engine.score.field import new_finding
+from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
@@ -19,12 +19,9 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     PENDING,
     SKIPPED,
-    Asked,
-    Detail,
     Place,
-    Rating,
-    Seen,
 )
+from pytest_jsonmatch.engine.score.passes import Asked, Seen
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.errors import error_text
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
@@ -33,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Aligned, Finding
-    from pytest_jsonmatch.engine.score.passes import Pass
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Aligned, Pass
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Said: TypeAlias = float | ComparatorResult | Question | Exception
@@ -79,7 +76,7 @@ class Places:
         self._base = base
         # Plain matches that weigh differently can't be counted in one number.
         self._details = details or own.plan.weighted
-        self.findings: list[Finding] = []
+        self.findings: list[FieldResult] = []
         self.matches: int = 0
         """The number of plain matches that are not written."""
         self.parts: list[Sums] = []
@@ -289,7 +286,7 @@ class Places:
 
 def finding_at(
     node: PlanNode, where: Place, rating: Rating, expected: JsonValue, actual: JsonValue
-) -> Finding:
+) -> FieldResult:
     """Return a finding."""
     key = MISSING if expected is MISSING else where.expected_key
     other_key = MISSING if actual is MISSING else where.actual_key

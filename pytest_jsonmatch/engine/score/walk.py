@@ -12,9 +12,9 @@ from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.leaves import leaves_of, weight_between, without_nulls
-from pytest_jsonmatch.engine.score.field import new_finding
-from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Aligned, Detail, Place, Rating
-from pytest_jsonmatch.engine.score.passes import Pass
+from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
+from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Place
+from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.outcome import Asked, Finding
+    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.passes import Asked
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -247,7 +248,7 @@ class Walk(Places):
 
     def findings_below(
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
-    ) -> list[Finding]:
+    ) -> list[FieldResult]:
         """Return what a separate walk finds at a place and below it."""
         walk = Walk(self.own, details=True)
         walk.place(node, where, expected, actual)
