@@ -110,7 +110,7 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
         f"If one gold value in fifty is wrong, about {found.expected:.0f} of these are."
     )
     table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
-    return Sheet("jsonmatch study audit", about, [Sentence(told), table, *noted(found.notes)])
+    return Sheet("jsonmatch study audit", about, [Sentence(told), table, noted(found.notes)])
 
 
 def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:

@@ -75,23 +75,24 @@ def _diff(before: ResultSet, path: Path, options: Namespace) -> BaselineDiff:
 
 
 def _check(change: Change, options: Namespace) -> Check:
-    words = f"{change.difference}: {change.gate_words.partition(': ')[2]}".removeprefix(": ")
     subject = f"--max-drop={options.max_drop:g}"
-    return Check(subject, "drop", None, options.max_drop, passed=change.passed, note=words)
+    return Check(subject, "drop", None, options.max_drop, passed=change.passed, note=change.note)
 
 
 def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> list[StyledLine]:
     """Return a table of candidates, and the gate's verdict on each."""
-    title = f"against {options.before}, corrected for {count(len(changes), 'candidate')}:"
+    level = 100 * (1 - 2 * DropGate(confidence=options.confidence).alpha)
+    title = f"against {options.before}, corrected for {count(len(changes), 'candidate')}, "
+    title += f"{level:.3g} % intervals for all together:"
     rows: list[list[AnySheetCell]] = []
     for change in changes:
         tone = TONES_OF.get(change.kind, "")
         # (What the data allow is the end of the interval.)
         verdict = change.verdict.partition(":")[0]
-        cells = score_text(change.current), change.difference, verdict
+        cells = score_text(change.current), *change.signed, verdict
         rows.append([change.figure, *(SheetCell(text, tone) for text in cells)])
-    text = {"mean score", "difference", "verdict"}
-    table = Rows(("candidate", "mean score", "difference", "verdict"), rows, title, "candidate", text=text)
+    columns = ("candidate", "mean score", "difference", "interval", "verdict")
+    table = Rows(columns, rows, title, "candidate", text={"interval", "verdict"})
     lines = block_lines(table, replace(look, mode="all"))
     if options.max_drop is not None:
         lines += [[], *(line for change in changes for line in _gate_lines(change, look, change.figure))]

@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 if TYPE_CHECKING:
     from io import BufferedReader
 
-_LINES: Final = {".jsonl", ".ndjson"}
+LINES: Final = {".jsonl", ".ndjson"}
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -268,7 +268,7 @@ def _is_file(written: str) -> bool:
 def _is_array(written: str, stream: BufferedReader) -> bool:
     """Tell whether a side is one array, rather than a record in each line."""
     suffix = Path(written).suffix.lower() if _is_file(written) else ""
-    if suffix in _LINES:
+    if suffix in LINES:
         return False
     return suffix == ".json" or stream.peek(1).lstrip(_BLANK)[:1] == b"["
 

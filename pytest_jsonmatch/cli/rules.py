@@ -69,7 +69,7 @@ def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> 
         try:
             gates.append(read(text))
         except GateError as error:
-            raise CommandError(f"--gate {text!r}: {error.reason}") from None
+            raise CommandError(f"--gate {text!r}: {str(error).splitlines()[0]}") from None
     return gates
 
 

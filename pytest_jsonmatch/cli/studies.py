@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
@@ -17,8 +17,11 @@ from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.sheetpage import sheet_page
-from pytest_jsonmatch.report.sheets import Gates, Sentence, Sheet, sheet_lines
+from pytest_jsonmatch.report.sheets import Gates, Rows, Sheet, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
+
+_NOTES: Final = 5
+"""At most this many notes are shown without `-v`."""
 
 
 class Study(Protocol):
@@ -61,17 +64,18 @@ def finish(
     """
     checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
-        found = {"study": sheet.command.removeprefix("jsonmatch study "), "version": 1, **asdict(study)}
+        name, figures = sheet.command.removeprefix("jsonmatch study "), dict(study.figures)
+        document = {"study": name, "version": 1, "figures": figures, **asdict(study)}
         # A number that does not fit a double is written as text.
-        text = json.dumps(found, indent=1, ensure_ascii=False, default=str)
+        text = json.dumps(document, indent=1, ensure_ascii=False, default=str)
         write_output(f"{text}\n", options.json)
     show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 
-def noted(notes: Iterable[str]) -> Iterator[Sentence]:
-    """Yield the notes of a study, one sentence each."""
-    return (Sentence(f"note: {note}", "faint") for note in notes)
+def noted(notes: Sequence[str]) -> Rows:
+    """Return the notes of a study as a list."""
+    return Rows(["notes"], [[note] for note in notes], noun="note", most=_NOTES)
 
 
 def show_sheet(sheet: Sheet, options: Namespace) -> None:

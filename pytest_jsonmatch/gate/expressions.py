@@ -1,8 +1,7 @@
 """Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`; nothing is run as code.
 
 gate   = figure operator number [ "proven" ]
-figure = [ "tags[" string "]." ] [ "cases[" string "]." ] ( name | name "." name | "micro." name | of )
-of     = "fields[" string "]." name
+figure = [ "tags[" string "]." ] [ "cases[" string "]." ] [ "fields[" string "]." | "micro." ] name
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NoReturn, final
+from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.limits import FIGURES
 
@@ -71,34 +70,35 @@ OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 _SLACK: Final = 1e-12
 
-_TOKEN: Final = re.compile(
-    r"""\s*(?:(?P<name>[^\W\d]\w*)
-    |(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-    |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<operator>>=|<=|==|!=|>|<)
-    |(?P<sign>[\[\].]))""",
-    re.VERBOSE,
+_NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_QUOTED: Final = r"""\s*\[\s*(?P<%s>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\]\s*\.\s*"""
+_OF: Final = re.compile(
+    rf"\s*(?:tags{_QUOTED % 'tag'})?(?:cases{_QUOTED % 'cases'})?"
+    rf"(?:fields{_QUOTED % 'field'}|(?P<micro>micro)\s*\.\s*)?"
 )
+_FORMS: Final = {
+    "fields": 'fields["total"].recall',
+    "cases": 'cases["acme-*"].score',
+    "tags": 'tags["source=phone"].score',
+    "micro": "micro.f1",
+}
+"""How the parts of a figure are written."""
 
 
 @final
 class GateError(ConfigurationError):
     """A gate that can't be parsed; the message shows what is wrong, and where.
 
-    >>> print(GateError("f2 > 1", 0, "unknown figure 'f2'"))
+    >>> print(GateError.at("f2 > 1", 0, "unknown figure 'f2'"))
     unknown figure 'f2'
       f2 > 1
       ^
     """
 
-    def __init__(self, text: str, position: int, reason: str) -> None:
-        super().__init__(f"{reason}\n  {text}\n  {' ' * position}^")
-        self.text = text
-        self.position = position
-        self.reason = reason
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return GateError, (self.text, self.position, self.reason)
+    @classmethod
+    def at(cls, text: str, position: int, reason: str) -> GateError:
+        """Return the error at a position of a gate's text."""
+        return cls(f"{reason}\n  {text}\n  {' ' * position}^")
 
 
 @final
@@ -162,132 +162,78 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
     >>> parse_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
     'fields["total"].auroc'
     """
-    reader = _GateReader(text)
-    return reader.read_of_study(figures) if figures else reader.read()
-
-
-@final
-class _GateReader:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = list(self._tokens())
-        self.at = 0
-
-    def _tokens(self) -> list[tuple[str, str, int]]:
-        found: list[tuple[str, str, int]] = []
-        position = 0
-        end = len(self.text.rstrip())
-        while position < end:
-            match = _TOKEN.match(self.text, position)
-            if match is None or match.lastgroup is None:
-                start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
-                character = self.text[start]
-                if character in "\"'":
-                    self._fail(start, "this string is not closed")
-                hint = "; write >= or ==" if character == "=" else ""
-                self._fail(start, f"unexpected {character!r}{hint}")
-            found.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
-            position = match.end()
-        return [*found, ("end", "", end)]
-
-    def _fail(self, position: int, reason: str) -> NoReturn:
-        raise GateError(self.text, position, reason)
-
-    def _next(self, kind: str, wanted: str, *words: str) -> tuple[str, int]:
-        found, word, position = self.tokens[self.at]
-        if found != kind or (words and word not in words):
-            what = f"not {word!r}" if word else "but the gate ends here"
-            self._fail(position, f"expected {wanted}, {what}")
-        self.at += 1
-        return word, position
-
-    def read(self) -> Gate:
-        tag = cases = field = None
-        is_micro = False
-        word, position = self._next("name", "a figure such as f1, score or pass_rate")
-        if word == "tags":
-            tag, place = self._subscript(word, "a tag such as source=phone")
-            if "=" not in tag[1:]:
-                self._fail(place, f"a tag is a name and a value: {tag or 'source'}=phone")
-            word, position = self._next("name", "a figure such as f1 or score")
-        if word == "cases":
-            cases, _ = self._subscript(word, "a glob of cases")
-            word, position = self._next("name", "a figure such as f1 or score")
-        if word == "micro":
-            is_micro = True
-            self._next("sign", "a dot, as in micro.f1", ".")
-            word, position = self._next("name", "a figure such as f1 or precision")
-        elif word == "fields":
-            field = self._pattern()
-            word, position = self._next("name", "a figure such as f1 or recall")
-        elif known := [name for name in SPENT if name.startswith(f"{word}.")]:
-            self._next("sign", f"a dot, as in {' or '.join(known)}", ".")
-            word = f"{word}.{self._next('name', ' or '.join(known))[0]}"
-        of_fields = FIGURES if is_micro else (*FIGURES, *_OF_RESULTS) if field is not None else ()
-        word = _SPELLINGS.get(word, word)
-        is_part = cases is not None or tag is not None
-        self._check_figure(word, position, is_part=is_part, of_fields=of_fields)
-        comparison, number, place = self._limit()
-        limit = float(number)
-        if word in SHARES and not 0 <= limit <= 1:
-            hint = f"; for {number} % write {limit / 100:g}" if 1 < limit <= 100 else ""
-            self._fail(place, f"{word} is between 0 and 1{hint}")
-        is_proven = self._is_proven(word, comparison)
-        self._next("end", "the end of the gate")
-        return Gate(self.text.strip(), word, comparison, limit, cases, field, is_micro, is_proven, tag)
-
-    def read_of_study(self, figures: Collection[str]) -> Gate:
-        field = None
-        wanted = f"a figure such as {min(figures)}"
-        word, position = self._next("name", wanted)
-        if word == "fields":
-            field = self._pattern()
-            word, position = self._next("name", wanted)
-        if word not in figures:
-            self._fail(position, f"unknown figure {word!r}{did_you_mean(word, figures)}")
-        comparison, number, _ = self._limit()
-        self._next("end", "the end of the gate")
-        return Gate(self.text.strip(), word, comparison, float(number), field=field)
-
-    def _limit(self) -> tuple[str, str, int]:
-        comparison, _ = self._next("operator", f"one of {', '.join(OPERATORS)}")
-        return comparison, *self._next("number", "a number")
-
-    def _is_proven(self, figure: str, comparison: str) -> bool:
-        kind, word, position = self.tokens[self.at]
-        if kind == "end":
-            return False
-        self._next("name", "the end of the gate, or `proven`", "proven")
-        if figure in COUNTS or figure in _OF_RUN:
-            self._fail(position, f"{figure} is counted, not estimated: there is nothing to prove")
-        if figure in SPENT:
-            self._fail(position, f"{figure} has no interval: leave `proven` out")
-        if comparison in {"==", "!="}:
-            self._fail(position, f"an interval can't prove {comparison}; use >=, >, <= or <")
-        return word == "proven"
-
-    def _subscript(self, word: str, what: str) -> tuple[str, int]:
-        if self.tokens[self.at][1] != "[":
-            self._fail(self.tokens[self.at][2], f'expected {what}: {word}["…"]')
-        self.at += 1
-        quoted, position = self._next("string", f"{what} in quotes")
-        self._next("sign", "a closing bracket", "]")
-        self._next("sign", "a dot and a figure", ".")
-        return re.sub(r"\\(.)", r"\1", quoted[1:-1]), position
-
-    def _pattern(self) -> str:
-        pattern, position = self._subscript("fields", "a path pattern")
+    of = next(_OF.finditer(text))  # all parts are optional
+    tag, cases, field = (
+        None if quoted is None else re.sub(r"\\(.)", r"\1", quoted[1:-1])
+        for quoted in of.group("tag", "cases", "field")
+    )
+    is_micro = of["micro"] is not None
+    if tag is not None and "=" not in tag[1:]:
+        raise GateError.at(text, of.start("tag"), f"a tag is a name and a value: {tag or 'source'}=phone")
+    if field is not None:
         try:
-            parse_pattern(pattern)
+            parse_pattern(field)
         except ConfigurationError as error:
-            self._fail(position, str(error))
-        return pattern
+            raise GateError.at(text, of.start("field"), str(error)) from None
+    known, where = set(figures or (*SHARES, *COUNTS, *SPENT)), ""
+    if figures and not of["tag"] is of["cases"] is of["micro"] is None:
+        raise GateError.at(text, 0, "a gate on a study is on all of it or on fields[…], not on a part")
+    if not figures and (is_micro or field is not None):
+        known, where = {*FIGURES, *(() if is_micro else _OF_RESULTS)}, " of fields"
+    elif not figures and (tag is not None or cases is not None):
+        known, where = known - _OF_RUN, " of some cases"
+    found = _taken(
+        text,
+        of.end(),
+        r"[^\W\d]\w*(\s*\.\s*\w+)*",
+        f"a figure such as {'score' if 'score' in known else min(known)}",
+    )
+    figure = re.sub(r"\s", "", found[0])
+    figure = _SPELLINGS.get(figure, figure)
+    if figure not in known:
+        raise GateError.at(text, found.start(), f"unknown figure{where} {figure!r}{_advice(figure, known)}")
+    sign = _taken(text, found.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}")
+    number = _taken(text, sign.end(), _NUMBER, "a number")
+    limit = float(number[0])
+    if not figures and figure in SHARES and not 0 <= limit <= 1:
+        hint = f"; for {number[0]} % write {limit / 100:g}" if 1 < limit <= 100 else ""
+        raise GateError.at(text, number.start(), f"{figure} is between 0 and 1{hint}")
+    proven = _taken(text, number.end(), "" if figures else r"(?:proven\b)?", "")
+    _taken(text, proven.end(), "$", f"the end of the gate{'' if figures else ', or `proven`'}")
+    if proven[0] and (reason := _never_proven(figure, sign[0])):
+        raise GateError.at(text, proven.start(), reason)
+    return Gate(text.strip(), figure, sign[0], limit, cases, field, is_micro, bool(proven[0]), tag)
 
-    def _check_figure(self, name: str, position: int, *, is_part: bool, of_fields: tuple[str, ...]) -> None:
-        known = set(of_fields) if of_fields else {*SHARES, *COUNTS, *SPENT}
-        if not of_fields and is_part:
-            known -= _OF_RUN
-        if name in known:
-            return
-        where = " of fields" if of_fields else " of some cases" if is_part else ""
-        self._fail(position, f"unknown figure{where} {name!r}{did_you_mean(name, known)}")
+
+def _taken(text: str, position: int, pattern: str, wanted: str) -> re.Match[str]:
+    """Return what matches a pattern here, after any white space."""
+    position += len(text[position:]) - len(text[position:].lstrip())
+    found = re.compile(pattern).match(text, position)
+    if found is None:
+        there = re.compile(r"\w+|\S").match(text, position)
+        what = "but the gate ends here" if there is None else f"not {there[0]!r}"
+        raise GateError.at(text, min(position, len(text.rstrip())), f"expected {wanted}, {what}")
+    return found
+
+
+def _advice(figure: str, known: Collection[str]) -> str:
+    """Return what to write in place of an unknown figure."""
+    first, *others = figure.split(".")
+    form = nearest(first, _FORMS)
+    if form != "fields" and (form is None or others[:-1]) and others and others[-1] in FIGURES:
+        form, others = "fields", [first, *others]  # such as total.recall
+    if form == "fields" and others:
+        name = others.pop() if others[1:] and others[-1] in FIGURES else "recall"
+        return f'; for a field write fields["{".".join(others)}"].{name}'
+    return did_you_mean(figure, known) if form is None else f"; write for example {_FORMS[form]}"
+
+
+def _never_proven(figure: str, comparison: str) -> str:
+    """Return why a gate can't be `proven`; empty if it can."""
+    if figure in COUNTS or figure in _OF_RUN:
+        return f"{figure} is counted, not estimated: there is nothing to prove"
+    if figure in SPENT:
+        return f"{figure} has no interval: leave `proven` out"
+    if comparison in {"==", "!="}:
+        return f"an interval can't prove {comparison}; use >=, >, <= or <"
+    return ""

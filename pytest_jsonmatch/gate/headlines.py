@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare, compare_several
+from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.model import MICRO
 from pytest_jsonmatch.results.tags import tagged, tags_of
@@ -81,8 +81,8 @@ def change_of_runs(
     sequentially rejective multiple test procedures).
     """
     clusters = clusters_of(before, after)
-    at_score = replace(gate, confidence=1 - OF_SCORE * gate.alpha)
-    scores = compare(_scores(after), _scores(before), at_score, clusters=clusters)
+    both = {"mean score": (_scores(after), _scores(before))}
+    (scores,) = compare_several(both, gate, clusters=clusters, of_drops=OF_SCORE, of_gains=OF_SCORE).values()
     figures: dict[str, tuple[Scores, Scores]] = {"pass rate": (_passes(after), _passes(before))}
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):

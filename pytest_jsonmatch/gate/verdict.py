@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, plain_end
@@ -92,7 +92,7 @@ class Change:
     """The mean over these cases; None if there is none."""
     baseline: float | None = None
     interval: Interval | None = None
-    """For the mean difference, each end at the gate's confidence; None without a case."""
+    """For the mean difference, two-sided at 90 % for a gate at 95 %; None without a case."""
     p_drop: float = 1.0
     """The p-value of the sign-flip test for a drop."""
     p_gain: float = 1.0
@@ -104,12 +104,20 @@ class Change:
         return None if self.interval is None else self.interval.estimate
 
     @property
+    def signed(self) -> tuple[str, str]:
+        """The difference and the ends of its interval; empty without a case."""
+        if self.interval is None:
+            return "", ""
+        delta, low, high = _signed(self.interval.estimate, self.interval.low, self.interval.high)
+        return delta, f"{low} to {high}"
+
+    @property
     def difference(self) -> str:
-        """The difference with its interval; empty without a case."""
+        """The difference with its interval, and the level of this; empty without a case."""
         if self.interval is None:
             return ""
-        delta, low, high = _signed(self.interval.estimate, self.interval.low, self.interval.high)
-        return f"{delta} ({low} to {high})"
+        delta, ends = self.signed
+        return f"{delta} ({self.interval.confidence * 100:.3g} % interval {ends})"
 
     @property
     def words(self) -> str:
@@ -130,49 +138,48 @@ class Change:
             return f"too few {self._units}: at least {self.gate.least_to_prove} must get worse to tell"
         if self.kind == "no case":
             return "no case is in both runs"
-        return f"not shown to be worse: {self._allowed}"
+        return f"not shown to be worse: the data allow a drop of up to {self._possible}"
+
+    @property
+    def reason(self) -> str:
+        """Why the gate passes or fails."""
+        limit, needed = f"{self.gate.max_drop:.12g}", self.gate.least_to_rule_out
+        if self.interval is None:
+            return self.verdict
+        allowed = f"the data allow a drop of up to {self._possible}"
+        is_short = needed is not None and self.clusters < needed
+        if self.gate.mode == "non-inferiority":
+            if self.passed:
+                return f"no worse than {limit} (proven)"
+            also = f"; even without a change it takes {needed} {self._units}, and there are {self.clusters}"
+            return f"not shown to be no worse than {limit}: {allowed}{also if is_short else ''}"
+        more = f" by more than {limit}" if self.gate.max_drop else ""
+        if self.kind == "too few":
+            return f"judged by the difference alone: {self.verdict}"
+        if not self.passed:
+            return f"worse{more} (proven)"
+        if self.kind == "worse":
+            return f"worse, but not shown to be worse{more}: {allowed}"
+        if self.kind != "not shown":
+            return self.verdict
+        also = f"; about {needed} {self._units} would show {limit}" if is_short else ""
+        return f"not enough {self._units} to tell: a drop of up to {self._possible} is possible{also}"
+
+    @property
+    def note(self) -> str:
+        """The difference with its interval, and why the gate passes or fails."""
+        return f"{self.difference}: {self.reason}" if self.difference else self.reason
 
     @property
     def gate_words(self) -> str:
-        """Why the gate passes or fails, as a sentence."""
-        verb = "passes" if self.passed else "fails"
-        if self.interval is None:
-            return f"{verb}: no case is in both runs"
-        limit = f"{self.gate.max_drop:.12g}"
-        if self.gate.mode == "regression":
-            more = f" by more than {limit}" if self.gate.max_drop else ""
-            if self.kind == "too few":
-                (difference,) = _signed(self.interval.estimate)
-                return f"{verb}: judged by the difference alone, {difference}: {self.verdict}"
-            if not self.passed:
-                return f"{verb}: worse{more} (proven)"
-            if self.kind in {"better", "no worse"}:
-                return f"{verb}: {self.verdict}"
-            if self.kind == "worse":
-                return f"{verb}: worse, but not shown to be worse{more}: {self._allowed}"
-            return f"{verb}, but not enough {self._units} to tell: {self._possible}"
-        if self.passed:
-            return f"{verb}: no worse than {limit} (proven)"
-        text = f"{verb}: not shown to be no worse than {limit}: {self._allowed}"
-        needed = self.gate.least_to_rule_out
-        if needed is not None and self.clusters < needed:
-            text += f"; even without a change it takes {needed} {self._units}, and there are {self.clusters}"
-        return text
-
-    @property
-    def _allowed(self) -> str:
-        drop = max(0.0, -self.interval.low) if self.interval is not None else 1.0
-        return f"the data allow a drop of up to {_upwards(drop)}"
+        """Whether the gate passes, and why, as a sentence."""
+        also = ", but" if self.reason.startswith("not enough") else ":"
+        return f"{'passes' if self.passed else 'fails'}{also} {self.reason}"
 
     @property
     def _possible(self) -> str:
-        """The drop that the data allow, and how many cases would rule out the one that the gate allows."""
-        low = 0.0 if self.interval is None else self.interval.low
-        text = f"a drop of up to {_upwards(max(0.0, -low))} is possible"
-        needed = self.gate.least_to_rule_out
-        if needed is None or needed <= self.clusters:
-            return text
-        return f"{text}; about {needed} {self._units} would show {self.gate.max_drop:.12g}"
+        """The greatest drop that the data allow."""
+        return _upwards(1.0 if self.interval is None else max(0.0, -self.interval.low))
 
     @property
     def _units(self) -> str:
@@ -214,14 +221,13 @@ def compare(
     >>> now = {**before, "case 8": [0.5]}
     >>> verdict = compare(now, before)
     >>> print(verdict.words)
-    mean score -0.056 (-0.332 to +0.253), 1.000 to 0.944: not shown to be worse: the data allow a drop of up
-    to 0.34
+    mean score -0.056 (90 % interval -0.332 to +0.253), 1.000 to 0.944: not shown to be worse: the data allow
+    a drop of up to 0.34
     >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_words)
     fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.34; even without a change it
     takes 149 cases, and there are 9
     """
-    pairs = pair_cases(current, baseline, clusters)
-    return _judged(pairs, _flipped(pairs), figure, gate)
+    return compare_several({figure: (current, baseline)}, gate, clusters=clusters)[figure]
 
 
 def compare_several(
@@ -256,10 +262,13 @@ def compare_several(
     tests = {name: _flipped(each) for name, each in pairs.items() if each.cases}
     drops = holm({name: min(1.0, test.p_drop / of_drops) for name, test in tests.items()})
     gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in tests.items()})
+    # Each gate stands for one of so many: it needs more cases, too.
+    one = replace(gate, confidence=1 - gate.alpha * of_drops / max(len(tests), 1))
+    of_interval = one.alpha if is_together else gate.alpha
     return {
-        name: _judged(
-            each, SignFlip(drops.get(name, 1.0), gains.get(name, 1.0)), name, gate, len(tests), is_together
-        )
+        name: _judged(each, SignFlip(drops[name], gains[name]), name, one, gate.alpha, of_interval)
+        if each.cases
+        else Change(name, "no case", passed=False, gate=one)
         for name, each in pairs.items()
     }
 
@@ -273,20 +282,26 @@ def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
 
 
 def _judged(
-    pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, gates: int = 1, is_together: bool = False
+    pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, alpha: float, of_interval: float
 ) -> Change:
-    """Judge a difference by a sign-flip test with corrected p-values, as one of `gates` gates."""
-    n, alpha, max_drop = len(pairs.cases), gate.alpha, gate.max_drop
-    if not n:
-        return Change(figure, "no case", passed=False, gate=gate)
+    """Judge a difference by its gate, which may be one of several.
+
+    Args:
+        pairs: the cases of both runs.
+        test: the sign-flip test, its p-values corrected for all figures.
+        figure: the name of the means.
+        gate: the gate, at the error rate that it has among all.
+        alpha: the error rate of the corrected p-values.
+        of_interval: the error rate of each end of the interval.
+    """
+    n, max_drop, of_gate = len(pairs.cases), gate.max_drop, gate.alpha
     kind: Kind
-    found = influences(pairs.rows)
-    is_provable = len(found.values) >= gate.least_to_prove
-    estimate, values, of_gate = found.ratio, found.values, alpha / gates
-    of_interval = of_gate if is_together else alpha
-    low, high = gate_low, gate_high = found.ends(of_interval, -1.0, 1.0)
+    mean = influences(pairs.rows)
+    estimate, values = mean.ratio, mean.values
+    is_provable = len(values) >= gate.least_to_prove
+    low, high = gate_low, gate_high = mean.ends(of_interval, -1.0, 1.0)
     if of_gate < of_interval and (max_drop or gate.mode == "non-inferiority"):
-        gate_low, gate_high = found.ends(of_gate, -1.0, 1.0)
+        gate_low, gate_high = mean.ends(of_gate, -1.0, 1.0)
     shifted = _flipped(pairs, max_drop)
     is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= of_gate
     is_worse = is_beyond = test.p_drop <= alpha

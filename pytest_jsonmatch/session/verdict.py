@@ -238,8 +238,7 @@ def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
         yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
     elif run.proven is not None:
         scores = run.proven.scores
-        words = f"{scores.difference}: {scores.gate_words.partition(': ')[2]}"
-        yield Check(subject, "drop", None, limit, passed=scores.passed, note=words.removeprefix(": "))
+        yield Check(subject, "drop", None, limit, passed=scores.passed, note=scores.note)
 
 
 def _remember(session: Session, run: RunView) -> None:

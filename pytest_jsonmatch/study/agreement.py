@@ -272,6 +272,11 @@ class Ratings:
         self._values: dict[Hashable, tuple[int, Any]] = {}
         """Each value with its number, by its key."""
 
+    @property
+    def places(self) -> int:
+        """How many pairs of values there are."""
+        return len(self._rows)
+
     def add(self, document: int, values: Iterable[tuple[Hashable, Any]], score: float, weight: float) -> None:
         """Add what two annotators say at a place.
 
@@ -287,11 +292,45 @@ class Ratings:
         )
         self._rows.append((document, weight, score, one, other))
 
-    def frozen(self, *, is_of_two: bool) -> _Frozen:
-        """Return the ratings as arrays."""
-        documents, weights, scores, *codes = np.array(self._rows).T.copy()
-        numbers = np.array(codes, dtype=np.int64)
-        return _Frozen(documents.astype(np.int64), weights, scores, numbers, self._alike(numbers), is_of_two)
+    def apart(self, *, is_of_two: bool) -> Callable[[Floats, float], Floats]:
+        """Return a function that says how far annotators are apart, and how far they could be.
+
+        It takes the weight of each document, and that of a document that is not among them. It returns a row
+        for agreement and one for the figure beyond chance, in each how far annotators are apart, how far they
+        could be, and how much an unseen document with nothing but disagreement adds to both.
+        """
+        documents, weights, scores, *pairs = np.array(self._rows).T.copy()
+        places, codes = documents.astype(np.int64), np.array(pairs, dtype=np.int64)
+        one, other = self._alike(codes)
+
+        def measured(of_documents: Floats, unseen: float) -> Floats:
+            each = of_documents[places]
+            weighted = each * weights
+            number = weighted.sum()
+            first, second = (np.bincount(side, weighted, codes.max() + 1) for side in codes)
+            # Missing values equal nothing.
+            first[0] = second[0] = 0.0
+            if is_of_two:
+                possible = number**2
+                same = (first * second).sum()
+                same += (first[one] * second[other]).sum() + (first[other] * second[one]).sum()
+            else:
+                # One distribution of values for all annotators, without pairs of a value and itself.
+                both, possible = first + second, 2 * number * (2 * number - 1)
+                same = (both * (both - 1)).sum() + 2 * (both[one] * both[other]).sum()
+            chance = 1 - same / max(possible, _NOTHING)
+            more = unseen / len(of_documents)
+            beyond = more * weights.sum()
+            differing = weighted[scores < 1].sum()
+            found: Floats = np.array(
+                [
+                    ((each * (1 - scores)).sum(), each.sum(), more * len(each), more * len(each)),
+                    (differing, number * chance, beyond, beyond * chance),
+                ]
+            )
+            return found
+
+        return measured
 
     def _alike(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the pairs of different values that are the same to the comparator, of the most frequent."""
@@ -305,57 +344,6 @@ class Ratings:
             if self._is_same(first, second)
         ]
         return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Frozen:
-    """The ratings of a field, an entry for each place; `codes` has two rows, 0 for a missing value."""
-
-    documents: NDArray[np.int64]
-    weights: Floats
-    scores: Floats
-    codes: NDArray[np.int64]
-    alike: NDArray[np.int64]
-    is_of_two: bool
-
-    def apart(self, of_documents: Floats, unseen: float) -> Floats:
-        """Return how far annotators are apart, and how far they could be, for agreement and beyond chance.
-
-        Args:
-            of_documents: the weight of each document.
-            unseen: the weight of a document that is not among them.
-
-        Returns:
-            A row for agreement and one for the figure beyond chance, in each how far annotators are apart,
-            how far they could be, and how much an unseen document with nothing but disagreement adds to both.
-        """
-        each = of_documents[self.documents]
-        weights = each * self.weights
-        number = weights.sum()
-        first, second = (np.bincount(codes, weights, self.codes.max() + 1) for codes in self.codes)
-        # Missing values equal nothing.
-        first[0] = second[0] = 0.0
-        one, other = self.alike
-        if self.is_of_two:
-            pairs = number**2
-            same = (first * second).sum()
-            same += (first[one] * second[other]).sum() + (first[other] * second[one]).sum()
-        else:
-            # One distribution of values for all annotators, without pairs of a value and itself.
-            both, pairs = first + second, 2 * number * (2 * number - 1)
-            same = (both * (both - 1)).sum() + 2 * (both[one] * both[other]).sum()
-        chance = 1 - same / max(pairs, _NOTHING)
-        more = unseen / len(of_documents)
-        beyond = more * self.weights.sum()
-        apart, differing = (each * (1 - self.scores)).sum(), weights[self.scores < 1].sum()
-        found: Floats = np.array(
-            [
-                (apart, each.sum(), more * len(each), more * len(each)),
-                (differing, number * chance, beyond, beyond * chance),
-            ]
-        )
-        return found
 
 
 def figures_of(
@@ -376,14 +364,15 @@ def figures_of(
     if not fields:
         return FieldAgreement(0), {}
     random = np.random.RandomState(_SEED)
-    frozen = [fields[path].frozen(is_of_two=is_of_two) for path in sorted(fields)]
-    rows = [[field.apart(np.ones(documents), 1.0) for field in frozen]]
+    paths = sorted(fields)
+    measures = [fields[path].apart(is_of_two=is_of_two) for path in paths]
+    rows = [[measured(np.ones(documents), 1.0) for measured in measures]]
     for _ in range(_DRAWS):
         weights = random.standard_exponential(documents + 1)
-        rows.append([field.apart(weights[:-1], weights[-1]) for field in frozen])
+        rows.append([measured(weights[:-1], weights[-1]) for measured in measures])
     table = np.array(rows)
-    named = zip(sorted(fields), table.swapaxes(0, 1), frozen, strict=True)
-    by_field = {path: _estimated(sums, len(field.scores), is_of_two) for path, sums, field in named}
+    named = zip(paths, table.swapaxes(0, 1), strict=True)
+    by_field = {path: _estimated(sums, fields[path].places, is_of_two) for path, sums in named}
     places = sum(field.places for field in by_field.values())
     return _estimated(table.sum(axis=1), places, is_of_two), by_field
 

@@ -32,8 +32,6 @@ T = TypeVar("T")
 
 _CHUNK: Final = 256
 """Make this many comparisons together: a judge is asked about all of them at once."""
-_NAMED: Final = 3
-"""At most this many warnings about answers are quoted; the others are only counted."""
 
 
 def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
@@ -80,8 +78,8 @@ class Answered(NamedTuple):
     position: int
     """Among the gold records."""
     gold: JsonValue
-    answers: Sequence[JsonValue]
-    """One per system; MISSING where it has none that can be read."""
+    answers: Mapping[str, JsonValue]
+    """By system; MISSING where it has none that can be read."""
     where: str | None
     """The gold record's file and line."""
 
@@ -118,7 +116,6 @@ def answered(
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, but each system reads it again: give a list or a path")
     reading = Reading(id_field, repair=compare.how.repair)
-    told_of = 0
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
         for pairs in _together(pairings):
@@ -130,16 +127,12 @@ def answered(
                 {key: value for key, value in each.items() if key != id_field} if type(each) is dict else each
                 for each in (expected, *(answer for answer, _ in read))
             )
-            told = [
+            notes += (
                 f"{system}: record {name!r}: {text}"
                 for system, (_, texts) in zip(answers, read, strict=True)
                 for text in texts
-            ]
-            notes += told[: max(_NAMED - told_of, 0)]
-            told_of += len(told)
-            yield Answered(name, first.position, record, given, first.where)
-    if told_of > _NAMED:
-        notes.append(f"{count(told_of - _NAMED, 'more warning')} about answers")
+            )
+            yield Answered(name, first.position, record, dict(zip(answers, given, strict=True)), first.where)
     notes += (
         f"{name}: {count(alone, 'answer')} without a gold record"
         for name, pairing in zip(answers, pairings, strict=True)

@@ -153,12 +153,6 @@ class GroupedOutcomes:
         """How many values there are."""
         return int(self.wrong.sum() + self.right.sum())
 
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """Which groups have values."""
-        used: NDArray[np.bool_] = (self.wrong + self.right).sum(1) > 0
-        return used
-
 
 # -- figures -----------------------------------------------------------------------------------------------
 
@@ -180,11 +174,16 @@ def auroc(of: GroupedOutcomes) -> Estimate | None:
         return found
 
     value = float(areas(of.right.sum(0), of.wrong.sum(0)))
-    if value in {0.0, 1.0} and of.used.sum() > 1:
+    if value in {0.0, 1.0} and len(_used(of)) > 1:
         pairs = max(min(rights, wrongs) * of.clusters / of.number, 1.0)
         reach = ((1 - SURE) / 2) ** (1 / pairs)
         return Estimate(value, reach, 1.0) if value else Estimate(value, 0.0, 1 - reach)
-    return _jackknife(value, areas(of.right.sum(0) - of.right, of.wrong.sum(0) - of.wrong)[of.used])
+    return _jackknife(value, areas(of.right.sum(0) - of.right, of.wrong.sum(0) - of.wrong)[_used(of)])
+
+
+def _used(of: GroupedOutcomes) -> NDArray[np.int64]:
+    """Return the groups that have values."""
+    return np.flatnonzero((of.wrong + of.right).any(1))
 
 
 def brier(of: GroupedOutcomes) -> Estimate:
@@ -193,7 +192,7 @@ def brier(of: GroupedOutcomes) -> Estimate:
     squares = of.wrong @ of.means**2 + of.right @ (1 - of.means) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         left = (squares.sum() - squares) / (number.sum() - number)
-    found = _jackknife(float(squares.sum() / number.sum()), left[of.used])
+    found = _jackknife(float(squares.sum() / number.sum()), left[_used(of)])
     if found.high is None:
         return found
     return found._replace(high=max(found.high, min(found.value + _unseen(of), 1.0)))
@@ -244,7 +243,7 @@ def calibration(of: GroupedOutcomes) -> tuple[Estimate, tuple[Bin, ...]]:
         Bin(int(each), float(sure / each), float(good / each))
         for each, sure, good in zip(in_bin.sum(0), sure_in_bin.sum(0), right_in_bin.sum(0), strict=True)
     ]
-    used = np.flatnonzero(of.used)
+    used = _used(of)
     if len(used) < 2:
         return Estimate(value, None, None), tuple(rows)
     draws = np.random.default_rng(0).multinomial(len(used), np.full(len(used), 1 / len(used)), _REPLICATES)
@@ -253,12 +252,6 @@ def calibration(of: GroupedOutcomes) -> tuple[Estimate, tuple[Bin, ...]]:
     apart = np.abs(again - gaps) * np.sqrt(groups / np.maximum(groups - 1, 1))
     reach = max(float(np.quantile(apart.sum(1), SURE)), _unseen(of))
     return Estimate(value, max(value - reach, 0.0), min(value + reach, 1.0)), tuple(rows)
-
-
-def _from_top(counts: Floats) -> Floats:
-    """Return for each confidence how many values have it or a higher one."""
-    found: Floats = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
-    return found
 
 
 # -- thresholds --------------------------------------------------------------------------------------------
@@ -270,7 +263,9 @@ class _Half:
 
     def __init__(self, of: GroupedOutcomes, remainder: int) -> None:
         rows = slice(remainder, None, 2)
-        wrong, accepted = _from_top(of.wrong[rows]), _from_top((of.wrong + of.right)[rows])
+        # For each confidence those that have it or a higher one.
+        counts = np.array([of.wrong, of.wrong + of.right])[:, rows, ::-1]
+        wrong, accepted = np.cumsum(counts, axis=-1)[..., ::-1]
         self.accepted: Floats = accepted.sum(0)
         self.wrong: Floats = wrong.sum(0)
         number = np.maximum(self.accepted, 1.0)

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 ConfidenceSource: TypeAlias = "str | Callable[[JsonValue, str], float | None]"
 """Where confidences are: "inline", a path with `{path}` in it, a function of answer and instance path."""
 _Segments: TypeAlias = "tuple[Segment, ...]"
-_Own: TypeAlias = "Callable[[_Segments, JsonValue], tuple[JsonValue, object]]"
-"""Returns a place's value without its confidence, and its confidence; None if it has none itself."""
+_Own: TypeAlias = "Callable[[JsonValue, _Segments, JsonValue], tuple[JsonValue, object]]"
+"""Takes an answer, a place and the value there; returns the value without its confidence, and its own
+confidence; None if it has none itself."""
 _INLINE: Final = "inline"
 _PATH: Final = "{path}"
 _PAIR: Final = {"value", "confidence"}
@@ -160,7 +161,8 @@ def measure_confidence(
     >>> study.total.auroc.value, round(study.total.ece.value, 2), study.fields["n"].values
     (1.0, 0.15, 80)
     """
-    _check(max_error, correct)
+    if max_error is not None and not 0 < max_error < 1:
+        raise ConfigurationError(f"max_error is {max_error!r}; it must be a share above 0 and below 1")
     compare, split, notes = Comparer(metric, options), split_by(confidence), list[str]()
     counting = _Counting(correct)
     records = without = 0
@@ -190,20 +192,11 @@ def measure_confidence(
     return ConfidenceStudy(total, fields, records, len(clusters) or records, max_error, tuple(notes))
 
 
-def _check(max_error: float | None, correct: float) -> None:
-    if max_error is not None and not 0 < max_error < 1:
-        raise ConfigurationError(
-            f"max_error is {max_error!r}; it must be a share above 0 and below 1, such as 0.01"
-        )
-    if not 0 < correct <= 1:
-        raise ConfigurationError(f"correct is {correct!r}; it must be a score above 0 and at most 1")
-
-
 def _split(
     record: Answered, split: Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]
 ) -> tuple[JsonValue, dict[str, float]]:
     """Return an answer without its confidences, and the confidences."""
-    (answer,) = record.answers
+    (answer,) = record.answers.values()
     if answer is MISSING:
         return MISSING, {}
     try:
@@ -231,12 +224,6 @@ class _Counting:
             if place is None:
                 continue
             confidence = sure.get(place)
-            if confidence is None and type(result.actual) in {dict, list}:
-                # A whole object is as sure as the least sure value in it.
-                inside = (
-                    value for path, value in sure.items() if path.startswith((f"{place}.", f"{place}["))
-                )
-                confidence = min(inside, default=None)
             for each in (self.fields.setdefault(result.path, Tally()), self.total):
                 if confidence is None:
                     each.without += 1
@@ -292,54 +279,50 @@ def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue,
     >>> split_by("sure.{path}")({"items": [{"price": 9}], "sure": {"items": [{"price": 0.7}]}})
     ({'items': [{'price': 9}]}, {'items[0].price': 0.7})
     """
-    if callable(source):
-        return lambda answer: _walked(answer, _asked(source, answer))
-    if source == _INLINE:
-        return lambda answer: _walked(answer, _inline)
-    before, after = _parts(source)
+    own = _by_function(source) if callable(source) else _inline if source == _INLINE else _beside(source)
 
     def split(answer: JsonValue) -> tuple[JsonValue, dict[str, float]]:
-        def own(segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
-            found = value_at(answer, (*before, *segments, *after))
-            return value, None if found is MISSING or type(found) in {dict, list} else found
+        found: dict[str, float] = {}
 
-        is_object = type(answer) is dict
-        bare = {key: value for key, value in answer.items() if key != before[0]} if is_object else answer
-        return _walked(bare, own)
+        def copied(value: JsonValue, place: _Segments, above: float | None) -> JsonValue:
+            value, given = own(answer, place, value)
+            sure = above if given is None else _checked(given, place)
+            if sure is not None:
+                found[format_path(place)] = sure
+            if type(value) is dict:
+                return {key: copied(inner, (*place, key), sure) for key, inner in value.items()}
+            if type(value) is list:
+                return [copied(inner, (*place, at), sure) for at, inner in enumerate(value)]
+            return value
+
+        return copied(answer, (), None), found
 
     return split
 
 
-def _inline(_segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
+def _inline(_answer: JsonValue, _place: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
     if type(value) is dict and value.keys() == _PAIR:
         return value["value"], value["confidence"]
     return value, None
 
 
-def _asked(function: Callable[[JsonValue, str], float | None], answer: JsonValue) -> _Own:
-    def own(segments: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
-        is_leaf = type(value) not in {dict, list}
-        return value, function(answer, format_path(segments)) if is_leaf else None
+def _by_function(function: Callable[[JsonValue, str], float | None]) -> _Own:
+    def own(answer: JsonValue, place: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
+        return value, None if type(value) in {dict, list} else function(answer, format_path(place))
 
     return own
 
 
-def _walked(answer: JsonValue, own: _Own) -> tuple[JsonValue, dict[str, float]]:
-    """Return a copy of an answer without confidences, and the confidences by instance path."""
-    found: dict[str, float] = {}
+def _beside(template: str) -> _Own:
+    before, after = _parts(template)
 
-    def copied(value: JsonValue, segments: _Segments, above: float | None) -> JsonValue:
-        value, given = own(segments, value)
-        sure = above if given is None else _checked(given, segments)
-        if sure is not None:
-            found[format_path(segments)] = sure
-        if type(value) is dict:
-            return {key: copied(inner, (*segments, key), sure) for key, inner in value.items()}
-        if type(value) is list:
-            return [copied(inner, (*segments, at), sure) for at, inner in enumerate(value)]
-        return value
+    def own(answer: JsonValue, place: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
+        if not place and type(value) is dict:
+            value = {key: inner for key, inner in value.items() if key != before[0]}
+        found = value_at(answer, (*before, *place, *after))
+        return value, None if found is MISSING or type(found) in {dict, list} else found
 
-    return copied(answer, (), None), found
+    return own
 
 
 def _checked(given: object, segments: _Segments) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import operator
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import pairwise, zip_longest
+from heapq import nsmallest
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -113,18 +114,15 @@ def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
     truncated | "2024-01-31" → "2024-"
     null | "2024-01-31" → null
     """
-    rounds: dict[tuple[str, str], list[Mutation]] = {}
-    for each in _mutations(expected):
-        if len(alike := rounds.setdefault((each.field, each.kind), [])) < most:
-            alike.append(each)
-    chosen: list[Mutation] = []
-    for fresh in zip_longest(*rounds.values()):
-        added = [each for each in fresh if each is not None]
-        if len(added) > most - len(chosen):
-            # Shuffled, so that no kind and no part of the document is neglected.
-            Random(0).shuffle(added)  # noqa: S311 - a sample, not a secret
-        chosen += added[: most - len(chosen)]
-    return chosen
+    ranked: list[tuple[int, float, int]] = []
+    found = list(_mutations(expected))
+    number: Counter[tuple[str, str]] = Counter()
+    random = Random(0)  # noqa: S311 - a sample, not a secret
+    for at, each in enumerate(found):
+        # Among equals chance decides, so that no kind and no part of the document is neglected.
+        ranked.append((number[each.field, each.kind], random.random(), at))
+        number[each.field, each.kind] += 1
+    return [found[at] for at in sorted(at for *_, at in nsmallest(most, ranked))]
 
 
 def _mutations(expected: JsonValue) -> Iterator[Mutation]:
@@ -245,16 +243,24 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]]) -> SuiteAudit:
 # -- what a case says of them ------------------------------------------------------------------------------
 
 
+class _Passed(NamedTuple):
+    """A mutation that passes."""
+
+    rule: str
+    told: str
+    case: str
+
+
 @final
 @dataclass(slots=True)
 class Tried:
     """The outcomes of mutations, over some cases."""
 
     cases: int = 0
-    counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """How many there were by field, kind, and the rule that let them pass: "" for those that were noticed."""
-    examples: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
-    """One that passes, and its case, by field and kind."""
+    tries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many mutations were tried, by field and kind."""
+    passed: defaultdict[tuple[str, str], list[_Passed]] = field(default_factory=lambda: defaultdict(list))
+    """Those that pass."""
     notes: dict[str, None] = field(default_factory=dict)
     """What is left out."""
 
@@ -282,44 +288,35 @@ class Tried:
         for each in mutations(expected):
             if any(each.trail[: len(trail)] == trail for trail in trails):
                 continue
-            rule = ""
+            place = each.field, each.kind
             try:
                 result, passes, limits = compare(with_value(expected, each.trail, each.value))
-            except JsonMatchError:
-                pass  # the test would fail
-            else:
-                if any(found.status == BATCH_ERROR for found in results_of(result)):
-                    self.notes[f"{each.field}: a judge compares it, but none is asked"] = None
-                    continue
-                # A case whose own threshold is 0 is there for gates, which see every loss.
-                sees = not passes or (is_for_gates and (result.score or 0.0) < (right.score or 0.0))
-                rule = "" if sees else _rule(each, result, limits)
-            self.counts[each.field, each.kind, rule] += 1
-            if rule:
-                self.examples.setdefault((each.field, each.kind), (each.told, name))
+            except JsonMatchError:  # the test would fail
+                self.tries[place] += 1
+                continue
+            if any(found.status == BATCH_ERROR for found in results_of(result)):
+                self.notes[f"{each.field}: a judge compares it, but none is asked"] = None
+                continue
+            self.tries[place] += 1
+            # A case whose own threshold is 0 is there for gates, which see every loss.
+            if passes and not (is_for_gates and (result.score or 0.0) < (right.score or 0.0)):
+                self.passed[place].append(_Passed(_rule(each, result, limits), each.told, name))
 
     def summed_up(self) -> SuiteAudit:
         """Return what a suite notices."""
-        fields: dict[str, Counter[str]] = {}
-        kinds: dict[tuple[str, str], Counter[str]] = {}
-        for (path, kind, rule), number in sorted(self.counts.items()):
-            fields.setdefault(path, Counter())[rule] += number
-            kinds.setdefault((path, kind), Counter())[rule] += number
-        holes = []
-        for place, rules in kinds.items():
-            mutated, noticed = sum(rules.values()), rules.pop("", 0)
-            if rules:
-                let_by = tuple(rule for rule, _ in rules.most_common())
-                holes.append(Hole(*place, mutated, noticed, let_by, *self.examples[place]))
-        mutated, noticed = sum(self.counts.values()), sum(rules[""] for rules in fields.values())
-        return SuiteAudit(
-            self.cases,
-            mutated,
-            noticed / mutated if mutated else None,
-            tuple(sorted(holes, key=lambda each: (each.noticed - each.mutated, each.field))),
-            {path: {"noticed": rules[""] / sum(rules.values())} for path, rules in fields.items()},
-            tuple(self.notes),
-        )
+        mutated, missed, holes = Counter[str](), Counter[str](), []
+        for (path, kind), number in sorted(self.tries.items()):
+            mutated[path] += number
+            if passed := self.passed.get((path, kind), []):
+                missed[path] += len(passed)
+                rules = tuple(rule for rule, _ in Counter(each.rule for each in passed).most_common())
+                hole = Hole(path, kind, number, number - len(passed), rules, passed[0].told, passed[0].case)
+                holes.append(hole)
+        holes.sort(key=lambda each: (each.noticed - each.mutated, each.field))
+        by_field = {path: {"noticed": (of - missed[path]) / of} for path, of in mutated.items()}
+        every = mutated.total()
+        noticed = (every - missed.total()) / every if every else None
+        return SuiteAudit(self.cases, every, noticed, tuple(holes), by_field, tuple(self.notes))
 
 
 def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import fsum, log2
+from operator import eq
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
@@ -16,15 +16,10 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
-from pytest_jsonmatch.study.places import (
-    disagreements,
-    field_of,
-    nodes_of,
-    path_of,
-)
+from pytest_jsonmatch.study.places import disagreements, field_of, nodes_of, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -32,11 +27,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.places import Steps
     from pytest_jsonmatch.study.records import Records
 
-    _Wrong = Mapping[int, Mapping[Steps, Sequence[JsonValue]]]
-    """What systems say about a record where they are wrong, by place."""
-    _Look = Generator[tuple[JsonValue, JsonValue], ComparedAnswer | None, None]
-    """Asks for the result of comparing an answer with another gold record."""
-
+    _Wrong = Mapping[str, Mapping[Steps, Sequence[JsonValue]]]
+    """What systems say about a record where they are wrong, by system and place."""
 
 _PRIOR: Final = log2(1 / 49)
 """The log-odds, in bits, that a gold value is wrong before anyone has answered: one in fifty is."""
@@ -78,11 +70,6 @@ class Suspect:
         return 1 / (1 + 2 ** min(-self.evidence - _PRIOR, 1000.0))
 
     @property
-    def is_likely(self) -> bool:
-        """Whether the gold is rather wrong than right."""
-        return self.probability > 0.5
-
-    @property
     def wanted(self) -> JsonValue:
         """What the systems want at the place, MISSING for nothing."""
         return MISSING if self.kind == "remove" else self.said
@@ -97,11 +84,18 @@ class GoldAudit:
     records: int
     found: tuple[Suspect, ...]
     """Places at which the evidence is against the gold, the strongest first."""
-    figures: Mapping[str, float | None]
-    """`suspects`, the number of places where the gold is rather wrong than right, and `suspect_records`, the
-    share of the records with any."""
     notes: tuple[str, ...] = ()
     """Remarks, such as how many answers are missing."""
+
+    @property
+    def figures(self) -> Mapping[str, float | None]:
+        """`suspects`, the number of places where the gold is rather wrong than right, and `suspect_records`.
+
+        The latter is the share of the records with any.
+        """
+        likely = [each.position for each in self.found if each.probability > 0.5]
+        share = len(set(likely)) / self.records if self.records else None
+        return {"suspects": len(likely), "suspect_records": share}
 
     @property
     def expected(self) -> float:
@@ -160,9 +154,9 @@ def audit_gold(
 class _Seen:
     """What was seen of a field, with everything in it."""
 
-    right: Counter[int] = field(default_factory=Counter)
+    right: Counter[str] = field(default_factory=Counter)
     """By system: how often its answers were right there."""
-    wrong: Counter[int] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
     omitted: int = 0
     """How often a wrong answer had nothing there."""
     golds: Counter[int] = field(default_factory=Counter)
@@ -193,6 +187,18 @@ def _around(path: str) -> tuple[str, ...]:
 
 
 @final
+@dataclass(slots=True)
+class _Dispute:
+    """A place at which several systems are wrong."""
+
+    record: Answered
+    wrong: _Wrong
+    trail: Steps
+    groups: list[dict[str, JsonValue]]
+    """What systems say, by system; those that say the same are together."""
+
+
+@final
 class Auditor:
     """Takes records with their answers, one after another, and finds what is likely wrong in them."""
 
@@ -204,7 +210,7 @@ class Auditor:
             )
         self._systems = systems
         self._records = 0
-        self._missing: Counter[int] = Counter()
+        self._missing: Counter[str] = Counter()
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._suspects: list[Suspect] = []
 
@@ -218,145 +224,130 @@ class Auditor:
         given = [
             (record, system, answer)
             for record in records
-            for system, answer in enumerate(record.answers)
+            for system, answer in record.answers.items()
             if answer is not MISSING
         ]
         results = compare((answer, record.gold) for record, _, answer in given)
-        found: dict[int, dict[int, dict[Steps, list[JsonValue]]]] = {each.position: {} for each in records}
+        by_record: dict[int, dict[str, dict[Steps, list[JsonValue]]]] = {
+            each.position: {} for each in records
+        }
         for (record, system, _), compared in zip(given, results, strict=True):
             if (result := record.checked(compared)) is not None:
-                found[record.position][system] = self._count(system, result)
+                by_record[record.position][system] = self._count(system, result)
+        disputes = []
         for record in records:
+            wrong = by_record[record.position]
+            self._missing.update(set(self._systems).difference(wrong))
             for segments, value in nodes_of(record.gold):
                 self._seen[path_of(segments)].golds[hash(render(value))] += 1
-            self._missing.update(at for at in range(len(self._systems)) if at not in found[record.position])
-        looks = (
-            self._look_at(record, wrong, trail)
-            for record in records
-            for wrong in (found[record.position],)
-            for trail, votes in Counter(trail for each in wrong.values() for trail in each).items()
-            if votes >= _AGREE
-        )
-        for together in chunks_of(looks):
-            _run(together, compare)
+            for trail, votes in Counter(trail for places in wrong.values() for trail in places).items():
+                if votes >= _AGREE:
+                    disputes.append(_Dispute(record, wrong, trail, _groups(wrong, trail)))
+        self._settle(disputes, compare)
 
-    def _count(self, system: int, result: MatchResult) -> dict[Steps, list[JsonValue]]:
+    def _count(self, system: str, result: MatchResult) -> dict[Steps, list[JsonValue]]:
         """Count what is right in an answer, and return what is wrong, by its place in the gold."""
-        leaves = [each for each in result.field_results if each.status not in LEAFLESS]
-        for each in leaves:
-            for path in _around(each.path):
+        leaves = [leaf for leaf in result.field_results if leaf.status not in LEAFLESS]
+        for leaf in leaves:
+            for path in _around(leaf.path):
                 seen = self._seen[path]
-                (seen.right if each.status == MATCH else seen.wrong)[system] += 1
-                seen.omitted += each.status == OMISSION
-        return {} if all(each.status == MATCH for each in leaves) else disagreements(result)
+                (seen.right if leaf.status == MATCH else seen.wrong)[system] += 1
+                seen.omitted += leaf.status == OMISSION
+        return {} if all(leaf.status == MATCH for leaf in leaves) else disagreements(result)
 
-    def _look_at(self, record: Answered, found: _Wrong, trail: Steps) -> _Look:
-        """Find the systems that agree with each other at a place."""
-        groups: dict[str, dict[int, JsonValue]] = {}
-        for system, wrong in found.items():
-            for value in wrong.get(trail, ()):
-                text = "" if value is MISSING else render(value)
-                groups.setdefault(text, {}).setdefault(system, value)
-        waiting = sorted(groups.values(), key=len, reverse=True)
-        while waiting:
-            leading, *rest = waiting
-            said = next(iter(leading.values()))
-            waiting = []
-            corrected = with_value(record.gold, trail, said) if rest else None
-            for other in rest:
-                system, value = next(iter(other.items()))
+    def _settle(self, disputes: list[_Dispute], compare: Comparer) -> None:
+        """Find the systems that agree with the largest group of each place, then those of the rest."""
+        while disputes:
+            asked = []
+            leaders = []
+            for dispute in disputes:
+                leading, *others = sorted(dispute.groups, key=len, reverse=True)
+                said = next(iter(leading.values()))
+                leaders.append((dispute, leading, said))
+                alike = [group for group in others if (MISSING in group.values()) == (said is MISSING)]
+                dispute.groups = [group for group in others if group not in alike]
+                corrected = with_value(dispute.record.gold, dispute.trail, said) if alike else None
+                asked += [(dispute, leading, group, corrected) for group in alike]
+            pairs = ((of.record.answers[next(iter(group))], corrected) for of, _, group, corrected in asked)
+            for (dispute, leading, group, _), compared in zip(asked, compare(pairs), strict=True):
                 # A system that has added two elements has not said one thing twice.
-                is_else = (value is MISSING) != (said is MISSING) or leading.keys() & other.keys()
-                if not is_else and _is_right(trail, (yield record.answers[system], corrected)):
-                    leading.update(other)
+                if leading.keys().isdisjoint(group) and _is_right(dispute.trail, compared):
+                    leading.update(group)
                 else:
-                    waiting.append(other)
-            if len(leading) >= _AGREE:
-                others = [at for at, wrong in found.items() if _says_else(wrong, trail, said)]
-                backing = found.keys() - leading.keys() - set(others)
-                gold = value_at(record.gold, trail)
-                suspect = Suspect(
-                    str(record.id),
-                    record.position,
-                    format_path(trail),
-                    field_of(trail),
-                    "add" if gold is MISSING else "remove" if said is MISSING else "change",
-                    None if gold is MISSING else gold,
-                    None if said is MISSING else said,
-                    tuple(self._systems[at] for at in sorted(leading)),
-                    tuple(self._systems[at] for at in sorted(backing)),
-                    trail,
-                )
-                self._suspects.append(suspect)
+                    dispute.groups.append(group)
+            self._suspects += [_suspect(*each) for each in leaders if len(each[1]) >= _AGREE]
+            disputes = [dispute for dispute in disputes if sum(map(len, dispute.groups)) >= _AGREE]
 
     # -- ranking -------------------------------------------------------------------------------------------
 
-    def _ranked(self) -> list[Suspect]:
-        """Return the places at which the evidence is against the gold, the strongest first."""
-        chances = {path: self._seen[path].alike for path in {each.field for each in self._suspects}}
-        weighed = [
-            replace(each, evidence=self._evidence(each, chances[each.field])) for each in self._suspects
-        ]
-        against = (each for each in weighed if each.evidence > 0)
-        return sorted(against, key=lambda each: (-each.evidence, each.position))
-
-    def _evidence(self, suspect: Suspect, chance: float) -> float:
+    def _evidence(self, suspect: Suspect) -> float:
         """Return how strongly systems speak against the gold, in bits."""
         seen, overall = self._seen[suspect.field], self._seen["$"]
+        chance = seen.alike
 
         def skill(name: str, *, was_right: bool) -> float:
             # Add two imaginary answers as good as its answers to all fields; leave out what it says here.
-            at = self._systems.index(name)
-            general = (overall.right[at] + 1) / (overall.right[at] + overall.wrong[at] + 2)
-            right = max(seen.right[at] - was_right, 0)
-            wrong = max(seen.wrong[at] - (not was_right), 0)
+            general = (overall.right[name] + 1) / (overall.right[name] + overall.wrong[name] + 2)
+            right = max(seen.right[name] - was_right, 0)
+            wrong = max(seen.wrong[name] - (not was_right), 0)
             share = (right + 2 * general) / (right + wrong + 2)
             return log2(share / (1 - share))
 
         alike = seen.nothing if suspect.kind == "remove" else chance
-        against = fsum(skill(each, was_right=False) for each in suspect.systems)
+        against = fsum(skill(name, was_right=False) for name in suspect.systems)
         against -= (len(suspect.systems) - 1) * log2(alike)
-        return against - fsum(skill(each, was_right=True) - log2(chance) for each in suspect.backing)
+        return against - fsum(skill(name, was_right=True) - log2(chance) for name in suspect.backing)
 
     def result(self, notes: Iterable[str] = ()) -> GoldAudit:
         """Return what was found."""
-        ranked = self._ranked()
-        likely = [each for each in ranked if each.is_likely]
-        with_any = len({each.position for each in likely})
+        weighed = (replace(each, evidence=self._evidence(each)) for each in self._suspects)
+        against = [each for each in weighed if each.evidence > 0]
+        against.sort(key=lambda each: (-each.evidence, each.position))
         silent = [
             f"{name}: missing or not comparable: {count(missing)} of {count(self._records, 'answer')}; "
             "there it takes no side"
-            for at, name in enumerate(self._systems)
-            if (missing := self._missing[at])
+            for name in self._systems
+            if (missing := self._missing[name])
         ]
-        return GoldAudit(
-            self._systems,
-            self._records,
-            tuple(ranked),
-            {
-                "suspects": len(likely),
-                "suspect_records": with_any / self._records if self._records else None,
-            },
-            (*silent, *notes),
-        )
+        return GoldAudit(self._systems, self._records, tuple(against), (*silent, *notes))
 
 
-def _run(looks: Iterable[_Look], compare: Comparer) -> None:
-    """Look at several places; what they ask for at the same time is compared together."""
-    answers: list[tuple[_Look, ComparedAnswer | None]] = [(look, None) for look in looks]
-    while answers:
-        asking = []
-        for look, answer in answers:
-            with suppress(StopIteration):
-                asking.append((look, look.send(answer)))
-        answers = list(zip((look for look, _ in asking), compare(asked for _, asked in asking), strict=True))
+def _groups(wrong: _Wrong, trail: Steps) -> list[dict[str, JsonValue]]:
+    """Return what systems say at a place; those that say the same are together."""
+    groups: dict[str, dict[str, JsonValue]] = {}
+    for system, places in wrong.items():
+        for value in places.get(trail, ()):
+            groups.setdefault("" if value is MISSING else render(value), {}).setdefault(system, value)
+    return list(groups.values())
 
 
-def _is_right(trail: Steps, compared: ComparedAnswer | None) -> bool:
+def _suspect(dispute: _Dispute, leading: Iterable[str], said: JsonValue) -> Suspect:
+    trail, gold = dispute.trail, value_at(dispute.record.gold, dispute.trail)
+    backing = (
+        name
+        for name, wrong in dispute.wrong.items()
+        if name not in leading and not _says_else(wrong, trail, said)
+    )
+    return Suspect(
+        str(dispute.record.id),
+        dispute.record.position,
+        format_path(trail),
+        field_of(trail),
+        "add" if gold is MISSING else "remove" if said is MISSING else "change",
+        None if gold is MISSING else gold,
+        None if said is MISSING else said,
+        tuple(name for name in dispute.wrong if name in leading),
+        tuple(backing),
+        trail,
+    )
+
+
+def _is_right(trail: Steps, compared: ComparedAnswer) -> bool:
     """Tell whether an answer is right at a place."""
-    if compared is None or isinstance(compared, JsonMatchError):
+    if isinstance(compared, JsonMatchError):
         return False
-    return not any(_overlap(place, trail) for place in disagreements(compared))
+    # Two places overlap if one leads to the other.
+    return not any(all(map(eq, place, trail)) for place in disagreements(compared))
 
 
 def _says_else(wrong: Iterable[Steps], trail: Steps, said: JsonValue) -> bool:
@@ -365,7 +356,3 @@ def _says_else(wrong: Iterable[Steps], trail: Steps, said: JsonValue) -> bool:
         trail[: len(place)] == place or (said is not MISSING and place[: len(trail)] == trail)
         for place in wrong
     )
-
-
-def _overlap(place: Steps, other: Steps) -> bool:
-    return all(one == two for one, two in zip(place, other))

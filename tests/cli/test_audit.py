@@ -88,7 +88,7 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
     for name in ("gold", "a", "b"):
         (folder / name).mkdir()
         (folder / name / "r7.json").write_text('{"n": 1}' if name == "gold" else '{"n": 2')
-    assert "note: a: record 'r7.json': repaired" in command("study audit gold --answers a b --repair").out
+    assert "a: record 'r7.json': repaired" in command("study audit gold --answers a b --repair").out
     write(schema_json={"properties": {}, "additionalProperties": False})
     told = refused("study audit gold --answers a b --repair --schema schema.json")
     assert told.startswith("jsonmatch study audit: record 'r7.json': 'n' is not in the schema")

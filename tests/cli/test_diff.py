@@ -72,8 +72,8 @@ def test_a_single_case(write, command):
     for name in ("gold", "wrong"):
         assert command(f"evaluate {name}.jsonl gold.jsonl --json {name}.json").code == 0
     assert without_title(command("diff gold.json wrong.json").out) == (
-        "mean score -1.000 (-1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must get worse to\n"
-        "tell\n\n"
+        "mean score -1.000 (90 % interval -1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must\n"
+        "get worse to tell\n\n"
         "field that changed  change  score then  score now\n"
         "n                    -1.00        1.00       0.00\n\n"
         "case that changed  change  score then  score now\n"
@@ -133,7 +133,7 @@ def test_a_drop_that_is_proven(saved, command):
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.err) == (1, "")
-    assert "\nmean score -0.500 (-0.549 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
+    assert "\nmean score -0.500 (90 % interval -0.548 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
     assert ran.out.endswith("\nfails: worse by more than 0.1 (proven)\n")
     back = command("diff b.json a.json --max-drop 0.1")
     assert back.code == 0
@@ -181,11 +181,11 @@ def test_several_candidates_are_judged_together(saved, command):
     assert (ran.code, ran.err) == (0, "")
     # Of three candidates one may well lose four cases by chance.
     assert ran.out.splitlines() == [
-        "against main.json, corrected for 3 candidates:",
-        "candidate  mean score  difference                 verdict",
-        "a.json     1.00        +0.000 (-0.128 to +0.128)  not shown to be worse",
-        "b.json     0.93        -0.067 (-0.204 to +0.077)  not shown to be worse",
-        "c.json     0.67        -0.333 (-0.449 to -0.224)  worse (proven)",
+        "against main.json, corrected for 3 candidates, 90 % intervals for all together:",
+        "candidate  mean score  difference  interval          verdict",
+        "a.json           1.00      +0.000  -0.128 to +0.128  not shown to be worse",
+        "b.json           0.93      -0.067  -0.204 to +0.077  not shown to be worse",
+        "c.json           0.67      -0.333  -0.449 to -0.224  worse (proven)",
     ]
     gated = command("diff main.json a.json b.json c.json --max-drop 0.1")
     assert gated.code == 1

@@ -46,59 +46,63 @@ def test_a_gate_that_is_to_be_proven(text):
 @pytest.mark.parametrize(
     ("text", "position", "reason"),
     [
-        ("", 0, "expected a figure such as f1, score or pass_rate, but the gate ends here"),
+        ("", 0, "expected a figure such as score, but the gate ends here"),
         ("f2 >= 1", 0, "unknown figure 'f2'; known: "),
         ("recal >= 1", 0, "unknown figure 'recal'; did you mean 'recall'?"),
         ("f1", 2, "expected one of >=, <=, ==, !=, >, <, but the gate ends here"),
         ("f1 >=", 5, "expected a number, but the gate ends here"),
-        ("f1 => 0.5", 3, "unexpected '='; write >= or =="),
+        ("f1 => 0.5", 3, "expected one of >=, <=, ==, !=, >, <, not '='"),
         ("f1 >= high", 6, "expected a number, not 'high'"),
         ("f1 >= 90", 6, "f1 is between 0 and 1; for 90 % write 0.9"),
         ("f1 >= 100", 6, "f1 is between 0 and 1; for 100 % write 1"),
         ("f1 >= -0.1", 6, "f1 is between 0 and 1"),
         ("f1 >= 0.9 and recall > 1", 10, "expected the end of the gate, or `proven`, not 'and'"),
         ("f1 >= 0.9 proved", 10, "expected the end of the gate, or `proven`, not 'proved'"),
-        ("f1 >= 0.9 proven twice", 17, "expected the end of the gate, not 'twice'"),
+        ("f1 >= 0.9 proven twice", 17, "expected the end of the gate, or `proven`, not 'twice'"),
         ("f1 == 0.9 proven", 10, "an interval can't prove ==; use >=, >, <= or <"),
         ("errors <= 3 proven", 12, "errors is counted, not estimated: there is nothing to prove"),
         ("completeness >= 0.5 proven", 20, "completeness is counted, not estimated"),
-        ("f1 >= 90%", 8, "unexpected '%'"),
-        ("fields.total.f1 > 0", 6, 'expected a path pattern: fields["…"]'),
-        ("cases >= 3", 6, 'expected a glob of cases: cases["…"]'),
-        ("cases[a].f1 > 0", 6, "expected a glob of cases in quotes, not 'a'"),
-        ('fields["a"] > 0', 12, "expected a dot and a figure, not '>'"),
-        ('fields["a.[x"].f1 > 0', 7, ""),
+        ("f1 >= 90%", 6, "f1 is between 0 and 1; for 90 % write 0.9"),
+        ("errors >= 90%", 12, "expected the end of the gate, or `proven`, not '%'"),
+        ("field.totl >= 0.9", 0, "unknown figure 'field.totl'; for a field write fields[\"totl\"].recall"),
+        (
+            "fields.total.f1 > 0",
+            0,
+            "unknown figure 'fields.total.f1'; for a field write fields[\"total\"].f1",
+        ),
+        ("total.recall > 0", 0, "unknown figure 'total.recall'; for a field write fields[\"total\"].recall"),
+        ('fields["a"] > 0', 0, "unknown figure 'fields'; write for example fields[\"total\"].recall"),
+        ("cases >= 3", 0, "unknown figure 'cases'; write for example cases[\"acme-*\"].score"),
+        ("cases[a].f1 > 0", 0, "unknown figure 'cases'; write for example cases["),
+        ('cases["a.f1 > 0', 0, "unknown figure 'cases'; write for example cases["),
+        ("tags.a > 0", 0, "unknown figure 'tags.a'; write for example tags[\"source=phone\"].score"),
+        ("micro > 0", 0, "unknown figure 'micro'; write for example micro.f1"),
+        ('fields["a.[x"].f1 > 0', 7, "'a.[x' is not a path pattern"),
         ('fields["a[0]"].f1 > 0', 7, "'a[0]' names one element"),
         ('fields["a"].pass_rate > 0', 12, "unknown figure of fields 'pass_rate'"),
         ('cases["a"].completeness > 0', 11, "unknown figure of some cases 'completeness'"),
         ("cost.mean <= 1 proven", 15, "cost.mean has no interval: leave `proven` out"),
-        ("cost > 0", 5, "expected a dot, as in cost.mean or cost.total, not '>'"),
+        ("cost > 0", 0, "unknown figure 'cost'; "),
         ("latency.p59 < 8", 0, "unknown figure 'latency.p59'; did you mean 'latency.p95'?"),
-        ("latency.95 < 8", 7, ""),
-        ('fields["a"].cost.mean > 0', 12, "unknown figure of fields 'cost'"),
-        ("tags.a > 0", 4, 'expected a tag such as source=phone: tags["…"]'),
+        ('fields["a"].cost.mean > 0', 12, "unknown figure of fields 'cost.mean'"),
         ('tags["a"].f1 > 0', 5, "a tag is a name and a value: a=phone"),
         ('tags["a=b"].completeness > 0', 12, "unknown figure of some cases 'completeness'"),
         ('tags["a=b"].tags["c=d"].f1 > 0', 12, "unknown figure of some cases 'tags'"),
-        ("micro > 0", 6, "expected a dot, as in micro.f1, not '>'"),
-        ('cases["a.f1 > 0', 6, "this string is not closed"),
-        ("__import__('os') > 0", 10, "unexpected '('"),
+        ("__import__('os') > 0", 0, "unknown figure '__import__'"),
     ],
 )
 def test_what_is_wrong_and_where(text, position, reason):
     with pytest.raises(GateError) as caught:
         parse_gate(text)
-    error = caught.value
-    assert (error.position, error.reason[: len(reason)]) == (position, reason)
-    assert str(error).splitlines()[1:] == [f"  {text}", f"  {' ' * position}^"]
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    said, *below = str(pickle.loads(pickle.dumps(caught.value))).splitlines()
+    assert (said[: len(reason)], below) == (reason, [f"  {text}", f"  {' ' * position}^"])
 
 
 @pytest.mark.parametrize("limit", ["-1", "101"])
 def test_what_is_no_percentage_is_not_taken_for_one(limit):
     with pytest.raises(GateError) as caught:
         parse_gate(f"f1 >= {limit}")
-    assert caught.value.reason == "f1 is between 0 and 1"
+    assert str(caught.value).splitlines()[0] == "f1 is between 0 and 1"
 
 
 @given(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))
@@ -106,7 +110,8 @@ def test_any_text_is_a_gate_or_an_error_with_a_place(text):
     try:
         gate = parse_gate(text)
     except GateError as error:
-        assert 0 <= error.position <= len(text)  # noqa: PT017 - either is fine, and nothing else
+        said = str(error).rpartition("\n")[2]
+        assert 3 <= len(said) <= len(text) + 3
     else:
         assert parse_gate(f"{gate.name} {gate.operator} {gate.limit!r}").name == gate.name
 

@@ -120,7 +120,7 @@ def test_cases_of_one_document_are_no_proof_of_ten():
     assert (verdict.scores.kind, verdict.scores.clusters, verdict.outcomes.kind) == (
         "not shown",
         8,
-        "not shown",
+        "too few",
     )
     found = {each.name: each.interval for each in headlines(in_documents(after, 5))}
     assert (found["score"].clusters, found["pass_rate"].clusters) == (8, 8)
@@ -178,7 +178,9 @@ def test_candidates_are_corrected_together():
         "c": "not shown",
     }
     alone = change_of_runs(before, many(60, wrong=range(4))).scores
-    assert alone.kind == "worse"
+    # The mean score is tested at nine tenths of the error rate; its interval has the level of all others.
+    assert (alone.kind, alone.interval.confidence) == ("worse", pytest.approx(0.9))
+    assert "(90 % interval -" in alone.difference
     # Intervals hold for the three together, too.
     assert changes["c"].interval.low < alone.interval.low
     assert changes["c"].interval.confidence == pytest.approx(1 - 2 * 0.05 / 3)
@@ -244,3 +246,9 @@ def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
     for pair in ((some, none), (none, some)):
         diff = compare_runs(*(ResultSet((), corpus=corpus) for corpus in pair))
         assert (diff.of_corpora, diff.score, diff.fields) == (True, None, ())
+
+
+def test_five_cases_prove_nothing_of_three_candidates():
+    before = many(5)
+    changes = changes_of_runs(before, dict.fromkeys("abc", many(5, wrong=range(5))))
+    assert {(change.kind, change.passed) for change in changes.values()} == {("too few", False)}

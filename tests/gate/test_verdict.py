@@ -20,7 +20,8 @@ def test_a_proven_drop():
     assert (verdict.p_drop, verdict.p_gain) == (1 / 512, 1 - 1 / 512)
     assert verdict.delta == pytest.approx(-2 / 9)
     assert re.fullmatch(
-        r"mean score -0\.222 \(-0\.\d{3} to -0\.\d{3}\), 0\.778 to 0\.556: worse \(proven\)", verdict.words
+        r"mean score -0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\), 0\.778 to 0\.556: worse \(proven\)",
+        verdict.words,
     )
     assert verdict.gate_words == "fails: worse (proven)"
 
@@ -29,7 +30,7 @@ def test_a_proven_gain():
     verdict = compare(run(*[0.75] * 8, 1.0), run(*[0.5] * 8, 1.0))
     assert (verdict.kind, verdict.passed) == ("better", True)
     assert re.fullmatch(
-        r"mean score \+0\.222 \(\+0\.\d{3} to \+0\.\d{3}\), 0\.556 to 0\.778: better \(proven\)",
+        r"mean score \+0\.222 \(90 % interval \+0\.\d{3} to \+0\.\d{3}\), 0\.556 to 0\.778: better \(proven\)",
         verdict.words,
     )
     assert verdict.gate_words == "passes: better (proven)"
@@ -75,11 +76,11 @@ def test_few_cases_say_how_many_it_takes():
             [0.0] * 3,
             0.0,
             False,
-            "fails: judged by the difference alone, -1.000: too few cases: at least 5 must",
+            "fails: judged by the difference alone: too few cases: at least 5 must",
         ),
-        ([0.9, 1.0, 1.0], 0.05, True, "passes: judged by the difference alone, -0.033: too few cases"),
-        ([0.9, 0.9, 1.0], 0.05, False, "fails: judged by the difference alone, -0.067: too few cases"),
-        ([1.0] * 3, 0.0, True, "passes: judged by the difference alone, +0.000: too few cases"),
+        ([0.9, 1.0, 1.0], 0.05, True, "passes: judged by the difference alone: too few cases"),
+        ([0.9, 0.9, 1.0], 0.05, False, "fails: judged by the difference alone: too few cases"),
+        ([1.0] * 3, 0.0, True, "passes: judged by the difference alone: too few cases"),
     ],
 )
 def test_where_nothing_can_be_proven_the_plain_difference_decides(now, max_drop, passed, words):
@@ -109,9 +110,8 @@ def test_no_worse_is_proven_by_many_cases():
     same = run(*[1.0] * 200)
     verdict = compare(same, same, DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("no worse", True)
-    assert (
-        verdict.words == "mean score +0.000 (-0.015 to +0.015), 1.000 to 1.000: no worse than 0.02 (proven)"
-    )
+    assert verdict.difference == "+0.000 (90 % interval -0.015 to +0.015)"
+    assert verdict.words.endswith("), 1.000 to 1.000: no worse than 0.02 (proven)")
     assert compare(same, same).verdict == "not shown to be worse: the data allow a drop of up to 0.015"
 
 

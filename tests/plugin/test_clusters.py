@@ -71,7 +71,7 @@ def test_a_baseline_is_compared_by_clusters(suite):
     run = suite(wrong=8).runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1")
     assert "to 0.667: worse (proven)" in " ".join(run.outlines)
     run.stdout.fnmatch_lines(
-        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (-0.* to -0.*): worse by more than 0.1*"
+        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (90 % interval -0.* to -0.*): worse by more than 0.1*"
     )
 
 

@@ -100,8 +100,8 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     assert head.startswith("baseline main (20")
     assert head.endswith("): 2 cases in both, 1 new, 1 vanished")
     assert [line for line in lines if line][:10] == [
-        "mean score -0.250 (-0.844 to +0.730), 1.000 to 0.750: too few cases: at least 5",
-        "must get worse to tell",
+        "mean score -0.250 (90 % interval -0.834 to +0.715), 1.000 to 0.750: too few",
+        "cases: at least 5 must get worse to tell",
         "field that changed  change  score then  score now",
         "y                    -0.50        1.00       0.50",
         "case that changed       change  score then  score now",

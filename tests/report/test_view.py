@@ -193,9 +193,11 @@ def test_what_is_shown_of_a_baseline():
     shown = texts(baseline_blocks(compare_runs(before, after), "main", change_of_runs(before, after)))
     assert shown == [
         "baseline main (2026-11-20, commit 0123456789): 8 cases in both, 1 new",
-        "mean score -0.375 (-0.596 to -0.145), 1.000 to 0.625: worse (proven)",
-        "pass rate -0.750 (-0.955 to -0.314), 1.000 to 0.250: worse (proven)",
-        "field a -0.750 (-0.955 to -0.314), 1.000 to 0.250: worse (proven)",
+        "mean score -0.375 (90 % interval -0.591 to -0.157), 1.000 to 0.625: worse",
+        "(proven)",
+        "pass rate -0.750 (90 % interval -0.955 to -0.314), 1.000 to 0.250: worse",
+        "(proven)",
+        "field a -0.750 (90 % interval -0.955 to -0.314), 1.000 to 0.250: worse (proven)",
         "",
         "field that changed  change  score then  score now",
         "a                    -0.75        1.00       0.25",

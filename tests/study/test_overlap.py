@@ -9,7 +9,6 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.study import measure_overlap
-from pytest_jsonmatch.study.words import text_of
 
 NAMES = [
     first + last for first in ("ann", "bob", "cem", "dia", "eve", "fay") for last in ("", "ton", "sen", "ski")
@@ -45,17 +44,6 @@ def test_a_record_in_a_prompt_is_found():
     assert (first.gold, first.id, first.text, first.is_whole) == ("test", "r7", "b.md", True)
     assert first.found == first.values
     assert f"no: {gold[7]['no']}" in first.fields
-
-
-@pytest.mark.parametrize("form", [json.dumps, lambda record: json.dumps(record, indent=2), text_of])
-def test_a_whole_record_is_found_where_each_of_its_values_is_too_short(form):
-    gold = [
-        {"shop": f"Shop {at}", "paid": at % 2 == 0, "items": [{"n": at + 10 * row} for row in range(3)]}
-        for at in range(30)
-    ]
-    texts = [("p.md", "Shop 4 has 4, and Shop 5 has 15."), ("q.md", f"Like {form(gold[7])}, or so.")]
-    (seen,) = measure_overlap({"test": gold}, texts).found
-    assert (seen.id, seen.text, seen.is_whole, seen.values, seen.fields) == (7, "q.md", True, 0, ())
 
 
 def test_whole_records_come_first_then_those_with_most_values():
@@ -96,14 +84,6 @@ def test_eight_words_of_a_long_text_are_enough():
     (seen,) = measure_overlap({"test": gold}, [("p", text)]).found
     assert (seen.id, seen.found, seen.is_whole) == (5, 3, False)
     assert measure_overlap({"test": gold}, [("p", f"{no}: the goods were left with a dog")]).found == ()
-
-
-def test_a_text_may_come_in_parts():
-    gold = golden()
-    name, rest = as_text(gold[2]).split(maxsplit=1)
-    whole = measure_overlap({"test": gold}, [("p", f"{name} {rest}")])
-    parts = measure_overlap({"test": gold}, [("p", f"{name} "), ("p", rest)])
-    assert parts == whole
 
 
 def test_what_many_records_have_says_nothing_of_one():
@@ -164,9 +144,9 @@ def test_the_command(corpus, command, folder):
     assert lines[0].startswith("overlap of 80 gold records and 3 texts of ")
     found = [line.split()[1:3] for line in lines if line.startswith("test: ")]
     assert found[:2] == [["r5", "whole"], ["r9", "whole"]]
-    assert "whole    2" in ran.out
+    assert ", 2 of them whole: look whether they are there by chance." in " ".join(lines)
     assert "shots.jsonl:1" in ran.out
-    assert "Records that occur in the texts" in (folder / "o.html").read_text()
+    assert "shots.jsonl:1" in (folder / "o.html").read_text()
     kept = json.loads((folder / "o.json").read_text())
     assert (kept["study"], kept["found"][0]["id"], kept["found"][0]["is_whole"]) == ("overlap", "r5", True)
 

@@ -307,5 +307,6 @@ class Acceptance:
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
         """Score two transformed scalars: the best against the expected value and what else is accepted."""
-        found = self._score(expected, actual)
-        return found if found == 1.0 else max(found, self.ceiling(actual))
+        found = score_of(self._score, expected, actual)
+        best = found if found == 1.0 else max(found, self.ceiling(actual))
+        return best or self._score(expected, actual)  # which raises if it refuses the two

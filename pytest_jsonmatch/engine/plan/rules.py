@@ -279,7 +279,7 @@ class PlanBase:
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
         self.has_batch: bool = any(each.comparator.batch is not None for each in bound)
         """Whether a batch comparator may be asked about a field."""
-        self.preloads: bool = any(each.preload is not None for each in bound)
+        self.prepares: bool = any(each.prepare is not None for each in bound)
         """Whether a comparator may want to see strings before they are compared."""
 
     def __reduce__(self) -> Any:
