@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
-from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides, refuse_twins
+from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 from pytest_jsonmatch.engine.value.text import count
@@ -81,8 +82,11 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
     )
     if options.id_field is None:
         _warn_of_order(sides, run)
-    elif isinstance(sides.expected, str):
-        refuse_twins(sides.expected, options.id_field, run.unmatched_expected)
+    elif run.unmatched_expected and isinstance(sides.expected, str):
+        golds = gold_records(sides.expected)
+        ids = Counter(record.get(options.id_field) for record in golds if type(record) is dict)
+        if twins := [name for name in run.unmatched_expected if ids[name] > 1]:
+            raise CommandError(f"{sides.expected}: the {options.id_field} {twins[0]!r} occurs twice")
     return run
 
 

@@ -336,7 +336,7 @@ def bad(folder, write):
             "gold.jsonl two.jsonl",
             "there are more answers than expected records; without an id field they are matched",
         ),
-        ("twins.jsonl two.jsonl --id-field id", "twins.jsonl:2: the id 1 is already that of line 1"),
+        ("twins.jsonl two.jsonl --id-field id", "twins.jsonl: the id 1 occurs twice"),
         (
             "noid.jsonl gold.jsonl --id-field id",
             "gold at noid.jsonl:1 has no id; it must be a string or an integer",
