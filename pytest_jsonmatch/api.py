@@ -140,7 +140,7 @@ class Comparing:
         self.bench: Bench | None = _bench(self.plan, judge)
         plan = self.plan
         self.is_plain: bool = plan.is_whole and not (
-            plan.has_batch or plan.preloads or plan.reads_texts or plan.standing
+            plan.has_batch or plan.prepares or plan.reads_texts or plan.standing
         )
         """Whether two JSON values need nothing but a walk."""
 
@@ -175,7 +175,7 @@ class Comparing:
             return MatchResult(plan, (expected, value), score(plan, expected, value))
         value, notes = self.read(value_of(actual), expected)
         documents = expected, value = self._documents(expected, value)
-        asks = plan.has_batch or plan.preloads
+        asks = plan.has_batch or plan.prepares
         outcome = answered(plan, expected, value, self.bench) if asks else score(plan, expected, value)
         validity = validity_of(plan.schema, value, self.validate)
         return MatchResult(plan, documents, outcome, notes, validity)

@@ -66,7 +66,7 @@ def _bind(params: Params) -> Scoring:
 
         return string_table(expected, actual, block)
 
-    return Scoring(cosine, table, preload=vectors.learn)
+    return Scoring(cosine, table, prepare=vectors.learn)
 
 
 COSINE: Final = Comparator("cosine", _bind)

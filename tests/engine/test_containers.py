@@ -181,3 +181,8 @@ def test_a_result_can_be_pickled_and_copied(item):
         ]
         assert (same.score, same.signature) == (result.score, result.signature)
         assert [each.pairs for each in same.alignments] == [each.pairs for each in result.alignments]
+
+
+def test_a_field_that_was_only_skipped_has_no_aggregate():
+    result = compare_json({"a": 1, "b": 2}, {"a": 1, "b": 3}, fields={"b": {"skip": True}})
+    assert (list(result.per_field), result.counts) == (["a"], {"match": 1, "skipped": 1})

@@ -6,6 +6,7 @@ import dataclasses
 import datetime as dt
 import enum
 import pathlib
+import re
 import uuid
 from decimal import Decimal
 
@@ -66,6 +67,29 @@ def test_pydantic_and_attrs():
         "m": {"total": 1.5, "tags": ["x"]},
         "a": {"a": 1},
     }
+
+
+def test_scalars_of_numpy_are_what_item_gives():
+    np = pytest.importorskip("numpy")
+    values = np.int64(3), np.float64(0.1), np.float32(0.1), np.bool_(True), np.array(2**60), np.str_("x")
+    assert to_json_value({"v": values}) == {"v": [3, 0.1, 0.10000000149011612, True, 2**60, "x"]}
+    assert to_json_value(np.datetime64("2026-01-31")) == "2026-01-31"
+
+
+@pytest.mark.parametrize(
+    ("library", "made", "call"),
+    [
+        ("numpy", lambda numpy: numpy.array([1]), ".tolist()"),
+        ("pandas", lambda pandas: pandas.Series([1]), ".tolist()"),
+        ("pandas", lambda pandas: pandas.DataFrame({"a": [1]}), ".to_dict('records')"),
+        ("polars", lambda polars: polars.DataFrame({"a": [1]}), ".to_dicts()"),
+        ("polars", lambda polars: polars.Series([1]), ".to_list()"),
+    ],
+)
+def test_arrays_and_data_frames_say_what_to_call(library, made, call):
+    value = made(pytest.importorskip(library))
+    with pytest.raises(UnsupportedValueError, match=f"has no JSON form; call {re.escape(call)}$"):
+        to_json_value({"a": value})
 
 
 @pytest.mark.parametrize(

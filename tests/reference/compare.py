@@ -102,6 +102,8 @@ def reference_says(this: Case, engine: dict[str, Any]) -> dict[str, Any]:
     said: dict[str, Any] = {name: getattr(result, name) for name in FIGURES}
     for name in ("counts", "fields", "containers", "pairs", "objections", "tied", "doubts"):
         said[name] = getattr(result, name)
+    # What was only skipped has no aggregate.
+    said["fields"] = {path: each for path, each in said["fields"].items() if any(each[:4]) or each[5]}
     said["rows"] = in_order(result.results)
     return with_figures_of_its_own(said, this)
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 import numpy as np
@@ -130,7 +129,7 @@ class _Audit:
     expected_keys: Sequence[Hashable] = ()
     """The equality keys of the elements."""
     actual_keys: Sequence[Hashable] = ()
-    twins: Mapping[int, int] = MappingProxyType({})
+    twins: Mapping[int, int] = field(default_factory=dict)
     """The pairs of equal elements."""
     rows: Sequence[int] = ()
     """The elements of expected whose runners-up are looked for: all, or those without an equal partner."""

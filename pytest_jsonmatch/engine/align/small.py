@@ -158,7 +158,7 @@ def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) ->
     """
     if bound.table is None:
         return [dict.fromkeys(range(len(actual)), 1.0)] * len(expected)
-    if bound.preload is not None:
+    if bound.prepare is not None:
         # The table has scores of 0 for strings that could not be encoded.
         return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
     return rows_of(bound.score, expected, actual) if bound.rows is None else bound.rows(expected, actual)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.ask.preload import preload
+from pytest_jsonmatch.engine.ask.prepare import prepare
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
@@ -44,7 +44,7 @@ def answered(plan: Plan, expected: JsonValue, actual: JsonValue, judge: object =
 
     Raises what `score.documents.score` raises.
     """
-    if not (plan.has_batch or plan.preloads):
+    if not (plan.has_batch or plan.prepares):
         return score(plan, expected, actual)
     (found,) = answered_all(plan, [(None, expected, actual)], judge)
     if isinstance(found, JsonMatchError):
@@ -66,7 +66,7 @@ def answered_all(
         For each record its outcome, or the error that scoring it raises.
 
     Raises:
-        ConfigurationError: a comparator that preloads strings cannot work at all.
+        ConfigurationError: a comparator that prepares for strings cannot work at all.
 
     >>> from pytest_jsonmatch.engine.plan.compile import plan_for
     >>> plan = plan_for("json_similarity", {})
@@ -74,8 +74,8 @@ def answered_all(
     >>> [outcome.sums.score for outcome in outcomes]
     [1.0, 0.0]
     """
-    if plan.preloads:
-        preload(plan, ((expected, actual) for _, expected, actual in records))
+    if plan.prepares:
+        prepare(plan, ((expected, actual) for _, expected, actual in records))
     scored = [_Scored(plan, record) for record in records]
     numbers: Counter[str | int | None] = Counter()
     while waiting := [each for each in scored if each.open]:

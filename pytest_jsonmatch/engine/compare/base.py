@@ -82,7 +82,7 @@ class Scoring:
             their scores: for small arrays, where that is faster than one call per pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
             that the table would be too large.
-        preload: for a comparator that works best on many strings at once: takes the strings that will be
+        prepare: for a comparator that works best on many strings at once: takes the strings that will be
             compared, before a record, or a chunk of records, is scored; fields with equal functions share a
             call. Its ConfigurationError ends the run.
     """
@@ -92,7 +92,7 @@ class Scoring:
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
-    preload: Callable[[Sequence[str]], object] | None = None
+    prepare: Callable[[Sequence[str]], object] | None = None
 
 
 def score_of(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
@@ -169,7 +169,7 @@ class Bound(Scoring):
     @property
     def is_quick(self) -> bool:
         """Whether it can score two values at any time, and never fails."""
-        return self.table is not None and self.preload is None
+        return self.table is not None and self.prepare is None
 
     def behind(self, transform: CompiledTransform) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed like the data."""

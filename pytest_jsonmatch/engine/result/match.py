@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
-from pytest_jsonmatch.engine.result.absence import by_path, presence_of
+from pytest_jsonmatch.engine.result.absence import presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
-    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
@@ -134,15 +133,11 @@ class MatchResult:
         return FieldResults(self._written().findings)
 
     @cached_property
-    def _by_node(self) -> Mapping[PlanNode, FieldAggregation]:
-        """Aggregates, in the order in which schema paths first appear."""
-        found = self._outcome.findings
-        return aggregates(plain_matches(self._outcome.seen, found), found)
-
-    @cached_property
     def per_field(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates keyed by schema path (`items[].price`)."""
-        return {node.path: each for node, each in self._by_node.items()}
+        """Aggregates keyed by schema path (`items[].price`); what was only skipped is not in it."""
+        found = self._outcome.findings
+        by_node = aggregates(plain_matches(self._outcome.seen, found), found)
+        return {node.path: each for node, each in by_node.items() if each.total or each.batch_errors}
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:
@@ -218,7 +213,7 @@ class MatchResult:
 
         Runs merge these: `fabrication_rate` depends on what other records have.
         """
-        return by_path(presence_of(self._outcome.seen, self._outcome.findings))
+        return presence_of(self._outcome.seen, self._outcome.findings)
 
     @property
     def counts(self) -> dict[str, int]:

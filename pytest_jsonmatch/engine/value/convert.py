@@ -151,7 +151,7 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
     Args:
         value: dict, list, tuple, str, int, float, bool, None, any Mapping or Sequence, a pydantic model, a
             dataclass or attrs instance, an Enum (its value), Decimal, date, datetime, time (ISO 8601 text),
-            UUID or Path (text); at any depth.
+            UUID or Path (text), a scalar of numpy; at any depth.
         side: "expected" refuses NaN and infinities; "actual" keeps them, but they equal nothing.
 
     Raises:
@@ -276,6 +276,8 @@ def _plain(item: Any, side: Side, where: Where) -> Any:
     for types, made in _FORMS.items():
         if isinstance(item, types):
             return made(item)
+    if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
+        return _plain(scalar(), side, where)  # one of numpy
     if (members := _members_of(item)) is not None:
         return members
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
@@ -285,6 +287,9 @@ def _plain(item: Any, side: Side, where: Where) -> Any:
         message += "; decode it first"
     elif isinstance(item, (set, frozenset)):
         message += "; give a list"
+    else:
+        calls = (f"; call .{call}({told})" for call, told in _CALLS if hasattr(item, call))
+        message += next(calls, "")
     raise UnsupportedValueError(message)
 
 
@@ -300,6 +305,8 @@ def _members_of(item: Any) -> Any:
     return None if attributes is None else {each.name: getattr(item, each.name) for each in attributes}
 
 
+_CALLS: Final = (("to_dicts", ""), ("tolist", ""), ("to_list", ""), ("to_dict", "'records'"))
+"""Methods of data frames, their columns, and arrays that give JSON values, with their arguments."""
 _AS_THEY_ARE: Final = frozenset({dict, list, str, bool, NoneType})
 _FORMS: Final[Mapping[Any, Callable[[Any], Any]]] = {
     str: str.__str__,

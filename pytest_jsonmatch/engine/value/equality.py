@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.convert import NUMBERS
 
@@ -61,37 +61,12 @@ def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
     """
     kind = type(value)
     key: Hashable = value
-    if kind is str or kind is int:
+    if kind is str or (kind is int and not strict):
         return key
-    if kind is dict or kind is list:
-        return _ContainerKey(value, strict=strict)
+    if kind is dict:
+        return kind, frozenset([(name, json_key(item, strict=strict)) for name, item in value.items()])
+    if kind is list:
+        return kind, *[json_key(item, strict=strict) for item in value]
     if kind is float and value - value != 0.0:
         return object()  # NaN and infinities equal nothing
     return (kind, key) if strict or kind is bool else key
-
-
-@final
-class _ContainerKey:
-    """An array or object as a key; its hash covers two levels only, so that any depth is possible."""
-
-    __slots__ = ("_hash", "_strict", "_value")
-
-    def __init__(self, value: JsonValue, *, strict: bool) -> None:
-        self._value = value
-        self._strict = strict
-        parts: Hashable
-        if type(value) is dict:
-            parts = frozenset((name, self._outline(item)) for name, item in value.items())
-        else:
-            parts = tuple(map(self._outline, value))
-        self._hash = hash(parts)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ContainerKey) and json_equal(self._value, other._value, strict=self._strict)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def _outline(self, value: JsonValue) -> Hashable:
-        kind = type(value)
-        return (kind, len(value)) if kind is list or kind is dict else json_key(value, strict=self._strict)
