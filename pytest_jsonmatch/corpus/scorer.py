@@ -15,7 +15,7 @@ from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
-from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
+from pytest_jsonmatch.engine.result.absence import merge_presence, presence_of
 from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
@@ -255,7 +255,7 @@ class _Scorer:
         # Post-processors return all results, matches included: no plain matches are left to count.
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
-        merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))
+        merge_presence(made.sums.presence, presence_of(self._seen, self._findings))
         if self._task.keep != "worst":
             made.worst = worst_of(made.records)
         return made
