@@ -178,8 +178,6 @@ def pytest_runtest_makereport(
     session = item.config.stash[_SESSION]
     recorder = session.recorders.of(item)
     if recorder is not None:
-        if call.when == "setup":
-            recorder.setup_seconds = call.duration
         error = None if call.excinfo is None else call.excinfo.value
         recorder.hand_over(report, session.take_news(), error)
     return report

@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import interval_text, score_text
+from pytest_jsonmatch.report.figures import dash, interval_texts, score_text
 from pytest_jsonmatch.report.sheets import (
     Rows,
     Sentence,
@@ -75,8 +75,8 @@ def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
     totals = [("agreement", study.total.agreement), (name, getattr(study.total, name))]
     yield SheetFigures(
         [
-            SheetFigure(_FIGURES[name], _value(estimate), f"95 % interval {_ends(estimate)}")
-            for name, estimate in totals
+            SheetFigure(_FIGURES[name], value, f"95 % interval {ends}")
+            for name, (value, ends) in ((name, _texts(estimate)) for name, estimate in totals)
         ]
     )
     if totals[1][1] is None:
@@ -88,9 +88,9 @@ def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
         [
             path,
             count(field.places),
-            _value(field.agreement),
-            SheetCell(_value(beyond), "bad" if beyond is not None and beyond.value < _TENTATIVE else ""),
-            _ends(beyond),
+            _texts(field.agreement)[0],
+            SheetCell(_texts(beyond)[0], "bad" if beyond is not None and beyond.value < _TENTATIVE else ""),
+            _texts(beyond)[1],
         ]
         for path, field, beyond in rows
     ]
@@ -98,11 +98,9 @@ def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
     yield Rows(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, "95 % interval": 2})
 
 
-def _ends(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return "–"
-    return interval_text(estimate.low, estimate.high)
-
-
-def _value(estimate: Estimate | None) -> str:
-    return score_text(None if estimate is None else estimate.value)
+def _texts(estimate: Estimate | None) -> tuple[str, str]:
+    """Return a figure and its interval."""
+    if estimate is None:
+        return dash(True), dash(True)
+    value, ends = interval_texts(estimate.value, estimate.low, estimate.high)
+    return value, ends or dash(True)

@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import interval_text, score_text
+from pytest_jsonmatch.report.figures import interval_texts, score_text
 from pytest_jsonmatch.report.sheets import (
     AnySheetCell,
     Chart,
@@ -105,8 +105,7 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlo
 def _estimate(found: Estimate | None) -> tuple[str, str]:
     if found is None:
         return "–", ""
-    value, low, high = found
-    return score_text(value), "" if low is None or high is None else interval_text(low, high)
+    return interval_texts(*found)
 
 
 def _promised(found: ReviewThreshold, most: float) -> Sentence:

@@ -150,8 +150,7 @@ def _in_order(
             except (JsonMatchError, BrokenExecutor):
                 raise
             except RecursionError:
-                # Python cannot pickle values nested several hundred levels deep, neither jobs nor results.
-                result = score(job)
+                result = score(job)  # a record is too deep to be sent: it is refused here
             except Exception:  # noqa: BLE001 - Dask can lose a result with its worker; other errors recur
                 result = executor.submit(score, job).result()
             if result is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, rank_of, worst_of
@@ -15,11 +15,8 @@ from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
-from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
-from pytest_jsonmatch.engine.result.figures import (
-    errors_of,
-    plain_matches,
-)
+from pytest_jsonmatch.engine.result.absence import merge_presence, presence_of
+from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
@@ -78,19 +75,15 @@ class Task:
 
     def __post_init__(self) -> None:
         """Check the caller's arguments."""
-        id_field: object = self.reading.id_field
-        cluster: object = self.cluster
         if self.keep not in _KEEPS:
-            message = f"keep is {self.keep!r}; it must be {' or '.join(map(repr, _KEEPS))}"
-        elif type(self.chunk_size) is not int or self.chunk_size < 1:
+            raise ConfigurationError(f"keep is {self.keep!r}; it must be {' or '.join(map(repr, _KEEPS))}")
+        if type(self.chunk_size) is not int or self.chunk_size < 1:
             message = f"chunk_size is {self.chunk_size!r}; it must be a number of records, at least 1"
-        elif not isinstance(id_field, (str, NoneType)):
-            message = f"id_field is {id_field!r}; it must name a member at the top of each record"
-        elif not isinstance(cluster, (str, NoneType)):
-            message = f"cluster is {cluster!r}; it must name a member at the top of each gold record"
-        else:
-            return
-        raise ConfigurationError(message)
+            raise ConfigurationError(message)
+        for what, name in (("id_field", self.reading.id_field), ("cluster", self.cluster)):
+            if not isinstance(cast("object", name), (str, NoneType)):
+                message = f"{what} is {name!r}; it must name a member at the top of each gold record"
+                raise ConfigurationError(message)
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
         """Return the members that are not scored unless the schema lists them, by argument name."""
@@ -262,7 +255,7 @@ class _Scorer:
         # Post-processors return all results, matches included: no plain matches are left to count.
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
-        merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))
+        merge_presence(made.sums.presence, presence_of(self._seen, self._findings))
         if self._task.keep != "worst":
             made.worst = worst_of(made.records)
         return made
@@ -419,19 +412,14 @@ class _Scorer:
         for process in self._task.post_process:
             name = getattr(process, "__name__", repr(process))
             try:
-                returned: Any = process(list(results))
-                changed = None if returned is None else list(returned)
+                changed: list[object] = list(process(list(results)))
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
-                why = f"raised {error_text(error)}"
+                self._note(pair, f"the post-processor {name} raised {error_text(error)}")
+                continue
+            if all(isinstance(each, FieldResult) for each in changed):
+                results = cast("list[FieldResult]", changed)
             else:
-                if changed is None:
-                    why = "returned nothing; it must return the results"
-                elif all(isinstance(each, FieldResult) for each in changed):
-                    results = changed
-                    continue
-                else:
-                    why = "returned something other than field results"
-            self._note(pair, f"the post-processor {name} {why}")
+                self._note(pair, f"the post-processor {name} returned something other than field results")
         sums = total_of(each.sums for each in results)
         return outcome._replace(findings=results, sums=sums, seen=Seen())
 

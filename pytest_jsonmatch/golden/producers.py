@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.answer import Answer
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
 
 _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
-
-
-_MOST_FUNCTIONS: Final = 20
 
 
 def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
@@ -100,11 +97,7 @@ def _functions_in(holder: object, meant: str) -> str:
         for name, value in vars(holder).items()
         if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == home
     ]
-    if not functions:
-        return "; it has no function of its own"
-    listed = ", ".join(functions[:_MOST_FUNCTIONS]) + (", …" if len(functions) > _MOST_FUNCTIONS else "")
-    near = nearest(meant, functions)
-    return f"; {'' if near is None else f'did you mean {near!r}? '}functions there: {listed}"
+    return did_you_mean(meant, functions) if functions else "; it has no function of its own"
 
 
 async def _finish(answer: Awaitable[object]) -> object:

@@ -132,7 +132,6 @@ class _AnswerSearch:
     def __init__(self, text: str, want: Want | None) -> None:
         self._text = text
         self._want = want
-        self._tried: set[landmarks.Span] = set()
         self._notes: list[str] = []
         self._wrong_kind: tuple[int, str] | None = None
         self._invalid: landmarks.Span | None = None
@@ -194,9 +193,6 @@ class _AnswerSearch:
 
     def _attempt(self, piece: landmarks.Span, method: Method) -> Extraction | None:
         """Read one piece of the text; return None if it is not JSON, or not of the wanted kind."""
-        if piece in self._tried:
-            return None
-        self._tried.add(piece)
         start, end = piece
         try:
             found = strict.read(self._text[start:end], strict=False)
@@ -210,10 +206,8 @@ class _AnswerSearch:
             return None
         warnings = [
             f"line {self._line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
-            for fault in found.tolerated[: strict.MAX_WARNINGS]
+            for fault in found.tolerated
         ]
-        if len(found.tolerated) > strict.MAX_WARNINGS:
-            warnings.append("and more of this kind")
         start = landmarks.skip_spaces(self._text, start)
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(found.value, method, (start, end), tuple(warnings))
@@ -258,12 +252,9 @@ class _AnswerSearch:
             kind = json_type(value)
             # If the kind differs from the opening bracket's, the library has combined several values.
             if kind == ("object" if piece[0] == "{" else "array") and self._want in {None, kind}:
-                fixes = [
-                    f"repaired: {fix['text']} (near {fix['context']!r})" for fix in log[: strict.MAX_WARNINGS]
-                ]
-                if len(log) > strict.MAX_WARNINGS:
-                    fixes.append(f"and {len(log) - strict.MAX_WARNINGS} more of this kind")
-                return Extraction(value, "repair", (start, end), (f"repaired: {reason}", *fixes))
+                fixes = [f"{fix['text']} (near {fix['context']!r})" for fix in log[: strict.MAX_WARNINGS]]
+                warnings = tuple(f"repaired: {told}" for told in (reason, *fixes))
+                return Extraction(value, "repair", (start, end), warnings)
         return None
 
     # Why there is no JSON, in words.

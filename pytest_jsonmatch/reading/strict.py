@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 MAX_WARNINGS: Final = 20
-"""At most this many warnings are listed."""
+"""An answer has at most this many warnings of a kind."""
 SPACES: Final = " \t\n\r"
 """The white space of JSON."""
 EXCERPT: Final = 60
@@ -83,8 +83,6 @@ def text_of(text: str | bytes | bytearray) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        if text.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise JsonParseError("the bytes are UTF-16; decode them, or save the text as UTF-8") from None
         whole = text.decode("utf-8", "backslashreplace")
         reason = (
             f"byte 0x{text[error.start]:02x} is not valid UTF-8; decode the bytes, or save the text as UTF-8"
@@ -132,7 +130,7 @@ class ReadText(NamedTuple):
 
     value: JsonValue
     tolerated: list[TextFault]
-    """The first of them, up to `MAX_WARNINGS` and one more."""
+    """The first of them, up to `MAX_WARNINGS`."""
 
 
 def read(text: str, *, strict: bool) -> ReadText:
@@ -152,7 +150,7 @@ def read(text: str, *, strict: bool) -> ReadText:
         for fault in _faults(text):
             if strict or fault.tolerated is None:
                 raise _error(text, fault.pos, f"{fault.reason}; {fault.remedy}")
-            if len(tolerated) <= MAX_WARNINGS:
+            if len(tolerated) < MAX_WARNINGS:
                 tolerated.append(fault)
         return ReadText(_decoded(text, _LENIENT), tolerated)
     except json.JSONDecodeError as error:

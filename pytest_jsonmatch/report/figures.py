@@ -31,18 +31,23 @@ def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> 
     return repr(score)
 
 
-def interval_text(low: float, high: float, *, unicode: bool = True) -> str:
-    """Return both ends of an interval with the same decimals, and so many that they differ if they do.
+def interval_texts(value: float, low: float | None, high: float | None) -> tuple[str, str]:
+    """Return a figure and its interval with the same decimals, and so many that the ends differ if they do.
 
-    >>> interval_text(0.5, 1.0), interval_text(0.99991, 0.99996)
-    ('0.50 to 1.00', '0.99991 to 0.99996')
+    Without an interval its text is empty.
+
+    >>> interval_texts(0.99, 0.6816, 0.9987), interval_texts(0.99994, 0.99991, 0.99996)
+    (('0.990', '0.682 to 0.999'), ('0.99994', '0.99991 to 0.99996'))
     """
+    if low is None or high is None:
+        return score_text(value), ""
+    texts: list[str] = []
     for digits in range(2, _MAX_DIGITS + 1):
-        texts = [f"{end + 0.0:.{digits}f}" for end in (low, high)]
-        is_honest = _is_honest(low, texts[0]) and _is_honest(high, texts[1])
-        if is_honest and (texts[0] != texts[1] or low == high):
-            return " to ".join(texts)
-    return f"{score_text(low, unicode=unicode)} to {score_text(high, unicode=unicode)}"
+        texts = [f"{number + 0.0:.{digits}f}" for number in (value, low, high)]
+        is_honest = all(map(_is_honest, (value, low, high), texts))
+        if is_honest and (texts[1] != texts[2] or low == high):
+            break
+    return texts[0], f"{texts[1]} to {texts[2]}"
 
 
 def compare_figures(value: float, limit: float) -> tuple[str, str]:

@@ -118,11 +118,8 @@ def _is_judged(view: RunView) -> bool:
 
 
 def _card(figure: Headfigure) -> dict[str, str]:
-    card = {
-        "name": figure.name,
-        "value": score_text(figure.value),
-        "interval": figure.ends,
-    }
+    value, ends = figure.texts
+    card = {"name": figure.name, "value": value, "interval": ends}
     interval = figure.interval
     if interval is None:
         return card

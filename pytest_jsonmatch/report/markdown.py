@@ -258,9 +258,10 @@ def _figures(view: RunView) -> Iterator[str]:
     for scope in view.scopes:
         known = {each.name: each for each in scope.figures}
         shown = [known.get(name) for name in names]
-        rows.append([scope.title, *("" if each is None else score_text(each.value) for each in shown)])
+        texts = [("", "") if each is None else each.texts for each in shown]
+        rows.append([scope.title, *(value for value, _ in texts)])
         if view.headlines:
-            rows.append(["".join(view.confidence), *("" if each is None else each.ends for each in shown)])
+            rows.append(["".join(view.confidence), *(ends for _, ends in texts)])
     yield from _table([count(view.results.number, view.results.noun), *(f"{name}:" for name in names)], rows)
 
 

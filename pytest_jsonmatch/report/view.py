@@ -18,7 +18,7 @@ from pytest_jsonmatch.report.figures import (
     answers_note,
     change_text,
     compare_figures,
-    interval_text,
+    interval_texts,
     score_text,
 )
 from pytest_jsonmatch.report.sheets import (
@@ -35,7 +35,7 @@ from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 from pytest_jsonmatch.results.tags import candidates
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.baseline import BaselineDiff, Delta
+    from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import Headline, RunChange
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
@@ -98,9 +98,11 @@ class Headfigure(NamedTuple):
     interval: Interval | None = None
 
     @property
-    def ends(self) -> str:
-        """Both ends of the interval; empty without one."""
-        return "" if self.interval is None else interval_text(self.interval.low, self.interval.high)
+    def texts(self) -> tuple[str, str]:
+        """The value and its interval, with the same decimals; the interval is empty if there is none."""
+        if self.value is None or self.interval is None:
+            return score_text(self.value), ""
+        return interval_texts(self.value, self.interval.low, self.interval.high)
 
 
 class Scope(NamedTuple):
@@ -292,7 +294,8 @@ class RunView:
         of = count(self.results.number, self.results.noun)
         title = f", with {sure} ({of}{clusters}):" if sure else ":"
         return [
-            SheetFigures(list(map(_figure, scope.figures)), f"{scope.title}{title}") for scope in self.scopes
+            SheetFigures([SheetFigure(each.name, *each.texts) for each in scope.figures], scope.title + title)
+            for scope in self.scopes
         ]
 
     @property
@@ -314,18 +317,12 @@ def _distinct(figures: Sequence[Headfigure]) -> tuple[Headfigure, ...]:
     return (score, *(others if is_other[-1] else others[:-1]))
 
 
-def _figure(each: Headfigure) -> SheetFigure:
-    return SheetFigure(each.name, score_text(each.value), each.ends)
-
-
 def field_figures(headlines: Sequence[Headline]) -> SheetFigures:
     """Return the mean of each field over the cases that have it, with its interval."""
-    figures = [
-        SheetFigure(
-            name, score_text(of.estimate), f"{interval_text(of.low, of.high)}  ({count(of.cases, 'case')})"
-        )
-        for name, of in headlines
-    ]
+    figures = []
+    for name, of in headlines:
+        value, ends = interval_texts(of.estimate, of.low, of.high)
+        figures.append(SheetFigure(name, value, f"{ends}  ({count(of.cases, 'case')})"))
     sure = f"{headlines[0].interval.confidence * 100:g} % confidence intervals" if headlines else ""
     return SheetFigures(
         figures, f"score of fields, mean of the cases that have them, with {sure}:" if sure else ""
@@ -531,10 +528,6 @@ def baseline_blocks(
     for what, names in lists:
         title = "new cases:" if what == "new" else f"cases {what}:"
         yield Rows([""], [[each] for each in names], title, "case", _MOST)
-
-
-def _change(delta: Delta) -> SheetCell:
-    return SheetCell(change_text(delta.change), "bad" if delta.change < 0 else "good")
 
 
 def _is_incomplete(results: ResultSet) -> bool:

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import shortened
 from pytest_jsonmatch.semantic.cache import CachedJudge
-from pytest_jsonmatch.semantic.judging import (
-    Answers,
-    Judge,
-    JudgeError,
-    JudgeItem,
-    JudgeUsage,
-    Verdict,
-)
+from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     MAX_CHARACTERS,

@@ -64,8 +64,6 @@ class Recorder:
         """The labels of the item's parameters that are tags."""
         self._base = ""
         """The node id of the golden case, without parameters of fixtures."""
-        self.setup_seconds: float = 0.0
-        """How long the item's fixtures took to set up."""
         self._settings = settings
         self._shared_rules = shared_rules
         self._lock = Lock()

@@ -44,6 +44,8 @@ def test_pydantic_evals():
     assert (scores["right"]["jsonmatch"], scores["broken"]["jsonmatch"], scores["free"]) == (1.0, 0.0, {})
     (wrong,) = (case for case in report.cases if case.name == "wrong")
     assert wrong.scores["jsonmatch"].reason == REASON
+    with pytest.raises(ConfigurationError, match="unknown metric"):
+        JsonMatch({"metric": "leaf_f2"})
 
 
 def test_deepeval(monkeypatch):
@@ -63,6 +65,8 @@ def test_deepeval(monkeypatch):
         assert_test(wrong, [metric], run_async=False)
     assert_test(wrong, [JsonMatchMetric(threshold=0.4, metric="json_similarity")], run_async=False)
     assert asyncio.run(metric.a_measure(wrong)) == 0.5
+    with pytest.raises(ConfigurationError, match="unknown metric"):
+        JsonMatchMetric(metric="leaf_f2")
 
 
 def test_mlflow(tmp_path, monkeypatch):
@@ -82,6 +86,8 @@ def test_mlflow(tmp_path, monkeypatch):
     assert (feedback.value, feedback.rationale, feedback.metadata["recall"]) == (0.5, REASON, "0.5")
     with pytest.raises(ValueError, match="the row has no expectation 'expected_response'; it has 'other'"):
         json_match()(outputs=ANSWER, expectations={"other": 1})
+    with pytest.raises(ConfigurationError, match="unknown metric"):
+        json_match(metric="leaf_f2")
 
 
 def test_inspect_ai(tmp_path):
@@ -115,3 +121,5 @@ def test_inspect_ai(tmp_path):
     assert log.results.scores[0].metrics["mean"].value == 0.5
     (score,) = log.samples[0].scores.values()
     assert (score.value, score.explanation, score.metadata["f1"]) == (0.5, REASON, 0.5)
+    with pytest.raises(ConfigurationError, match="unknown metric"):
+        json_match(metric="leaf_f2")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError, compare_corpus
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
-from pytest_jsonmatch.semantic import encoders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -186,40 +184,3 @@ def test_a_killed_worker_of_dask_changes_nothing(tmp_path, monkeypatch):
     with dask_cluster() as client:
         away = compare_corpus(actual, expected, executor=client.get_executor(), **options)
     assert (flag.exists(), away.to_dict()) == (True, here.to_dict())
-
-
-def test_workers_of_dask_make_their_own_vectors(tmp_path, monkeypatch):
-    """`module:attribute` names an encoder that any process can import."""
-    (tmp_path / "letters_for_dask.py").write_text(
-        "import os\n"
-        "class Letters:\n"
-        "    def encode(self, texts):\n"
-        "        with open(os.environ['LETTERS_CALLS'], 'a', encoding='utf-8') as file:\n"
-        "            file.write(''.join(f'{os.getpid()} {text}\\n' for text in texts))\n"
-        "        return [[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts]\n"
-        "letters = Letters()\n",
-        encoding="utf-8",
-    )
-    calls = tmp_path / "calls.txt"
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("LETTERS_CALLS", str(calls))
-    monkeypatch.setattr(encoders, "_loaded", {})
-    words = ["alpha", "beta", "gamma", "delta"]
-    gold = [{"name": f"{words[n % 4]} {n}", "tags": [f"large {n}", "small", f"plain {n}"]} for n in range(60)]
-    extracted = [
-        {"name": f"{words[n % 3]} {n}", "tags": [f"simple {n}", "small", f"larger {n}"]} for n in range(60)
-    ]
-    options: dict[str, Any] = {
-        "metric": "pairwise_f1",
-        "compare": {"string": {"cosine": {"embedding_model": "letters_for_dask:letters"}}},
-    }
-    here = compare_corpus(extracted, gold, **options)
-    calls.unlink()
-    with dask_cluster() as client:
-        away = compare_corpus(extracted, gold, executor=client.get_executor(), chunk_size=7, **options)
-        workers = {str(pid) for pid in client.run(os.getpid).values()}
-    assert away.to_dict() == here.to_dict()
-    assert 0 < here.mean_f1 < 1
-    encoded = [line.split(" ", 1) for line in calls.read_text(encoding="utf-8").splitlines()]
-    assert {pid for pid, _ in encoded} <= workers
-    assert len({(pid, text) for pid, text in encoded}) == len(encoded) > 200

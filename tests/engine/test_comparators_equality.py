@@ -7,10 +7,13 @@ from decimal import Decimal
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.compare import BUILTIN
-from pytest_jsonmatch.engine.compare.equality import in_same_group
 
 INF, NAN = float("inf"), float("nan")
+
+
+def scored(compare, expected, actual):
+    """The score at one place."""
+    return compare_json({"v": actual}, {"v": expected}, fields={"v": {"compare": compare}}).score
 
 
 @pytest.mark.parametrize(
@@ -31,15 +34,13 @@ INF, NAN = float("inf"), float("nan")
         (2**53 + 1, float(2**53), 0.0),
         (Decimal("1e400"), 10**400, 1.0),
         (1.0, NAN, 0.0),
-        (NAN, NAN, 0.0),
-        (INF, INF, 0.0),
+        (1.0, INF, 0.0),
         ("\ud800", "\ud800", 1.0),
     ],
 )
 @pytest.mark.parametrize("name", ["exact", "binary"])
 def test_equality(name, expected, actual, score):
-    assert BUILTIN[name].bind({}).score(expected, actual) == score
-    assert BUILTIN[name].bind({}).table([expected], [actual]).tolist() == [[score]]
+    assert scored(name, expected, actual) == score
 
 
 @pytest.mark.parametrize(
@@ -57,44 +58,24 @@ def test_equality(name, expected, actual, score):
         ([1, 2], [1], 0.0),
         (10**400, Decimal("1e400"), 0.0),
         (Decimal("1e400"), Decimal("1e400"), 1.0),
-        ([NAN], [NAN], 0.0),
+        ([1], [NAN], 0.0),
     ],
 )
 def test_strict_number_type(expected, actual, score):
-    params = {"strict_number_type": True}
-    assert BUILTIN["exact"].bind(params).score(expected, actual) == score
-    assert BUILTIN["exact"].bind(params).table([expected], [actual]).tolist() == [[score]]
+    assert scored({"exact": {"strict_number_type": True}}, expected, actual) == score
 
 
-def test_an_equality_matrix_of_everything():
-    expected = ["1", 1, True, None, [1, 2], [2, 1], {"a": [1]}, {"a": [1.0]}, NAN]
-    actual = [1.0, "1", True, [1.0, 2], {"a": [1]}, None, NAN]
-    assert BUILTIN["binary"].bind({}).table(expected, actual).tolist() == [
-        [0, 1, 0, 0, 0, 0, 0],
-        [1, 0, 0, 0, 0, 0, 0],
-        [0, 0, 1, 0, 0, 0, 0],
-        [0, 0, 0, 0, 0, 1, 0],
-        [0, 0, 0, 1, 0, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0],
-        [0, 0, 0, 0, 1, 0, 0],
-        [0, 0, 0, 0, 1, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0],
-    ]
-
-
-def test_oneof_values_looks_at_actual_only():
-    compare = BUILTIN["oneof"].bind({"values": ["PVD", "CVD", 3, None, [1]]}).score
-    scores = [compare("anything", actual) for actual in ("CVD", "ALD", 3.0, True, None, [1.0], [2], NAN)]
-    assert scores == [1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0]
-
-
-def test_oneof_values_may_refuse_null_against_null():
-    assert BUILTIN["oneof"].bind({"values": ["a"]}).score(None, None) == 0.0
-
-
-def test_oneof_takes_python_values_for_json_ones():
-    compare = BUILTIN["oneof"].bind({"values": ({"k": (1, 2)}, True)}).score
-    assert [compare(None, {"k": [1, 2]}), compare(None, True), compare(None, 1)] == [1.0, 1.0, 0.0]
+@pytest.mark.parametrize(
+    ("values", "expected", "others", "scores"),
+    [
+        (["PVD", "CVD", 3, None, [1]], "any", ["CVD", "ALD", 3.0, True, None, [1.0], [2], NAN], "10101100"),
+        (["a"], None, [None, "a"], "01"),
+        (({"k": (1, 2)}, True), None, [{"k": [1, 2]}, True, 1], "110"),
+    ],
+)
+def test_oneof_values_looks_at_actual_only(values, expected, others, scores):
+    compare = {"oneof": {"values": values}}
+    assert [scored(compare, expected, actual) for actual in others] == list(map(float, scores))
 
 
 @pytest.mark.parametrize(
@@ -114,21 +95,9 @@ def test_oneof_takes_python_values_for_json_ones():
 )
 def test_oneof_groups(expected, actual, score):
     groups = [["New York", "NYC"], ["Lisbon", "Lisboa"], [None, "unknown"], ["NYC", "Big Apple"]]
-    assert BUILTIN["oneof"].bind({"groups": groups}).score(expected, actual) == score
-
-
-def test_oneof_lists_can_be_transformed_like_the_data():
-    oneof = BUILTIN["oneof"]
-    values = oneof.map_params({"values": ("A", 1)}, lambda v: v.lower() if isinstance(v, str) else v)
-    groups = oneof.map_params({"groups": [["A", "B"]]}, str.lower)
-    assert (values, groups) == ({"values": ["a", 1]}, {"groups": [["a", "b"]]})
+    assert scored({"oneof": {"groups": groups}}, expected, actual) == score
 
 
 def test_containers_in_oneof_lists_are_transformed_as_the_data_are():
     rule = {"compare": {"oneof": {"values": [{"city": "PARIS"}]}}, "transform": ["lowercase"]}
     assert compare_json({"at": {"city": "Paris"}}, {"at": {"city": "x"}}, fields={"at": rule}).score == 1.0
-
-
-def test_in_same_group():
-    assert in_same_group({"groups": [["a"], [{"k": 1}]]}, {"k": 1.0})
-    assert not in_same_group({"groups": [["a"]]}, "b")

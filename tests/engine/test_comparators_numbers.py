@@ -219,15 +219,6 @@ def test_the_default_threshold_of_source_4():
     assert both("threshold", params, 10000.0005, 10000) == pytest.approx(1 - 0.5**10, abs=1e-8)
 
 
-def test_pair_matrices_have_the_shape_of_their_lists():
-    relative = BUILTIN["relative"].bind({}).table
-    assert [relative([], [1, 2]).shape, relative([1], []).shape, relative([1, 2], [1, 2, 3]).shape] == [
-        (0, 2),
-        (1, 0),
-        (2, 3),
-    ]
-
-
 def test_a_matrix_larger_than_a_block_of_rows():
     numbers = [float(n) for n in range(1, 301)]
     scores = BUILTIN["relative"].bind({}).table(numbers, numbers[::-1])

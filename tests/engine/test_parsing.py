@@ -155,7 +155,6 @@ def test_integers_have_up_to_4_300_digits_whatever_the_limit_of_python(limit):
         ("[undefined]", "expected a value here, not 'undefined'", 1, 2),
         ("[\x1b[31m]", "expected a value here, not '\\x1b'", 1, 2),
         (b"[\n\xff]", "byte 0xff is not valid UTF-8; decode the bytes, or save the text as UTF-8", 2, 1),
-        ("[1]".encode("utf-16"), "the bytes are UTF-16; decode them, or save the text as UTF-8", 1, 1),
     ],
 )
 def test_an_error_says_what_is_wrong_and_where(text, reason, line, column):
@@ -316,11 +315,8 @@ def test_nan_is_a_float_with_a_warning():
     )
 
 
-def test_warnings_are_counted_beyond_twenty():
-    found = extract_json("[" + ", ".join(["NaN"] * 50) + "]")
-
-    assert len(found.warnings) == 21
-    assert found.warnings[-1] == "and more of this kind"
+def test_at_most_twenty_warnings_are_listed():
+    assert len(extract_json("[" + ", ".join(["NaN"] * 50) + "]").warnings) == 20
 
 
 @pytest.mark.parametrize(
@@ -485,13 +481,12 @@ def test_repair_lists_every_fix():
     assert all(warning.startswith("repaired: ") for warning in found.warnings)
 
 
-def test_repair_counts_the_fixes_beyond_twenty():
+def test_repair_lists_at_most_twenty_fixes():
     pytest.importorskip("json_repair")
     found = extract_json("{" + ", ".join(f"k{n}: 1" for n in range(50)) + "}", repair=True)
 
     assert found.value == {f"k{n}": 1 for n in range(50)}
-    assert found.warnings[-1].endswith(" more of this kind")
-    assert len(found.warnings) == 22
+    assert len(found.warnings) == 21
 
 
 def test_repair_does_not_run_several_values_together():

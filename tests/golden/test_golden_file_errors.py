@@ -381,31 +381,16 @@ def test_ten_times_the_errors_are_ten_times_the_work(head, line):
     assert work(1_000) < 11 * work(100)
 
 
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        (
-            f"parametrize: {{a: {list(range(100))}, b: {list(range(100))}, c: {list(range(11))}}}",
-            "x.yaml:4:3: `parametrize` makes 110,000 cases of one; at most 100,000 are allowed",
-        ),
-        (
-            f"parametrize: {{n: {list(range(1000))}}}\n  input: {'x' * 20_000}",
-            ("x.yaml:4:3: written out, the cases of `parametrize` take more than 16 MiB; make fewer of them"),
-        ),
-    ],
-)
-def test_parameters_make_no_more_than_a_file_may_say(key, message):
-    assert errors_of(in_case(key)) == [message]
+def test_parameters_make_a_hundred_thousand_cases_at_most():
+    key = f"parametrize: {{a: {list(range(100))}, b: {list(range(100))}, c: {list(range(11))}}}"
+    assert errors_of(in_case(key)) == [
+        "x.yaml:4:3: `parametrize` makes 110,000 cases of one; at most 100,000 are allowed"
+    ]
 
 
 def test_many_errors_are_cut():
     lines = errors_of("cases:\n" + "- {expcted: 1}\n" * 30)
     assert (len(lines), lines[-1]) == (11, "and 20 more")
-
-
-def test_the_same_error_is_said_once():
-    lines = errors_of("cases:\n- {id: a, name: a, expected: 1}\n- {id: b, name: b, expected: 1}\n")
-    assert lines == ["x.yaml:2:11: unknown key 'name'; did you mean 'id'?", "x.yaml:3:11: the same"]
 
 
 def test_each_broken_file_is_one_error_and_the_others_run(pytester, write):

@@ -116,11 +116,11 @@ cases:
     head = run.outlines.index("updated 1 case in a.golden.yaml")
     assert run.outlines[head + 1 : head + 7] == [
         "  a.golden.yaml::one",
-        '    shop          "Ann[-a-]"',
-        "    gone          5 → (missing)",
+        '    shop  "Anna" → "Ann"',
+        "    gone  5 → (nothing)",
         "    items[1].qty  3 → 2",
-        '    items[2]      (nothing) → {"sku": "z", "qty": 7}',
-        "    tip           (nothing) → 1",
+        '    items[2]  (nothing) → {"sku": "z", "qty": 7}',
+        "    tip  (nothing) → 1",
     ]
     pytester.runpytest().assert_outcomes(passed=1)
 
@@ -210,7 +210,7 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, read):
             "  a.golden.yaml::wrong",
             "    total  1 → 2",
             "  a.golden.yaml::lost",
-            "    [[]1]  2 → (missing)",
+            "    [[]1]  2 → (nothing)",
         ]
     )
 

@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.schema import (
-    annotate_xeval,
-    infer_schema,
-    parse_eval_schema,
-    set_type_default,
-)
+from pytest_jsonmatch.schema import annotate_xeval, infer_schema, parse_eval_schema, set_type_default
 
 
 def test_leaves_get_the_default_of_their_type() -> None:
@@ -122,10 +117,6 @@ def test_nodes_hold_what_was_changed_by_the_type_of_the_value(
     set_type_default("string", "jaccard")
     set_type_default("number", "relative")
     assert dict(parse_eval_schema({} if types is None else {"type": types}).type_default) == defaults
-
-
-def test_nothing_changed_is_nothing_said() -> None:
-    assert dict(parse_eval_schema({"type": "string"}).type_default) == {}
 
 
 def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:

@@ -28,16 +28,25 @@ def told(gold: list[Any], schema: dict[str, Any], **options: Any) -> list[str]:
     return [str(warning.message) for warning in caught]
 
 
-def test_gold_that_fits() -> None:
-    assert told([{"name": "Ada", "age": 36, "pets": [{"name": "Rex"}]}], PERSON) == []
-
-
-def test_null_is_of_every_type() -> None:
-    assert told([{"name": None, "age": None, "pets": None}], PERSON) == []
-
-
-def test_a_parsed_schema_is_taken_as_well() -> None:
-    assert told([{"name": "Ada", "age": 1, "pets": []}], parse_eval_schema(PERSON)) == []  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("record", "schema"),
+    [
+        ({"name": "Ada", "age": 36, "pets": [{"name": "Rex"}]}, PERSON),
+        ({"name": None, "age": None, "pets": None}, PERSON),
+        ({"name": "Ada", "age": 1, "pets": []}, parse_eval_schema(PERSON)),
+        ({"a": {"x": 1}}, {"properties": {"a": {"properties": {"b": {}}, "x-eval-skip": True}}}),
+        ({"a": {"x": 1}}, {"properties": {"a": {"properties": {"b": {}}, "x-eval-compare": "exact"}}}),
+        ({"a": {"x": 1}}, {"properties": {"a": {"type": "object"}}}),
+        ({"a": {"x": 1}}, {"properties": {"a": {}}}),
+        ({"a": {"x": 1}}, {"type": "object"}),
+        ({}, {"properties": {"a": {"x-eval-skip": True}}}),
+        (2.0, {"type": "integer"}),
+        (2, {"type": "number"}),
+        (10**400, {"type": "number"}),
+    ],
+)
+def test_gold_that_fits(record: Any, schema: Any) -> None:
+    assert told([record], schema) == []
 
 
 @pytest.mark.parametrize(
@@ -66,20 +75,6 @@ def test_the_error_survives_pickling() -> None:
     assert (str(error), error.record_id, error.path) == ("told", "r1", "a.b")
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"properties": {"a": {"properties": {"b": {}}, "x-eval-skip": True}}},
-        {"properties": {"a": {"properties": {"b": {}}, "x-eval-compare": "exact"}}},
-        {"properties": {"a": {"type": "object"}}},
-        {"properties": {"a": {}}},
-        {"type": "object"},
-    ],
-)
-def test_below_what_is_skipped_or_one_leaf_or_not_listed_anything_goes(schema: dict[str, Any]) -> None:
-    assert told([{"a": {"x": 1}}], schema) == []
-
-
 def test_an_object_that_may_hold_nothing() -> None:
     with pytest.raises(GoldValidationError, match="'a' is not in the schema; list it"):
         validate_gold([{"a": 1}], {"type": "object", "properties": {}, "additionalProperties": False})
@@ -101,10 +96,6 @@ def test_missing_fields_need_not_be_told() -> None:
     assert told([{}], PERSON, warn_missing=False) == []
 
 
-def test_a_skipped_field_is_not_missed() -> None:
-    assert told([{}], {"properties": {"a": {"x-eval-skip": True}}}) == []
-
-
 @pytest.mark.parametrize(
     ("schema", "value", "message"),
     [
@@ -122,11 +113,6 @@ def test_a_skipped_field_is_not_missed() -> None:
 )
 def test_another_type_is_a_warning(schema: dict[str, Any], value: object, message: str) -> None:
     assert told([{"a": value}], {"properties": {"a": schema}}) == [message]
-
-
-@pytest.mark.parametrize(("schema", "value"), [("integer", 2.0), ("number", 2), ("number", 10**400)])
-def test_numbers_are_of_their_type_by_value(schema: str, value: object) -> None:
-    assert told([value], {"type": schema}) == []
 
 
 def test_ids_name_the_record_and_need_not_be_listed() -> None:

@@ -41,38 +41,6 @@ def test_the_tree_follows_properties_and_items() -> None:
     assert (members["map"].types, members["map"].properties) == ({"object"}, None)
 
 
-def test_every_rule() -> None:
-    node = parse_eval_schema(
-        {
-            "type": "array",
-            "x-eval-align": {"match_by": "key_field", "key": "sku"},
-            "x-eval-transform": ["strip", {"round_digits": {"digits": 2}}],
-            "x-eval-weight": 2,
-            "x-eval-skip": False,
-            "items": {"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}, "x-eval-skip": True},
-        }
-    )
-    items = node.items
-    assert items is not None
-    assert (
-        node.rules.get("align"),
-        node.rules.get("transform"),
-        node.rules.get("weight", 1.0),
-        node.rules.get("skip", False),
-        node.rules.get("compare"),
-    ) == (
-        {"match_by": "key_field", "key": "sku"},
-        ("strip", {"round_digits": {"digits": 2}}),
-        2.0,
-        False,
-        None,
-    )
-    assert (items.rules.get("compare"), items.rules.get("skip", False)) == (
-        {"numeric": {"tolerance": {"rel": 0.1}}},
-        True,
-    )
-
-
 @pytest.mark.parametrize(
     ("override", "compare"),
     [
@@ -552,16 +520,6 @@ def test_a_new_comparator_makes_a_schema_valid() -> None:
         parse_eval_schema(schema)
     register_comparator("schema_parsing_same_size", lambda expected, actual, _: len(expected) == len(actual))
     assert parse_eval_schema(schema).rules.get("compare") == "schema_parsing_same_size"
-
-
-def test_nothing_is_changed() -> None:
-    schema = {
-        "$ref": "#/$defs/a",
-        "$defs": {"a": {"anyOf": [{"type": "string", "x-eval-transform": ["strip"]}, {"type": "null"}]}},
-    }
-    before = deepcopy(schema)
-    parse_eval_schema(schema)
-    assert schema == before
 
 
 # Limits.

@@ -151,11 +151,11 @@ def send(handler: BaseHTTPRequestHandler, status: int, body: bytes, **headers: s
     handler.wfile.write(body)
 
 
-def answer(change=lambda verdicts: verdicts, wrap=lambda text: text, **more):
-    """Answer with all verdicts; `change` has its way with their list, `wrap` with the text."""
+def answer(change=lambda verdicts: verdicts, **more):
+    """Answer with all verdicts; `change` has its way with their list."""
 
     def act(endpoint, handler, request):
-        text = wrap(json.dumps({"verdicts": change(endpoint.verdicts(request))}))
+        text = json.dumps({"verdicts": change(endpoint.verdicts(request))})
         send(handler, 200, json.dumps(completion(text, usage=endpoint.usage, **more)).encode())
 
     return act
@@ -185,20 +185,6 @@ def status(number: int, message: str = "no", headers: dict[str, str] | None = No
     def act(endpoint, handler, request):
         body = json.dumps({"error": {"message": message, "type": None, "param": None, "code": None, **error}})
         send(handler, number, body.encode(), **(headers or {}))
-
-    return act
-
-
-def without(*options: str):
-    """Answer 400 while the request has one of these options (or that form of `response_format`)."""
-
-    def act(endpoint, handler, request):
-        for option in options:
-            if option in request.body or option == request.form:
-                name = option if option in request.body else "response_format"
-                status(400, f"{name!r} of this kind is not supported", param=name)(endpoint, handler, request)
-                return
-        answer()(endpoint, handler, request)
 
     return act
 

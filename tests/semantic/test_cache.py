@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import filelock
 import pytest
@@ -133,10 +132,7 @@ def test_cached_asks_nobody(file):
             LINE.replace("}", ', "criterium": "x"}'),
             "there is no 'criterium' in a verdict; did you mean 'criterion'?; ",
         ),
-        (
-            LINE.replace("true", "false"),
-            "a line above has another verdict on the same pair; delete one",
-        ),
+        (LINE.replace("true", "false"), "a line above has another verdict on the same pair; delete one"),
         (LINE.replace('"m"', '"m", "model": "m"'), "not valid JSON (line 1, column "),
         ("\x00\xff", "not valid JSON"),
     ],
@@ -175,15 +171,6 @@ def test_a_verdict_can_be_put_right_by_hand(file):
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("false", "true"), encoding="utf-8")
     assert shown(CachedJudge(asked, file).judge([NYC])) == [True]
-
-
-def test_what_others_append_is_seen(file):
-    one, other = Counting(), Counting()
-    first, second = CachedJudge(one, file), CachedJudge(other, file)
-    first.judge(items("A"))
-    second.judge(items("A", "b"))
-    first.judge(items("A", "b", "c"))
-    assert (one.asked, other.asked) == (["A", "c"], ["b"])
 
 
 def test_the_first_of_two_who_ask_at_once_is_right(file):
@@ -245,19 +232,6 @@ def test_readers_and_writers_take_turns(file, monkeypatch):
     assert turns == ["begins", "begins", "reads"]
 
 
-def test_several_threads_of_several_judges_fill_one_file(file):
-    judges = [CachedJudge(CallableJudge(lambda one: True), file) for _ in range(3)]
-
-    def fill(number):
-        return judges[number % 3].judge(items(*(f"{at}" for at in range(number, number + 10))))
-
-    with ThreadPoolExecutor(6) as threads:
-        answers = list(threads.map(fill, range(30)))
-    assert {answer for each in answers for answer in each.values()} == {Verdict(True)}
-    actual = [json.loads(line)["actual"] for line in file.read_text(encoding="utf-8").splitlines()]
-    assert sorted(map(int, actual)) == list(range(39))
-
-
 def test_without_the_extra_nothing_can_be_kept_but_all_can_be_read(file, monkeypatch):
     file.write_text(LINE, encoding="utf-8")
     monkeypatch.setitem(sys.modules, "filelock", None)
@@ -280,23 +254,6 @@ def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypat
     judge.judge([NYC])
     assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["verdicts.jsonl"]
     assert (tmp_path / "verdicts.jsonl").exists()
-
-
-def test_work_grows_with_what_is_new(file, monkeypatch):
-    """Each line is read once and written once, however many questions come one by one."""
-    read = []
-    import pytest_jsonmatch.semantic.cache as module
-
-    parsed = module._parsed
-    monkeypatch.setattr(module, "_parsed", lambda line: read.append(line) or parsed(line))
-    counts = []
-    for number in (20, 200):
-        read.clear()
-        judge = CachedJudge(Counting(), file.with_name(f"{number}.jsonl"))
-        for at in range(number):
-            judge.judge([item(f"n{at}")])
-        counts.append(len(read))
-    assert counts == [20, 200]
 
 
 @pytest.mark.parametrize("place", ["folder", "below a file"])

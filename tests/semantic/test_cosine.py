@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -143,13 +142,6 @@ def test_a_record_is_one_call_and_equal_or_lone_strings_are_in_none(trigrams):
     actual = {"a": "ones", "b": "twos", "c": "same", "g": "new", "e": [{"f": "thre"}], "n": "one"}
     compare_json(actual, expected, metric="json_similarity", compare={"string": BY_NAME})
     assert [sorted(call) for call in trigrams.calls] == [["one", "ones", "thre", "three", "two", "twos"]]
-
-
-def test_what_is_known_is_not_encoded_again(trigrams):
-    options = {"metric": "json_similarity", "compare": {"string": BY_NAME}}
-    compare_json({"a": "x", "b": "y"}, {"a": "y", "b": "z"}, **options)
-    compare_json({"a": "z", "b": "w"}, {"a": "x", "b": "z"}, **options)
-    assert [sorted(call) for call in trigrams.calls] == [["x", "y", "z"], ["w"]]
 
 
 def test_a_corpus_is_one_call_a_chunk(trigrams):
@@ -460,37 +452,6 @@ def test_a_process_that_does_not_know_the_encoder_says_so(trigrams):
 
 
 # -- the configuration of source 4 -------------------------------------------------------------------------
-
-
-def test_source_4_s_configuration_file_works_as_it_stands(trigrams, tmp_path, capsys):
-    from pytest_jsonmatch.cli.main import main
-
-    config = {
-        "string_evaluation_type": {
-            "evaluation_type": "cosine",
-            "evaluation_params": {"embedding_model": "all-MiniLM-L6-v2"},
-        },
-        "number_evaluation_type": {
-            "evaluation_type": "threshold",
-            "evaluation_params": {"threshold": 10, "difference_penalty_weighting": 1},
-        },
-        "array_matching_threshold": 0.4,
-    }
-    for name, value in {
-        "config": config,
-        "test": {"name": "New York", "age": 31},
-        "gt": {"name": "NYC", "age": 30},
-    }.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
-    with session_registry() as registry:
-        # (The name is the registered encoder's, so that no model is needed here.)
-        encoder = Trigrams()
-        registry.encoder("all-MiniLM-L6-v2", encoder)
-        arguments = ["--test", "test.json", "--gt", "gt.json", "--config", "config.json"]
-        paths = [str(tmp_path / each) if each.endswith("json") else each for each in arguments]
-        assert main(["compare", *paths, "--threshold", "0"]) == 0
-        assert encoder.calls == [["NYC", "New York"]]
-    assert "name" in capsys.readouterr().out
 
 
 def test_only_the_strings_without_a_vector_fail():

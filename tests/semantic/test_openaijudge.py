@@ -133,10 +133,7 @@ def test_options_are_sent_as_they_are_set(endpoint, judge, options, form, temper
     assert (request.form, request.body.get("temperature")) == (form, temperature)
 
 
-@pytest.mark.parametrize(
-    ("options", "sent"),
-    [({}, "no-key"), ({"api_key_env": "GROQ_API_KEY"}, "gsk-1")],
-)
+@pytest.mark.parametrize(("options", "sent"), [({}, "no-key"), ({"api_key_env": "GROQ_API_KEY"}, "gsk-1")])
 def test_an_endpoint_gets_only_its_own_key(endpoint, judge, monkeypatch, options, sent):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-1")
@@ -213,9 +210,6 @@ def test_filters_and_lengths_have_names(endpoint, judge, acts, act, kind):
     endpoint.always = act(acts)
     answers = judge().judge(items(1))
     assert (kinds(answers), len(endpoint.requests)) == ([kind], 1)
-
-
-# Endpoints that take less of the protocol.
 
 
 # Endpoints that fail.

@@ -155,7 +155,7 @@ class ArrayGrid(Grid):
             else:
                 scores = bound.table(one, other)
             if rows is None or columns is None:
-                return np.array(scores, dtype=np.float64, copy=None), costly
+                return np.asarray(scores, dtype=np.float64), costly
             if table is None:
                 table = np.zeros((len(left.values), len(right.values)))
             table[np.array(rows)[:, None], columns] = scores

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import score_of
-from pytest_jsonmatch.engine.compare.parameters import read_json_list
+from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.compare.text import compile_pattern, matches_whole
-from pytest_jsonmatch.engine.plan.written import read_flag
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import render, shortened
@@ -307,5 +306,6 @@ class Acceptance:
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
         """Score two transformed scalars: the best against the expected value and what else is accepted."""
-        found = self._score(expected, actual)
-        return found if found == 1.0 else max(found, self.ceiling(actual))
+        found = score_of(self._score, expected, actual)
+        best = found if found == 1.0 else max(found, self.ceiling(actual))
+        return best or self._score(expected, actual)  # which raises if it refuses the two

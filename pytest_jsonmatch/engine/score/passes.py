@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.accept import BestValue
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.plan.leaves import Known
-    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.node import Known, PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.outcome import Place
     from pytest_jsonmatch.engine.value.convert import JsonValue

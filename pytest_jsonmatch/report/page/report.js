@@ -273,14 +273,14 @@ const counted = (key, title, place, help) => ({
   dress(cell, row) { if (!this.value(row)) cell.classList.add("zero"); },
 });
 const inventedColumn = { ...counted("hallucination", "invented", 3, "there, but not expected; some metrics do not count it"),
-  draw: (row) => row.extra ? count(row.counts[3]) : "not counted" };
+  draw: (row) => row.extra ? count(row.counts[3]) : "–" };
 const changeColumn = { key: "change", title: "change", help: "against the baseline", class: "number less", value: (row) => row.change,
   draw: (row) => change(row.change), dress: (cell, row) => cell.classList.add(row.change < 0 ? "down" : row.change > 0 ? "up" : "zero") };
 const scoreColumn = { key: "score", title: "score", help: "mean score", class: "", value: (row) => row.score, draw: (row) => row.shown || figure(row.score), dress: (cell, row) => meter(cell, row.score) };
 
 function fieldName(row) {
   const name = make("bdi", {}, row.path);
-  if (data.metrics.length > 1) name.append(make("small", { class: "less" }, row.metric));
+  if (data.metrics.length > 1) name.append(make("small", {}, row.metric));
   return name;
 }
 const fieldList = find("fields") && new List(find("fields"), {
