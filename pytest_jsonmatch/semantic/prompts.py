@@ -175,13 +175,13 @@ def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | Judge
 
 def _entries(text: str) -> list[Any]:
     try:
-        found = extract_json(text, want="object").value
+        answer = extract_json(text, want="object").value
     except JsonExtractionError as error:
         begins = f"; it begins {error.excerpt!r}" if error.excerpt else ""
         raise JudgeError("invalid", f"the judge's answer is not JSON: {error.reason}{begins}") from None
-    entries = found.get("verdicts") if isinstance(found, dict) else None
+    entries = answer.get("verdicts") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
-        raise JudgeError("invalid", f"the judge's answer has no list of verdicts: {render(found, 100)}")
+        raise JudgeError("invalid", f"the judge's answer has no list of verdicts: {render(answer, 100)}")
     return entries
 
 
