@@ -225,6 +225,7 @@ def test_an_alias_may_be_a_key() -> None:
                 "write the character itself, or keep the JSON in a file of its own"
             ),
         ),
+        ("\ufeff\ufeffa: 1\n", "x.yaml:1:1: a byte order mark in the middle of the file; remove it"),
         ("---\n\ufeff", "x.yaml:2:1: a byte order mark in the middle of the file; remove it"),
         (
             "[" * 129 + "]" * 129,
