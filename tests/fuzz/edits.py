@@ -24,33 +24,10 @@ from pytest_jsonmatch.golden.yamlevents import load
 chances = st.randoms(use_true_random=False)
 
 TEXTS = [
-    "long " * 30 + "end",
-    *[
-        "alpha",
-        "NO",
-        "12",
-        "it's",
-        'say "hi"',
-        "é😀",
-        "a: b",
-        "# no",
-        "x\ny\n",
-        "two\nlines",
-        "",
-        "  lead",
-        "trail ",
-        "-",
-        "null",
-        "multi\n\npara\n",
-        "\u2028odd",
-        "a,b",
-        "[x]",
-        "tab\there",
-        " a\n b",
-        "?q",
-        "k:",
-    ],
-]
+    "long " * 30 + "end", "alpha", "NO", "12", "it's", 'say "hi"', "é😀", "a: b", "# no", "x\ny\n",
+    "two\nlines", "", "  lead", "trail ", "-", "null", "multi\n\npara\n", "\u2028odd", "a,b", "[x]",
+    "tab\there", " a\n b", "?q", "k:",
+]  # fmt: skip
 NUMBERS = [None, True, False, 0, 1, 1.0, -0.5, 1e22, 12345678901234567890]
 KEYS = ["a", "b", "c", "d", "total", "12", "é x", "null", "k: v", "q?"]
 
