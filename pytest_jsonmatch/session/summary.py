@@ -111,7 +111,7 @@ def _verdict(
             yield from (block_lines(block, look) for block in run.figure_blocks)
         if settings.summary == "all":
             yield block_lines(field_figures(field_headlines(run.results, settings.confidence)), look)
-        yield from doubt_blocks(run.results, look, session.outcomes.input_files)
+        yield from doubt_blocks(run.results, look)
     baseline = session.baseline
     if baseline is not None and baseline.results is None:
         is_named = baseline.path.parent == session.config.rootpath / settings.baselines
