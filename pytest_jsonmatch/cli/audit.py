@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import STDIN, lines_of, name_of, value_of
+from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.output import as_text, look_of
 from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.rules import comparing
@@ -23,12 +23,11 @@ from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
 from pytest_jsonmatch.golden.writing import ascii_json
-from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
@@ -114,16 +113,14 @@ def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
 
 
 def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:
-    """Return both values as text, without a long common beginning."""
-    texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
+    """Return both values as text; of long ones the ends from shortly before where they differ."""
+    nothing = SheetCell("(nothing)", "faint")
+    gold, said = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
     if suspect.kind != "change":
-        nothing = SheetCell("(nothing)", "faint")
-        return (nothing, texts[1]) if suspect.kind == "add" else (texts[0], nothing)
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts)))
-    begin = max(common - _CONTEXT, 0)
-    if begin <= _CONTEXT:
-        return texts
-    return f"…{texts[0][begin:]}", f"…{texts[1][begin:]}"
+        return (nothing, said) if suspect.kind == "add" else (gold, nothing)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(gold, said))
+    begin = sum(1 for _ in same) - _CONTEXT
+    return (gold, said) if begin <= _CONTEXT else (f"…{gold[begin:]}", f"…{said[begin:]}")
 
 
 def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
@@ -190,28 +187,16 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
         # Only the most suspicious value for a place is offered.
         if suspect.kind == "add" or all(each.trail != suspect.trail for each in places):
             places.append(suspect)
-    records = {} if gold.is_dir() else _records(gold, by_record)
-    digest = "" if gold.is_dir() else digest_of(gold.read_bytes())
+    is_lines = is_lines_file(str(gold))
+    # Blank lines hold no record.
+    lines = [at for at, line in enumerate(gold.read_bytes().split(b"\n")) if line.strip()] if is_lines else []
     for position, places in by_record.items():
         told = "; ".join(f"{each.path}: {', '.join(each.systems)}" for each in places)
-        record = f"{places[0].record} ({told})"
-        if gold.is_dir():
-            path = gold / places[0].record
-            data = path.read_bytes()
-            yield _request(path, record, (), _corrected(expected_in(data, path, ()), places), digest_of(data))
-        else:
-            trail, value = records[position]
-            yield _request(gold, record, trail, _corrected(value, places), digest)
-
-
-def _records(gold: Path, positions: Collection[int]) -> dict[int, tuple[Steps, JsonValue]]:
-    """Return records of a file with their places in it; in JSON Lines, that is the line, from 0."""
-    if not is_lines_file(str(gold)):
-        listed = value_of(str(gold))
-        return {at: ((at,), listed[at]) for at in positions}
-    with gold.open("rb") as stream:
-        lines = ((at, *line) for at, line in enumerate(lines_of(stream)) if at in positions)
-        return {at: ((number - 1,), parse_json(line)) for at, number, line in lines}
+        path = gold / places[0].record if gold.is_dir() else gold
+        trail = () if gold.is_dir() else (lines[position] if is_lines else position,)
+        data = path.read_bytes()
+        value = _corrected(expected_in(data, path, trail), places)
+        yield _request(path, f"{places[0].record} ({told})", trail, value, digest_of(data))
 
 
 def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:

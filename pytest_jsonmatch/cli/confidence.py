@@ -15,25 +15,20 @@ from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import interval_texts, score_text
 from pytest_jsonmatch.report.sheets import (
-    AnySheetCell,
     Chart,
     Rows,
     Sentence,
     Series,
     Sheet,
     SheetBlock,
-    SheetCell,
     SheetFigure,
     SheetFigures,
-    Spark,
 )
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Estimate, ReviewThreshold
     from pytest_jsonmatch.study.confidence import ConfidenceSource, ConfidenceStudy, FieldConfidence
 
-_FEW: Final = 30
-"""Fields with fewer values are shown faintly: their figures say little."""
 _INTERVAL: Final = "95 % interval"
 
 
@@ -132,19 +127,15 @@ def _table(study: ConfidenceStudy) -> Rows:
         columns += [f"{study.max_error:g} from", "coverage"]
     fields = [(path, each) for path, each in study.fields.items() if each.values]
     fields.sort(key=lambda field: (-((field[1].ece and field[1].ece.low) or 0.0), field[0]))
-    rows: list[list[AnySheetCell]] = []
+    rows = []
     for path, of in fields:
-        tone = "faint" if of.values < _FEW else ""
         cells = [path, count(of.values), score_text(of.accuracy), score_text(of.mean_confidence)]
         cells += [*_estimate(of.auroc), *_estimate(of.ece), _estimate(of.brier)[0]]
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
-        rows.append(
-            [*(SheetCell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])]
-        )
+        rows.append(cells)
     title = "Fields, the most surely miscalibrated first"
-    spare = {"confidence": 1, _INTERVAL: 3, "brier": 2, "right by bin": 4}
-    return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
+    return Rows(["field", *columns], rows, title, spare={"confidence": 1, _INTERVAL: 3, "brier": 2})
 
 
 def _threshold(found: ReviewThreshold) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -203,32 +203,6 @@ def gold_records(written: str) -> Iterator[Any]:
             yield from found if type(found) is list else [found]
         else:
             yield from (value for _, value in values_of_lines(written, stream))
-
-
-def refuse_twins(path: str, id_field: str, suspects: Iterable[str | int]) -> None:
-    """Refuse a file of gold records in which an id occurs twice.
-
-    Args:
-        path: JSON Lines.
-        id_field: the member that is the id.
-        suspects: the ids of records without an answer: a second record with an id is among them.
-
-    Raises:
-        CommandError: an id occurs twice.
-    """
-    looked_for = set(suspects)
-    lines: dict[Any, int] = {}
-    if not looked_for:
-        return
-    with Path(path).open("rb") as stream:
-        for number, record in values_of_lines(path, stream):
-            record_id = record.get(id_field) if type(record) is dict else None
-            if type(record_id) in {str, int} and record_id in looked_for:
-                first = lines.setdefault(record_id, number)
-                if first != number:
-                    raise CommandError(
-                        f"{path}:{number}: the {id_field} {record_id!r} is already that of line {first}"
-                    )
 
 
 # -- folders -----------------------------------------------------------------------------------------------

@@ -22,12 +22,12 @@ from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
     EVALUATION_TYPES,
     FIELD_WORDS,
+    LARGEST_WEIGHT,
     OPTION_ALIASES,
     OPTION_NAMES,
     PRESETS,
 )
 from pytest_jsonmatch.engine.plan.registry import Registry
-from pytest_jsonmatch.engine.plan.written import LARGEST_WEIGHT
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.keys import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, SEVERAL
