@@ -279,7 +279,7 @@ def test_nearly_perfect_agreement_is_not_shown_as_perfect(write, command):
     ann = [{"k": at % 7} for at in range(2_000)]
     write(ann_jsonl=ann, bob_jsonl=[{"k": 9}, *ann[1:]])
     _, _, agreement, kappa, *_ = command("study agreement ann.jsonl bob.jsonl").out.splitlines()
-    assert agreement.split(maxsplit=4) == ["agreement", "0.9995", "95", "%", "interval 0.99711 to 0.99998"]
+    assert agreement.split(maxsplit=4) == ["agreement", "0.99950", "95", "%", "interval 0.99711 to 0.99998"]
     assert "1.00" not in kappa
 
 
