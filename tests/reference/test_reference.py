@@ -1,6 +1,6 @@
 """The slow reference against figures derived by hand, and the engine against the slow reference.
 
-3,000 seeded cases run here; `compare.py` beside this file runs as many as it is told to.
+1,500 seeded cases run here; `compare.py` beside this file runs as many as it is told to.
 """
 
 from __future__ import annotations
