@@ -83,6 +83,8 @@ def engine_says(this: Case) -> dict[str, Any]:
         result = answer_of(this)
     except Exception as error:  # noqa: BLE001 - whatever it raises is an answer to be compared
         kind = type(error).__name__
+        if "only objects have a member" in str(error):
+            return {"error": kind}
         return {
             "error": kind if kind in KNOWN_ERRORS else f"{kind}: {error}",
             "path": getattr(error, "path", None),
