@@ -1011,7 +1011,7 @@ def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
     """Two different types: one mismatch at the node that counts the leaves of each side."""
     # Reading 30: expected's branch says what the node weighs; the leaves of actual, which is of another type,
     # are those of the branch that accepts actual, as in a list of types.
-    theirs = replace(place.entered(plan, actual, MISSING), weight=place.weight, alone=True)
+    theirs = replace(place.entered(plan, actual, MISSING), weight=place.weight, alone=True, form=place.form)
     if theirs.node is not place.node:
         plan.doubts.append("a branch for each side")
     ours = one_sided(plan, replace(place, alone=True), expected, "omission", mistyped=True)
