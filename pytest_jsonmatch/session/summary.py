@@ -108,7 +108,7 @@ def _verdict(
     if has_figures and settings.asks_of_run:
         if not is_brief or run.is_refused or settings.summary == "all":
             yield from (block_lines(block, look) for block in run.figure_blocks)
-        yield from doubt_blocks(run.results, look, session.outcomes.input_files)
+        yield from doubt_blocks(run.results, look)
     baseline = session.baseline
     if baseline is not None and baseline.results is None:
         is_named = baseline.path.parent == session.config.rootpath / settings.baselines

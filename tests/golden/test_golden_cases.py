@@ -188,45 +188,45 @@ def test_what_an_actual_file_gives(tmp_path, name, data, value):
             "actual_file: b.txt\nexpected: 1",
             "b.txt",
             b"\xff",
-            "x.golden.yaml:1:1: actual_file 'b.txt' is not UTF-8 text",
+            "actual_file 'b.txt' is not UTF-8 text",
         ),
         (
             "expected_file: b.json",
             "b.json",
             b"\xff",
-            "x.golden.yaml:1:1: expected_file is not JSON: b.json:1:1: not UTF-8 text",
+            "expected_file is not JSON: b.json:1:1: not UTF-8 text",
         ),
         (
             "expected_file: b.json",
             "b.json",
             b'{"a": 1, "a": 2}',
-            "x.golden.yaml:1:1: expected_file is not JSON: b.json:1:",
+            "expected_file is not JSON: b.json:1:",
         ),
         (
             "expected_file: b.json",
             "b.json",
             b"NaN",
-            "x.golden.yaml:1:1: expected_file is not JSON: b.json:1:1: ",
+            "expected_file is not JSON: b.json:1:1: ",
         ),
         (
             "expected_file: b.yml",
             "b.yml",
             b"a: &a [*a]",
-            "x.golden.yaml:1:1: expected_file is not valid: b.yml:1:8: *a is inside",
+            "expected_file is not valid: b.yml:1:8: *a is inside",
         ),
         (
             "expected_file: c.json",
             "b.json",
             b"",
-            "x.golden.yaml:1:1: expected_file 'c.json' can't be read: no such file",
+            "expected_file 'c.json' can't be read: no such file",
         ),
         (
             "expected_file: d.json",
             "d.json/x",
             b"",
-            "x.golden.yaml:1:1: expected_file 'd.json' can't be read: ",
+            "expected_file 'd.json' can't be read: ",
         ),
-        ('expected_file: "e\\0.json"', "b.json", b"", "x.golden.yaml:1:1: expected_file 'e"),
+        ('expected_file: "e\\0.json"', "b.json", b"", "expected_file 'e"),
     ],
 )
 def test_errors_of_files(tmp_path, keys, name, data, message):
@@ -235,7 +235,7 @@ def test_errors_of_files(tmp_path, keys, name, data, message):
     (case,) = load_cases(f"{keys}\n".encode(), tmp_path / "x.golden.yaml", "x.golden.yaml").by_id.values()
     with pytest.raises(GoldenFileError) as caught:
         _ = (case.actual, case.expected)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"x.golden.yaml:1:1: {message}")
 
 
 def test_places_in_an_expected_file(tmp_path):

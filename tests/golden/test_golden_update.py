@@ -413,13 +413,6 @@ def test_what_can_not_be_written_leaves_the_old_file(pytester, write, read, monk
     assert list(pytester.path.glob(".*.tmp")) == []
 
 
-def test_windows_line_ends_and_a_byte_order_mark_stay(pytester):
-    path = pytester.path / "a.golden.yaml"
-    path.write_bytes(b"\xef\xbb\xbfid: a\r\nactual: 1\r\nexpected: 2 # two\r\n")
-    pytester.runpytest("--jsonmatch-update=failed").assert_outcomes(passed=1)
-    assert path.read_bytes() == b"\xef\xbb\xbfid: a\r\nactual: 1\r\nexpected: 1 # two\r\n"
-
-
 @pytest.mark.parametrize("variable", ["CI", "BUILD_NUMBER"])
 def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, monkeypatch, variable):
     monkeypatch.setenv(variable, "1")

@@ -100,7 +100,7 @@ def test_a_file_that_can_not_be_read_is_refused(ask, tmp_path):
 def test_a_file_that_is_not_valid_is_refused(ask):
     (update,) = plan_updates([ask(b"expected: [\n")])
     (reason,) = update.refused.values()
-    assert reason == "a.yaml:1:11: not YAML: the text ends while parsing a flow node that begins here"
+    assert reason.startswith("a.yaml:2:1: not YAML: ")
 
 
 def test_a_change_that_can_not_be_made_is_refused_alone(ask):
