@@ -264,13 +264,14 @@ class Tried:
     notes: dict[str, None] = field(default_factory=dict)
     """What is left out."""
 
-    def add(self, name: str, expected: JsonValue, compare: Try) -> None:
+    def add(self, name: str, expected: JsonValue, compare: Try, *, by_gates: bool = False) -> None:
         """Break what a case expects, and see whether the case notices.
 
         Args:
             name: the name of the case.
             expected: the right answer.
             compare: compares an answer as the case does.
+            by_gates: whether only gates decide about the case: they see every loss.
         """
         self.cases += 1
         try:
@@ -281,7 +282,7 @@ class Tried:
         if not passes:
             self.notes[f"{name}: its own expected value does not pass"] = None
             return
-        is_for_gates = not any(limits.values())
+        by_gates = by_gates or not any(limits.values())
         skipped = [each for each in results_of(right) if each.status == SKIPPED]
         self.notes |= {f"{each.path}: a rule skips it": None for each in skipped}
         trails = [instance_trail(each.place, "expected") for each in skipped]
@@ -298,8 +299,7 @@ class Tried:
                 self.notes[f"{each.field}: a judge compares it, but none is asked"] = None
                 continue
             self.tries[place] += 1
-            # A case whose own threshold is 0 is there for gates, which see every loss.
-            if passes and not (is_for_gates and (result.score or 0.0) < (right.score or 0.0)):
+            if passes and not (by_gates and (result.score or 0.0) < (right.score or 0.0)):
                 self.passed[place].append(_Passed(_rule(each, result, limits), each.told, name))
 
     def summed_up(self) -> SuiteAudit:
