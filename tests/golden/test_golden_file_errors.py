@@ -105,6 +105,19 @@ cases: [{expected: 1}]\nmarks:\n => 2:1: `marks` must be a list, such as [slow] 
 id: [a]\nexpected: 1\n => 1:1: `id` is an array, not a string; it must be a string
 id: 7\nexpected: 1\n => 1:1: `id` is a number, not a string; put it in quotes
 cases:\n- {id: 7, expected: 1}\n- {expected: 1}\n => 2:4: `id` is a number, not a string; put it in quotes
++ repeat: 0 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: -1 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: 1.5 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: two => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: true => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: [2] => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: 10001 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: null => 4:3: `repeat` must be a whole number from 1 to 10,000
++ min_pass_rate: -0.1 => 4:3: `min_pass_rate` must be a number from 0 to 1, not -0.1
++ min_pass_rate: 1.1 => 4:3: `min_pass_rate` must be a number from 0 to 1, not 1.1
++ min_pass_rate: high => 4:3: `min_pass_rate` must be a number from 0 to 1, not "high"
++ min_pass_rate: true => 4:3: `min_pass_rate` must be a number from 0 to 1, not true
++ min_pass_rate: null => 4:3: `min_pass_rate` must be a number from 0 to 1, not null
 """
 
 
