@@ -272,8 +272,8 @@ def test_an_encoder_by_module_and_attribute(tmp_path, monkeypatch):
     rule = {"compare": {"cosine": {"embedding_model": "own_encoders:home.lengths"}}}
     assert compare_json({"x": "a"}, {"x": "b"}, fields={"x": rule}).score == 1.0
     for model, reason in {
-        "own_encoders:Lengths": "'own_encoders:Lengths' is a class; name an object of it",
-        "own_encoders:nothing": "'own_encoders:nothing' has no method encode(list of strings)",
+        "own_encoders:Lengths": "'own_encoders:Lengths' must be an object with encode(list of strings)",
+        "own_encoders:nothing": "'own_encoders:nothing' must be an object with encode(list of strings)",
         "own_encoders:missing": "'own_encoders:missing': 'own_encoders' has no 'missing'"
         "; known: Lengths, home, nothing, raise_this",
         "own_nowhere:x": "'own_nowhere:x' can't be imported: ModuleNotFoundError: No module named 'own_nowhere'",
