@@ -184,48 +184,18 @@ def test_what_an_actual_file_gives(tmp_path, name, data, value):
 @pytest.mark.parametrize(
     ("keys", "name", "data", "message"),
     [
-        (
-            "actual_file: b.txt\nexpected: 1",
-            "b.txt",
-            b"\xff",
-            "actual_file 'b.txt' is not UTF-8 text",
-        ),
-        (
-            "expected_file: b.json",
-            "b.json",
-            b"\xff",
-            "expected_file is not JSON: b.json:1:1: not UTF-8 text",
-        ),
-        (
-            "expected_file: b.json",
-            "b.json",
-            b'{"a": 1, "a": 2}',
-            "expected_file is not JSON: b.json:1:",
-        ),
-        (
-            "expected_file: b.json",
-            "b.json",
-            b"NaN",
-            "expected_file is not JSON: b.json:1:1: ",
-        ),
+        ("actual_file: b.txt\nexpected: 1", "b.txt", b"\xff", "actual_file 'b.txt' is not UTF-8 text"),
+        ("expected_file: b.json", "b.json", b"\xff", "expected_file is not JSON: b.json:1:1: not UTF-8 text"),
+        ("expected_file: b.json", "b.json", b'{"a": 1, "a": 2}', "expected_file is not JSON: b.json:1:"),
+        ("expected_file: b.json", "b.json", b"NaN", "expected_file is not JSON: b.json:1:1: "),
         (
             "expected_file: b.yml",
             "b.yml",
             b"a: &a [*a]",
             "expected_file is not valid: b.yml:1:8: *a is inside",
         ),
-        (
-            "expected_file: c.json",
-            "b.json",
-            b"",
-            "expected_file 'c.json' can't be read: no such file",
-        ),
-        (
-            "expected_file: d.json",
-            "d.json/x",
-            b"",
-            "expected_file 'd.json' can't be read: ",
-        ),
+        ("expected_file: c.json", "b.json", b"", "expected_file 'c.json' can't be read: no such file"),
+        ("expected_file: d.json", "d.json/x", b"", "expected_file 'd.json' can't be read: "),
         ('expected_file: "e\\0.json"', "b.json", b"", "expected_file 'e"),
     ],
 )

@@ -78,10 +78,7 @@ def test_a_schema_written_out(pytester, write):
             "schema: 5\nexpected: 1",
             ["E *: a.golden.yaml:2:1: `schema` is neither the path of a JSON file nor a schema*"],
         ),
-        (
-            "schema: ''\nexpected: 1",
-            ["E *: a.golden.yaml:2:1: `schema` is empty; *"],
-        ),
+        ("schema: ''\nexpected: 1", ["E *: a.golden.yaml:2:1: `schema` is empty; *"]),
         (
             "options: {schema: x.json}\nexpected: 1",
             ["E *: a.golden.yaml:2:11: `options` can't hold `schema`; write it beside `options`*"],
