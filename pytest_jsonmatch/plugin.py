@@ -151,7 +151,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         recorder.turn = turn_of(item)
         case = golden_case_of(item)
         if case is not None:
-            recorder.cluster, recorder.input_file = case.cluster, case.shared_input
+            recorder.cluster, recorder.document = case.cluster, case.shared_input
             recorder.tags = {**recorder.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.take_parameters()
@@ -178,8 +178,6 @@ def pytest_runtest_makereport(
     session = item.config.stash[_SESSION]
     recorder = session.recorders.of(item)
     if recorder is not None:
-        if call.when == "setup":
-            recorder.setup_seconds = call.duration
         error = None if call.excinfo is None else call.excinfo.value
         recorder.hand_over(report, session.take_news(), error)
     return report

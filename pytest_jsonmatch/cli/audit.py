@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import STDIN, lines_of, name_of, value_of
+from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.output import as_text, look_of
 from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.rules import comparing
@@ -23,12 +23,11 @@ from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
 from pytest_jsonmatch.golden.writing import ascii_json
-from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
@@ -55,13 +54,13 @@ def run(options: Namespace) -> int:
     gates = study_gates(options, {"suspects", "suspect_records"})
     if options.review:
         _check_review(Path(options.gold))
-    found = _audited(options)
+    audit = _audited(options)
     about = (
-        f"{name_of(options.gold)}: {count(found.records, 'record')}, answers of {len(found.systems)} systems"
+        f"{name_of(options.gold)}: {count(audit.records, 'record')}, answers of {len(audit.systems)} systems"
     )
-    code = finish(options, found, _gold_sheet(found, about), gates, on=count(found.records, "record"))
+    code = finish(options, audit, _gold_sheet(audit, about), gates, on=count(audit.records, "record"))
     if options.review:
-        _review_suspects(found.found, options)
+        _review_suspects(audit.found, options)
     return code
 
 
@@ -69,9 +68,9 @@ def _mutate(options: Namespace) -> int:
     if options.gold is not None or options.answers:
         raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
     gates = study_gates(options, {"noticed"})
-    found = audit_suite(options.mutate)
-    about = f"{', '.join(options.mutate)}: {count(found.cases, 'golden case')}"
-    return finish(options, found, _suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
+    audit = audit_suite(options.mutate)
+    about = f"{', '.join(options.mutate)}: {count(audit.cases, 'golden case')}"
+    return finish(options, audit, _suite_sheet(audit, about), gates, on=count(audit.mutated, "mutation"))
 
 
 def _audited(options: Namespace) -> GoldAudit:
@@ -82,72 +81,70 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
-        found = audit_gold(first.expected, answers, **rules)
+        audit = audit_gold(first.expected, answers, **rules)
     told = (f"{name}: {text}" for name, each in sides.items() for text in each.warnings)
-    return replace(found, notes=(*told, *found.notes))
+    return replace(audit, notes=(*told, *audit.notes))
 
 
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
+def _gold_sheet(audit: GoldAudit, about: str) -> Sheet:
     """Return the audit of gold records as a sheet for people."""
     columns = "record", "place", "gold", "answers", "votes", "wrong gold", "who"
     text = {"place", "gold", "answers", "who"}
     rows = [
         (
-            SheetCell(each.record, "strong"),
-            each.path,
-            *_differing(each),
-            f"{len(each.systems)} to {len(each.backing)}",
-            f"{min(each.probability * 100, 99):.0f} %",
-            ", ".join(each.systems),
+            SheetCell(suspect.record, "strong"),
+            suspect.path,
+            *_differing(suspect),
+            f"{len(suspect.systems)} to {len(suspect.backing)}",
+            f"{min(suspect.probability * 100, 99):.0f} %",
+            ", ".join(suspect.systems),
         )
-        for each in found.found
+        for suspect in audit.found
     ]
     told = (
         f"{count(len(rows), 'place')} where systems agree against the gold, the strongest evidence first. "
-        f"If one gold value in fifty is wrong, about {found.expected:.0f} of these are."
+        f"If one gold value in fifty is wrong, about {audit.expected:.0f} of these are."
     )
     table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
-    return Sheet("jsonmatch study audit", about, [Sentence(told), table, noted(found.notes)])
+    return Sheet("jsonmatch study audit", about, [Sentence(told), table, noted(audit.notes)])
 
 
 def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:
-    """Return both values as text, without a long common beginning."""
-    texts = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
+    """Return both values as text; of long ones the ends from shortly before where they differ."""
+    nothing = SheetCell("(nothing)", "faint")
+    gold, said = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
     if suspect.kind != "change":
-        nothing = SheetCell("(nothing)", "faint")
-        return (nothing, texts[1]) if suspect.kind == "add" else (texts[0], nothing)
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts)))
-    begin = max(common - _CONTEXT, 0)
-    if begin <= _CONTEXT:
-        return texts
-    return f"…{texts[0][begin:]}", f"…{texts[1][begin:]}"
+        return (nothing, said) if suspect.kind == "add" else (gold, nothing)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(gold, said))
+    begin = sum(1 for _ in same) - _CONTEXT
+    return (gold, said) if begin <= _CONTEXT else (f"…{gold[begin:]}", f"…{said[begin:]}")
 
 
-def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
+def _suite_sheet(audit: SuiteAudit, about: str) -> Sheet:
     """Return the audit of a suite as a sheet for people."""
     columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (
-            SheetCell(each.field, "strong"),
-            each.kind,
-            f"{each.mutated - each.noticed} of {each.mutated}",
-            " · ".join(each.rules),
-            each.example,
-            each.case,
+            SheetCell(hole.field, "strong"),
+            hole.kind,
+            f"{hole.mutated - hole.noticed} of {hole.mutated}",
+            " · ".join(hole.rules),
+            hole.example,
+            hole.case,
         )
-        for each in found.holes
+        for hole in audit.holes
     ]
     told = "Nothing could be broken."
-    if found.noticed is not None:
+    if audit.noticed is not None:
         told = (
-            f"{count(found.mutated, 'mutation')} of right answers: {found.noticed:.1%} of them are noticed."
+            f"{count(audit.mutated, 'mutation')} of right answers: {audit.noticed:.1%} of them are noticed."
         )
     text = {"broken by", "let pass by", "example", "in"}
     table = Rows(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
-    notes = [Sentence(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
+    notes = [Sentence(f"Left out: {'; '.join(audit.notes)}.", "faint")] if audit.notes else []
     return Sheet("jsonmatch study audit --mutate", about, [Sentence(told), table, *notes])
 
 
@@ -190,28 +187,16 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
         # Only the most suspicious value for a place is offered.
         if suspect.kind == "add" or all(each.trail != suspect.trail for each in places):
             places.append(suspect)
-    records = {} if gold.is_dir() else _records(gold, by_record)
-    digest = "" if gold.is_dir() else digest_of(gold.read_bytes())
+    is_lines = is_lines_file(str(gold))
+    # Blank lines hold no record.
+    lines = [at for at, line in enumerate(gold.read_bytes().split(b"\n")) if line.strip()] if is_lines else []
     for position, places in by_record.items():
         told = "; ".join(f"{each.path}: {', '.join(each.systems)}" for each in places)
-        record = f"{places[0].record} ({told})"
-        if gold.is_dir():
-            path = gold / places[0].record
-            data = path.read_bytes()
-            yield _request(path, record, (), _corrected(expected_in(data, path, ()), places), digest_of(data))
-        else:
-            trail, value = records[position]
-            yield _request(gold, record, trail, _corrected(value, places), digest)
-
-
-def _records(gold: Path, positions: Collection[int]) -> dict[int, tuple[Steps, JsonValue]]:
-    """Return records of a file with their places in it; in JSON Lines, that is the line, from 0."""
-    if not is_lines_file(str(gold)):
-        listed = value_of(str(gold))
-        return {at: ((at,), listed[at]) for at in positions}
-    with gold.open("rb") as stream:
-        lines = ((at, *line) for at, line in enumerate(lines_of(stream)) if at in positions)
-        return {at: ((number - 1,), parse_json(line)) for at, number, line in lines}
+        path = gold / places[0].record if gold.is_dir() else gold
+        trail = () if gold.is_dir() else (lines[position] if is_lines else position,)
+        data = path.read_bytes()
+        value = _corrected(expected_in(data, path, trail), places)
+        yield _request(path, f"{places[0].record} ({told})", trail, value, digest_of(data))
 
 
 def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:

@@ -21,7 +21,8 @@ from pytest_jsonmatch.cli.arguments import (
 from pytest_jsonmatch.defaults import THRESHOLD, read_drop
 
 _SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
-_RECORDS: Final = "JSON Lines (.jsonl), a JSON array (.json), a folder of JSON files, - for stdin"
+_FILES: Final = "JSON Lines (.jsonl), a JSON array (.json), a folder of JSON files"
+_RECORDS: Final = f"{_FILES}, - for stdin"
 OF_RUN: Final = -1.0
 """What `--pass-rate` without a number means to `jsonmatch plan`: take the pass rate of the run."""
 _Adder: TypeAlias = Callable[[Parser], None]
@@ -71,7 +72,6 @@ def _init(parser: Parser) -> None:
     "compare two JSON files",
     "jsonmatch compare answer.json expected.json",
     "jsonmatch compare answer.txt expected.json --metric json_similarity --threshold 0.9",
-    "jsonmatch compare answer.json expected.json --schema receipt.schema.json --report json > result.json",
 )
 def _compare(parser: Parser) -> None:
     # SUPPRESS: a missing positional argument does not overwrite the option of the same meaning.
@@ -98,7 +98,6 @@ def _tag(written: str) -> tuple[str, str]:
     "score many answers against gold records",
     "jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json",
     "jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'",
-    "jsonmatch evaluate answers/ gold/ --keep all --json yesterday.jsonl",
 )
 def _evaluate(parser: Parser) -> None:
     add(parser, "ACTUAL", f"the answers: {_RECORDS}")
@@ -115,7 +114,6 @@ def _evaluate(parser: Parser) -> None:
 
 @_command(
     "show a result file, of pytest or evaluate",
-    "jsonmatch report results.jsonl",
     "jsonmatch report results.jsonl --html report.html --gate 'f1 >= 0.9'",
 )
 def _report(parser: Parser) -> None:
@@ -126,7 +124,6 @@ def _report(parser: Parser) -> None:
 
 @_command(
     "compare result files: what got better or worse, and whether that is proven",
-    "jsonmatch diff yesterday.jsonl today.jsonl",
     "jsonmatch diff main.jsonl today.jsonl --max-drop 0.02 --html diff.html",
     "jsonmatch diff main.jsonl small.jsonl large.jsonl tuned.jsonl",
 )
@@ -145,7 +142,6 @@ def _diff(parser: Parser) -> None:
     "plan how many cases it takes to prove a drop, or to know a figure well",
     "jsonmatch plan main.jsonl --drop 0.02",
     "jsonmatch plan main.jsonl again.jsonl --pass-rate --precision 0.03",
-    "jsonmatch plan --pass-rate 0.9 --drop 0.05",
 )
 def _plan(parser: Parser) -> None:
     add(parser, "RUN", "a result file: what the cases are like", dest="results", type=Path, nargs="?")
@@ -161,23 +157,14 @@ def _plan(parser: Parser) -> None:
 @_command(
     "find gold that is likely wrong, and errors that a suite would not notice",
     "jsonmatch study audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id",
-    "jsonmatch study audit gold/ --answers claude/ gemini/ gpt/ --schema invoice.schema.json --review",
     "jsonmatch study audit --mutate tests/golden --gate 'noticed >= 0.95'",
 )
 def _study_audit(parser: Parser) -> None:
-    told = "the gold records: JSON Lines (.jsonl), a JSON array (.json), a folder of files"
-    add(parser, "GOLD", told, nargs="?")
+    add(parser, "GOLD", f"the gold records: {_FILES}", nargs="?")
     told = "the answers of at least two systems, in the same forms; each system is named after its file"
     add(parser, "--answers ANSWERS", told, nargs="+", default=[])
-    told = (
-        "ask on the terminal about each place, and write accepted values into GOLD; values accepted as "
-        "alternatives go into `accept` of --config"
-    )
-    add(parser, "--review", told)
-    told = (
-        "files and folders of golden cases, as pytest takes them: break their right answers on purpose, and "
-        "compare these by each case's own metric, rules and threshold"
-    )
+    add(parser, "--review", "ask on the terminal about each place, and write accepted values into GOLD")
+    told = "golden cases, as pytest takes them: break their right answers, and see which cases notice"
     add(parser, "--mutate PATH", told, nargs="+")
     add_rules(parser, "--id-field", "--repair")
     add_study_options(parser, "--gate")
@@ -186,12 +173,10 @@ def _study_audit(parser: Parser) -> None:
 @_command(
     "measure how far annotators agree: percent, kappa of two, alpha of more, by field",
     "jsonmatch study agreement ann.jsonl bob.jsonl --id-field id",
-    "jsonmatch study agreement gold/ann/ gold/bob/ gold/cem/ --html agreement.html",
     "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].kappa >= 0.9'",
 )
 def _study_agreement(parser: Parser) -> None:
-    told = "one annotator's records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
-    add(parser, "GOLD", told, nargs="+")
+    add(parser, "GOLD", f"one annotator's records: {_FILES}", nargs="+")
     add_rules(parser, "--id-field")
     add_study_options(parser, "--gate")
 
@@ -202,8 +187,7 @@ def _study_agreement(parser: Parser) -> None:
     "jsonmatch study overlap gold/ --with prompts/ --html overlap.html",
 )
 def _study_overlap(parser: Parser) -> None:
-    told = "gold records: JSON Lines (.jsonl), a JSON array (.json), or a folder of JSON files"
-    add(parser, "GOLD", told, nargs="+")
+    add(parser, "GOLD", f"gold records: {_FILES}", nargs="+")
     told = "prompts, examples, training text: files, or folders with everything in them"
     add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", required=True)
     add_study_options(parser, "--id-field")
@@ -221,17 +205,15 @@ def _study_history(parser: Parser) -> None:
 
 @_command(
     "measure what confidences in answers are worth, and which answers may skip review",
-    "jsonmatch study confidence answers.jsonl gold.jsonl --id-field id",
     "jsonmatch study confidence answers.jsonl gold.jsonl --confidence 'sure.{path}' --max-error 0.01",
     "jsonmatch study confidence answers.jsonl gold.jsonl --gate 'auroc >= 0.8'",
 )
 def _study_confidence(parser: Parser) -> None:
-    told = "answers with confidences: JSON Lines (.jsonl), a JSON array (.json), a folder, - for stdin"
-    add(parser, "ANSWERS", told, dest="actual")
+    add(parser, "ANSWERS", f"answers with confidences: {_RECORDS}", dest="actual")
     add(parser, "GOLD", "the gold records, in the same forms", dest="expected")
     told = (
-        "where confidences are: a path such as 'confidence_score.{path}', or a function as module:function "
-        '(default: in place of values, as {"value": ..., "confidence": ...})'
+        "where confidences are: a path such as 'confidence_score.{path}', or module:function (default: with "
+        'values, as {"value": ..., "confidence": ...})'
     )
     add(parser, "--confidence WHERE", told, default="inline")
     told = "find the lowest threshold above which at most this share of the values is wrong"
@@ -245,11 +227,10 @@ def _study_confidence(parser: Parser) -> None:
 @_command(
     "test whether new records are still like the old ones, field by field",
     "jsonmatch study shift july.jsonl june.jsonl",
-    "jsonmatch study shift july/ gold/ --html shift.html",
     "jsonmatch study shift july.jsonl june.jsonl --gate 'effect <= 0.2'",
 )
 def _study_shift(parser: Parser) -> None:
-    add(parser, "NEW", "records: JSON Lines (.jsonl), a JSON array (.json), a folder of files, - for stdin")
+    add(parser, "NEW", f"records: {_RECORDS}")
     add(parser, "OLD", "the records to compare them with, in the same forms")
     told = "the member that names a record's cluster, such as its document: one record of each is compared"
     add_options(parser, cluster=told)
@@ -260,15 +241,10 @@ def _study_shift(parser: Parser) -> None:
     "measure how far a judge agrees with people's labels: percent, Cohen's kappa, by field",
     "jsonmatch study judge labels.jsonl --judge model=gpt-4.1-mini --judge cache=verdicts.jsonl",
     "jsonmatch study judge labels.jsonl --judge mode=cached --judge cache=old.jsonl --gate 'kappa > 0.7'",
-    "jsonmatch study judge labels.jsonl --judge from=conftest:judge --gate 'agreement_low >= 0.9'",
 )
 def _study_judge(parser: Parser) -> None:
-    add(
-        parser,
-        "LABELS",
-        "JSON Lines: expected, actual and label (true: they mean the same) of each pair, "
-        "optionally path, description and criterion; - for stdin",
-    )
+    told = "JSON Lines: expected, actual, label (true: they mean the same) of each pair; - for stdin"
+    add(parser, "LABELS", told)
     add_judge(parser)
     add_options(parser, "-p")
     add_study_options(parser, "--gate")

@@ -15,25 +15,20 @@ from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import interval_texts, score_text
 from pytest_jsonmatch.report.sheets import (
-    AnySheetCell,
     Chart,
     Rows,
     Sentence,
     Series,
     Sheet,
     SheetBlock,
-    SheetCell,
     SheetFigure,
     SheetFigures,
-    Spark,
 )
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Estimate, ReviewThreshold
     from pytest_jsonmatch.study.confidence import ConfidenceSource, ConfidenceStudy, FieldConfidence
 
-_FEW: Final = 30
-"""Fields with fewer values are shown faintly: their figures say little."""
 _INTERVAL: Final = "95 % interval"
 
 
@@ -108,8 +103,8 @@ def _estimate(found: Estimate | None) -> tuple[str, str]:
     return interval_texts(*found)
 
 
-def _promised(found: ReviewThreshold, most: float) -> Sentence:
-    if found.threshold is None or found.bound is None:
+def _promised(limit: ReviewThreshold, most: float) -> Sentence:
+    if limit.threshold is None or limit.bound is None:
         from pytest_jsonmatch.study.calibration import needed
 
         return Sentence(
@@ -118,9 +113,9 @@ def _promised(found: ReviewThreshold, most: float) -> Sentence:
             "bad",
         )
     return Sentence(
-        f"Values with a confidence of {found.threshold:g} or more may skip review: {_percent(found)} of all. "
+        f"Values with a confidence of {limit.threshold:g} or more may skip review: {_percent(limit)} of all. "
         f"At most {most:g} of them are wrong, with 95 % confidence: in the half that did not choose the "
-        f"threshold, {count(found.wrong)} of {count(found.checked)} are, a share below {found.bound:.3g}.",
+        f"threshold, {count(limit.wrong)} of {count(limit.checked)} are, a share below {limit.bound:.3g}.",
         "good",
     )
 
@@ -132,19 +127,15 @@ def _table(study: ConfidenceStudy) -> Rows:
         columns += [f"{study.max_error:g} from", "coverage"]
     fields = [(path, each) for path, each in study.fields.items() if each.values]
     fields.sort(key=lambda field: (-((field[1].ece and field[1].ece.low) or 0.0), field[0]))
-    rows: list[list[AnySheetCell]] = []
+    rows = []
     for path, of in fields:
-        tone = "faint" if of.values < _FEW else ""
         cells = [path, count(of.values), score_text(of.accuracy), score_text(of.mean_confidence)]
         cells += [*_estimate(of.auroc), *_estimate(of.ece), _estimate(of.brier)[0]]
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
-        rows.append(
-            [*(SheetCell(cell, tone) for cell in cells), Spark([each.right for each in of.reliability])]
-        )
+        rows.append(cells)
     title = "Fields, the most surely miscalibrated first"
-    spare = {"confidence": 1, _INTERVAL: 3, "brier": 2, "right by bin": 4}
-    return Rows(["field", *columns, "right by bin"], rows, title, text={"right by bin"}, spare=spare)
+    return Rows(["field", *columns], rows, title, spare={"confidence": 1, _INTERVAL: 3, "brier": 2})
 
 
 def _threshold(found: ReviewThreshold) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from heapq import nsmallest
@@ -15,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
-from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides, refuse_twins
+from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
-from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.limits import FIGURES
@@ -26,7 +26,7 @@ from pytest_jsonmatch.report.checks import doubt_blocks, gate_lines
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
-from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, Markup, StyledLine
+from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import corpus_lines
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.comparison import Case, Comparison
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 3
 """At most this many errors are named."""
+_TONES: Final = {"error": RED, "not scored": YELLOW, "note": DIM}
 _DETAILED: Final = 1_000
 """At most this many of the worst records get their documents, and alternative pairs."""
 
@@ -81,15 +82,18 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
     )
     if options.id_field is None:
         _warn_of_order(sides, run)
-    elif isinstance(sides.expected, str):
-        refuse_twins(sides.expected, options.id_field, run.unmatched_expected)
+    elif run.unmatched_expected and isinstance(sides.expected, str):
+        golds = gold_records(sides.expected)
+        ids = Counter(record.get(options.id_field) for record in golds if type(record) is dict)
+        if twins := [name for name in run.unmatched_expected if ids[name] > 1]:
+            raise CommandError(f"{sides.expected}: the {options.id_field} {twins[0]!r} occurs twice")
     return run
 
 
 def _warn_of_order(sides: Sides, run: RunResult) -> None:
     """Warn if a member shows that answers are in another order than the gold records."""
-    steps = [parse_path(path) for path, each in run.all_fields.items() if 2 * each.mismatches > each.total]
-    members = [step for step, *below in steps if isinstance(step, str) and not below]
+    wrong = (path for path, field in run.all_fields.items() if 2 * field.mismatches > field.total)
+    members = [path for path in wrong if path.isidentifier()]
     if not members or not all(isinstance(side, (str, list)) for side in (sides.actual, sides.expected)):
         return
     with suppress(CommandError):  # answers may be text with JSON in it
@@ -182,7 +186,7 @@ def _view(
         gates=checks,
         by=tuple(dict(options.by)),
         details=details,
-        notes=[f"{what}: {text}" for what, texts, _, _ in _notes(run, sides) for text in texts[:_SHOWN]],
+        notes=[f"{kind}: {text}" for kind, texts in _notes(run, sides).items() for text in texts[:_SHOWN]],
     )
 
 
@@ -196,28 +200,25 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         corpus_lines(view, look, also=also),
         *pair_blocks(view.results, look, verbosity=options.verbose),
     ]
-    notes = list(_note_lines(run, sides, look))
-    doubts = doubt_blocks(view.results, look, {}) if view.gates else ()
+    notes = list(_note_lines(_notes(run, sides), look))
+    doubts = doubt_blocks(view.results, look) if view.gates else ()
     return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 
-def _note_lines(run: RunResult, sides: Sides, look: Look) -> Iterator[StyledLine]:
+def _note_lines(notes: Mapping[str, Sequence[str]], look: Look) -> Iterator[StyledLine]:
     """Yield the notes beside the figures: the first of each kind, unless `look` shows everything."""
-    for kind, texts, number, markup in _notes(run, sides):
-        shown = texts[: look.most(_SHOWN)]
+    for kind, texts in notes.items():
+        shown, more = look.cut(texts, _SHOWN)
         for text in shown:
-            yield from look.folded(f"{kind}: {text}", 2, markup)
-        if hidden := number - len(shown):
-            yield [(f"{kind}: and {count(hidden)} more{'' if look.mode == 'all' else ' (-v)'}", markup)]
+            yield from look.folded(f"{kind}: {text}", 2, _TONES[kind])
+        yield from more
 
 
-def _notes(run: RunResult, sides: Sides) -> Iterator[tuple[str, Sequence[str], int, Markup]]:
-    """Yield errors, records without a partner, and warnings: those that are known, and how many there are."""
-    alone = [
-        f"{name!r}, which has no gold record, or is a second answer"
-        for name in (*sides.alone, *run.unmatched_actual)
-    ]
-    warnings = [*sides.warnings, *map(str, run.warnings)]
-    yield "error", list(map(str, run.errors)), run.total_errors, RED
-    yield "not scored", alone, len(alone), YELLOW
-    yield "note", warnings, len(sides.warnings) + run.total_warnings, DIM
+def _notes(run: RunResult, sides: Sides) -> dict[str, list[str]]:
+    """Return errors, answers without a gold record, and warnings, by kind."""
+    alone = (*sides.alone, *run.unmatched_actual)
+    return {
+        "error": list(map(str, run.errors)),
+        "not scored": [f"{name!r}, which has no gold record, or is a second answer" for name in alone],
+        "note": [*sides.warnings, *map(str, run.warnings)],
+    }

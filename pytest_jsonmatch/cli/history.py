@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from operator import itemgetter
-from statistics import fmean
 from typing import Final, TypeAlias
 
 from pytest_jsonmatch.cli.studies import finish
@@ -19,15 +18,12 @@ from pytest_jsonmatch.report.sheets import (
     Series,
     Sheet,
     SheetBlock,
-    SheetCell,
     Spark,
 )
 from pytest_jsonmatch.study.history import HistoryRun, measure_history
 
 _BARS: Final = 40
-"""A sparkline has at most this many bars; with more runs, each bar is the mean of several."""
-_CHARTED: Final = 5
-"""At most this many fields are drawn in one chart: those that move most."""
+"""A sparkline shows at most this many runs, the last ones."""
 _Line: TypeAlias = "tuple[str, list[float | None]]"
 """A figure or field, and its values by run."""
 
@@ -46,10 +42,8 @@ def _sheet(runs: Sequence[HistoryRun]) -> Sheet:
     fields: list[_Line] = [(path, [run.fields.get(path) for run in runs]) for path in paths]
     fields.sort(key=lambda line: -_spread(line[1]))
     columns, text = ["by run", "first", "last", "least", "most"], {"by run"}
-    notes = [
-        Sentence(f"run {at}, {run.name}: {run.note}", "open") for at, run in enumerate(runs, 1) if run.note
-    ]
-    of_runs: list[list[AnySheetCell]] = [
+    notes = (f"run {at}, {run.name}: {run.note}" for at, run in enumerate(runs, 1) if run.note)
+    of_runs = [
         [
             f"{at} {run.name}",
             run.created[:16].replace("T", " "),
@@ -57,18 +51,21 @@ def _sheet(runs: Sequence[HistoryRun]) -> Sheet:
             count(run.cases),
             score_text(run.figures["score"]),
             score_text(run.figures["pass_rate"]),
-            SheetCell(run.note.partition(":")[0], "open"),
         ]
         for at, run in enumerate(runs, 1)
     ]
-    titles = ["run", "created", "commit", "cases", "score", "pass rate", ""]
+    titles = ["run", "created", "commit", "cases", "score", "pass rate"]
+    # There is a gap before runs that can't be compared.
+    gaps = [(at + 0.5, None) for at, run in enumerate(runs) if not run.is_comparable]
+    series = [
+        Series(name, sorted([*enumerate(values, 1), *gaps], key=itemgetter(0))) for name, values in totals
+    ]
     blocks: list[SheetBlock] = [
-        *notes,
+        *(Sentence(note, "open") for note in notes),
         Rows(["figure", *columns], list(map(_row, totals)), "Mean of cases", "figure", text=text),
-        _chart("Score and pass rate by run", [totals[0], totals[-1]], runs),
+        Chart("Mean of cases by run", "run", "mean", series, only_on_page=True),
         Rows(["field", *columns], list(map(_row, fields)), "Fields, over all leaves", text=text),
-        _chart("The fields that move most", fields[:_CHARTED], runs),
-        Rows(titles, of_runs, "Runs", "run", text={"created", "commit", ""}, spare={"created": 1}),
+        Rows(titles, of_runs, "Runs", "run", text={"created", "commit"}, spare={"created": 1}),
     ]
     return Sheet("jsonmatch study history", f"history of {count(len(runs), 'run')}{when}", blocks)
 
@@ -82,17 +79,4 @@ def _row(line: _Line) -> list[AnySheetCell]:
     name, values = line
     known = [value for value in values if value is not None]
     ends = (known[0], known[-1], min(known), max(known)) if known else [None] * 4
-    step = -(-len(values) // _BARS)
-    parts = [values[at : at + step] for at in range(0, len(values), step)]
-    known_parts = ([each for each in part if each is not None] for part in parts)
-    bars = [fmean(part) if part else None for part in known_parts]
-    return [name, Spark(bars), *map(score_text, ends)]
-
-
-def _chart(title: str, lines: Sequence[_Line], runs: Sequence[HistoryRun]) -> Chart:
-    """Return lines over runs, with gaps before runs that can't be compared."""
-    gaps = [(at + 0.5, None) for at, run in enumerate(runs) if not run.is_comparable]
-    series = [
-        Series(name, sorted([*enumerate(values, 1), *gaps], key=itemgetter(0))) for name, values in lines
-    ]
-    return Chart(title, "run", "mean", series, only_on_page=True)
+    return [name, Spark(values[-_BARS:]), *map(score_text, ends)]

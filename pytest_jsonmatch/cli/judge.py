@@ -13,7 +13,6 @@ from pytest_jsonmatch.cli.inputs import name_of, open_input, values_of_lines
 from pytest_jsonmatch.cli.rules import judge_settings, judging
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.text import count, render, shortened
 from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell
 from pytest_jsonmatch.semantic.judging import JudgeItem, Verdict
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = 100
 """Ask about this many pairs in one call; its verdicts are in the cache, if any, before the next call."""
 _WIDTH: Final = 300
-_NEEDED: Final = ("expected", "actual", "label")
+_NEEDED: Final = frozenset({"expected", "actual", "label"})
 _TEXTS: Final = ("path", "description", "criterion")
 _SHOWN: Final = 60
 _Label: TypeAlias = "tuple[JudgeItem, bool]"
@@ -158,24 +157,15 @@ def read_labels(written: str) -> list[_Label]:
     return labels
 
 
-def _label(found: Any, place: str) -> _Label:
-    if type(found) is not dict:
-        shown = render(found, _SHOWN)
-        raise CommandError(f"{place}: a label is an object with expected, actual and label, not {shown}")
-    for name in _NEEDED:
-        if name not in found:
-            twin = nearest(name, set(found).difference(_NEEDED, _TEXTS))
-            hint = f"; is it misspelled as {twin!r}?" if twin is not None else ""
-            raise CommandError(f"{place}: {name!r} is missing{hint}")
+def _label(label: Any, place: str) -> _Label:
+    is_label = type(label) is dict and label.keys() >= _NEEDED and label["label"] in (0, 1)
+    if not is_label or not all(type(label.get(name)) in {str, type(None)} for name in _TEXTS):
+        told = "expected, actual and label (true if they mean the same, else false)"
+        more = "path, description and criterion, which it may have, are texts"
+        raise CommandError(f"{place}: a label is an object with {told}; {more}; not {render(label, _SHOWN)}")
+    path, *words = map(label.get, _TEXTS)
     # Tables and notebooks write labels as 1 and 1.0.
-    fits = {"label": found["label"] in (0, 1)}
-    fits |= {name: type(found.get(name)) in {str, type(None)} for name in _TEXTS}
-    for name in fits:
-        if not fits[name]:
-            told = "true if the two values mean the same, else false" if name == "label" else "a text"
-            raise CommandError(f"{place}: {name!r} must be {told}, not {render(found[name], _SHOWN)}")
-    path, *words = map(found.get, _TEXTS)
-    return JudgeItem(place, path or "", found["expected"], found["actual"], *words), bool(found["label"])
+    return JudgeItem(place, path or "", label["expected"], label["actual"], *words), bool(label["label"])
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -185,24 +175,25 @@ def _sheet(study: JudgeStudy, about: str) -> Sheet:
     blocks = list(agreement_blocks(study.agreement)) if study.agreement.documents else []
     rows: list[list[AnySheetCell]] = [
         [
-            each.place,
-            each.path,
-            SheetCell("different", "open") if each.label else SheetCell("same", "bad"),
-            shortened(each.expected, _WIDTH),
-            shortened(each.actual, _WIDTH),
-            each.reason or "",
+            pair.place,
+            pair.path,
+            SheetCell("different", "open") if pair.label else SheetCell("same", "bad"),
+            shortened(pair.expected, _WIDTH),
+            shortened(pair.actual, _WIDTH),
+            pair.reason or "",
         ]
-        for each in study.disagreements
+        for pair in study.disagreements
     ]
-    passes = sum(not each.label for each in study.disagreements)
-    of_each = f'only the judge says "same": {passes}, only people: {len(rows) - passes}'
     texts = "field", "judge says", "expected", "actual", "reason"
-    title = f"Where they disagree ({of_each})"
-    blocks.append(Rows(("label", *texts), rows, title, "disagreement", text=texts))
     pairs = [[place, why] for place, why in study.without_verdict.items()]
-    title = "Pairs without a verdict, left out of all figures"
-    blocks.append(Rows(("label", "why"), pairs, title, "pair", text={"why"}))
-    if study.settled:
-        many = f"{count(study.settled, 'pair')} of equal values or with a null"
-        blocks.append(Sentence(f"{many}: left out, since scoring decides them without a judge.", "faint"))
-    return Sheet("jsonmatch study judge", about, blocks)
+    settled = f"{count(study.settled, 'pair')} left out: of equal values or with a null no judge is asked."
+    return Sheet(
+        "jsonmatch study judge",
+        about,
+        [
+            *blocks,
+            Rows(("label", *texts), rows, "Where they disagree", "disagreement", text=texts),
+            Rows(("label", "why"), pairs, "Without a verdict, and in no figure", "pair", text={"why"}),
+            Sentence(settled if study.settled else "", "faint"),
+        ],
+    )

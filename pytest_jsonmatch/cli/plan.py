@@ -13,20 +13,17 @@ from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
 from pytest_jsonmatch.gate.power import (
     MOST,
     Sample,
-    Trials,
     assumed_sample,
     clusters_to_know,
     clusters_to_prove,
     minimum_detectable,
-    reach,
     sample_of,
 )
-from pytest_jsonmatch.report.sheets import Chart, Sentence, Series, Sheet, SheetBlock
+from pytest_jsonmatch.report.sheets import Sentence, Sheet
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 _CONFIDENCE: Final = 0.95
@@ -43,13 +40,19 @@ _HARDEST: Final = (
 def run(options: Namespace) -> int:
     """Run `jsonmatch plan`."""
     sample = _sample(options)
-    blocks: list[SheetBlock] = []
+    told = []
     if options.drop is not None:
-        blocks.append(_of_drop(sample, options))
+        what = f"to prove a drop of {options.drop:g} in {_POWER * 100:g} % of runs"
+        told.append(_takes(what, clusters_to_prove(sample, options.drop, _AT_SCORE, _POWER), sample))
     if options.precision is not None:
-        blocks.append(_of_precision(sample, options))
-    if not blocks:
-        blocks.append(_of_run(sample))
+        what = f"to know the figure to within {options.precision:g}"
+        told.append(_takes(what, clusters_to_know(sample, options.precision, _CONFIDENCE), sample))
+    if not told:
+        clusters = len(sample.sizes)
+        smallest = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
+        drop = "no drop" if smallest is None else f"a drop of {smallest:.2g}"
+        told.append(f"{_amount(sample, clusters)} prove {drop} in {_POWER * 100:g} % of runs")
+    blocks = [Sentence(sentence, "strong") for sentence in told]
     if options.drop is not None or options.precision is None:
         blocks.append(Sentence(_HARDEST, "faint"))
     show_sheet(Sheet("jsonmatch plan", _about(sample, options), blocks), options)
@@ -92,49 +95,14 @@ def _about(sample: Sample, options: Namespace) -> str:
     return f"plan from {name}: {of}{figure} {sample.mean:.3f}; noise {sample.source}"
 
 
+def _takes(what: str, clusters: int | None, sample: Sample) -> str:
+    if clusters is None:
+        return f"{what} takes more than {_amount(sample, MOST)}"
+    return f"{what} takes about {_amount(sample, clusters)}"
+
+
 def _amount(sample: Sample, clusters: int) -> str:
     """Return a number of clusters in words, as cases."""
-    cases = round(clusters * sample.per_cluster)
-    if sample.per_cluster == 1:
-        return f"about {count(cases, 'case')}"
-    return f"about {count(cases, 'case')}: {count(clusters, 'cluster')} of {sample.per_cluster:.3g} cases"
-
-
-def _of_drop(sample: Sample, options: Namespace) -> SheetBlock:
-    return _curve(
-        sample,
-        f"to prove a drop of {options.drop:g} in {_POWER * 100:g} % of runs",
-        clusters_to_prove(sample, options.drop, _AT_SCORE, _POWER),
-        "share of runs that prove it",
-        lambda size: Trials(sample, size, _AT_SCORE).power(options.drop),
-    )
-
-
-def _of_precision(sample: Sample, options: Namespace) -> SheetBlock:
-    return _curve(
-        sample,
-        f"to know the figure to within {options.precision:g}",
-        clusters_to_know(sample, options.precision, _CONFIDENCE),
-        "reach of the interval to each side",
-        lambda size: reach(sample, size, _CONFIDENCE),
-    )
-
-
-def _curve(
-    sample: Sample, what: str, clusters: int | None, title: str, value: Callable[[int], float]
-) -> SheetBlock:
-    """Return how many clusters it takes, with a curve from far too few to more than enough."""
-    if clusters is None:
-        return Sentence(f"{what} takes more than {_amount(sample, MOST).removeprefix('about ')}", "strong")
-    sizes = sorted({max(2, round(clusters * part)) for part in (0.25, 0.5, 0.75, 1, 1.5, 2)})
-    points = [(round(size * sample.per_cluster), value(size)) for size in sizes]
-    return Chart(f"{what} takes {_amount(sample, clusters)}", "cases", title, [Series("", points)])
-
-
-def _of_run(sample: Sample) -> SheetBlock:
-    """Return the smallest drop that the cases of the run can prove."""
-    clusters = len(sample.sizes)
-    smallest = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
-    with_these = _amount(sample, clusters).removeprefix("about ")
-    drop = "no drop" if smallest is None else f"a drop of {smallest:.2g}"
-    return Sentence(f"{with_these} prove {drop} in {_POWER * 100:g} % of runs", "strong")
+    of_each = sample.per_cluster
+    cases = count(round(clusters * of_each), "case")
+    return cases if of_each == 1 else f"{cases}: {count(clusters, 'cluster')} of {of_each:.3g} cases"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,12 +103,12 @@ def _answers(written: str, content: bytes, *, repair: bool) -> tuple[list[Any], 
     If one has too many levels or digits, all are returned as text: then that one alone counts as no JSON.
     """
     try:
-        found, warnings = value_of_answer(written, "array", repair=repair, content=content)
+        array, warnings = value_of_answer(written, "array", repair=repair, content=content)
     except CommandError:
         if answers := _texts(content.decode("utf-8", "ignore")):
             return answers, ()
         raise
-    return _array(written, found), warnings
+    return _array(written, array), warnings
 
 
 def _texts(array: str) -> list[str]:
@@ -205,32 +205,6 @@ def gold_records(written: str) -> Iterator[Any]:
             yield from (value for _, value in values_of_lines(written, stream))
 
 
-def refuse_twins(path: str, id_field: str, suspects: Iterable[str | int]) -> None:
-    """Refuse a file of gold records in which an id occurs twice.
-
-    Args:
-        path: JSON Lines.
-        id_field: the member that is the id.
-        suspects: the ids of records without an answer: a second record with an id is among them.
-
-    Raises:
-        CommandError: an id occurs twice.
-    """
-    looked_for = set(suspects)
-    lines: dict[Any, int] = {}
-    if not looked_for:
-        return
-    with Path(path).open("rb") as stream:
-        for number, record in values_of_lines(path, stream):
-            record_id = record.get(id_field) if type(record) is dict else None
-            if type(record_id) in {str, int} and record_id in looked_for:
-                first = lines.setdefault(record_id, number)
-                if first != number:
-                    raise CommandError(
-                        f"{path}:{number}: the {id_field} {record_id!r} is already that of line {first}"
-                    )
-
-
 # -- folders -----------------------------------------------------------------------------------------------
 
 
@@ -273,13 +247,13 @@ def _is_array(written: str, stream: BufferedReader) -> bool:
     return suffix == ".json" or stream.peek(1).lstrip(_BLANK)[:1] == b"["
 
 
-def _array(written: str, found: Any) -> list[Any]:
-    if type(found) is not list:
+def _array(written: str, array: Any) -> list[Any]:
+    if type(array) is not list:
         raise CommandError(
             f"{name_of(written)} holds one JSON value, not an array of records; the name of a file with a "
             "record in each line ends in .jsonl, and jsonmatch compare is for two single values"
         )
-    return found
+    return array
 
 
 def _as_text(value: Any) -> Any:

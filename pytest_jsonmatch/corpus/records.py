@@ -7,13 +7,12 @@ are kept only as offsets.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import islice, repeat
+from itertools import islice, repeat, zip_longest
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
@@ -246,35 +245,6 @@ _Content: TypeAlias = "tuple[_Id | None, Any, tuple[str, ...]]"
 
 
 @final
-class _ReadSide:
-    """The records of one side, read one by one, and those that wait for their counterpart."""
-
-    def __init__(self, coming: Iterator[_NamedRecord], place: FilePlace) -> None:
-        self.waiting: dict[_Id, _NamedRecord] = {}
-        self.is_over = False
-        self._coming = coming
-        self._read = self._met = place.records
-
-    @property
-    def ahead(self) -> float:
-        """How many records were read after the last one that was matched."""
-        return math.inf if self.is_over else self._read - self._met
-
-    def next(self) -> _NamedRecord | None:
-        """Return the next record; None at the end."""
-        record = next(self._coming, None)
-        if record is None:
-            self.is_over = True
-        else:
-            self._read = record.position + 1
-        return record
-
-    def meet(self, record: _NamedRecord) -> None:
-        """Note that a record was matched."""
-        self._met = max(self._met, record.position + 1)
-
-
-@final
 class RecordPairing:
     """Expected records with their answers; after iteration also the ids without a counterpart."""
 
@@ -322,29 +292,26 @@ class RecordPairing:
     # -- by id ---------------------------------------------------------------------------------------------
 
     def _by_id(self, name: str) -> Iterator[Pair]:
-        golds = _ReadSide(self._golds(name), self.expected.place)
-        answers = _ReadSide(self._answers(name), self.actual.place)
-        while not golds.is_over or not answers.is_over:
-            # Read both sides equally far beyond their last match: if both have the same order, records that
-            # wait from before that match have no counterpart.
-            turn, other = (golds, answers) if golds.ahead <= answers.ahead else (answers, golds)
-            record = turn.next()
-            if record is None:
-                continue
-            found = other.waiting.pop(record.record_id, None)
-            if found is not None:
-                turn.meet(record)
-                other.meet(found)
-                yield self._pair(record, found) if turn is golds else self._pair(found, record)
-            elif record.record_id not in turn.waiting:
-                turn.waiting[record.record_id] = record.to_wait(len(turn.waiting))
-            elif turn is golds:
-                raise _twice(record, name)
-            else:
-                self.unmatched_actual.append(record.record_id)
-        self.unmatched_expected.extend(golds.waiting)
-        self.unmatched_actual.extend(answers.waiting)
-        for gold in golds.waiting.values():
+        golds: dict[_Id, _NamedRecord] = {}
+        answers: dict[_Id, _NamedRecord] = {}
+        for gold, answer in zip_longest(self._golds(name), self._answers(name)):
+            if gold is not None:
+                if (waiting := answers.pop(gold.record_id, None)) is not None:
+                    yield self._pair(gold, waiting)
+                elif gold.record_id in golds:
+                    raise _twice(gold, name)
+                else:
+                    golds[gold.record_id] = gold.to_wait(len(golds))
+            if answer is not None:
+                if (waiting := golds.pop(answer.record_id, None)) is not None:
+                    yield self._pair(waiting, answer)
+                elif answer.record_id in answers:
+                    self.unmatched_actual.append(answer.record_id)
+                else:
+                    answers[answer.record_id] = answer.to_wait(len(answers))
+        self.unmatched_expected.extend(golds)
+        self.unmatched_actual.extend(answers)
+        for gold in golds.values():
             yield self._pair(gold, _NamedRecord(gold.record_id, 0, None, MISSING, None))
 
     def _golds(self, name: str) -> Iterator[_NamedRecord]:

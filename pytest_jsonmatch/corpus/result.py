@@ -329,24 +329,16 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the corpus as notebooks show it."""
-        means = {
-            "score": self.mean_score,
-            "precision": self.mean_precision,
-            "recall": self.mean_recall,
-            "F1": self.mean_f1,
-        }
-        told = [f"mean {name} {short_score(mean)}" for name, mean in means.items() if mean is not None]
-        head = f"{self.metric}: {count(self.total_records, 'record')}, {', '.join(told) or 'no figures'}"
-        if failed := self.total_batch_errors:
-            head += f"; left out of the figures, since a batch comparator failed: {failed:,}"
-        return fields_html(head, self.per_field)
+        return fields_html(self._summary(), self.per_field)
 
     def __repr__(self) -> str:
-        mean = self.mean_f1
+        return f"<RunResult {self._summary()}>"
+
+    def _summary(self) -> str:
+        mean, failed = self.mean_f1, self.total_batch_errors
         figure = "no figures" if mean is None else f"mean F1 {short_score(mean)}"
-        failed = self.total_batch_errors
         left_out = f", {count(failed, 'batch error')}" if failed else ""
-        return f"<RunResult {self.metric}: {count(self.total_records, 'record')}, {figure}{left_out}>"
+        return f"{self.metric}: {count(self.total_records, 'record')}, {figure}{left_out}"
 
 
 def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:

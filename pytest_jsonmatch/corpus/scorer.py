@@ -15,14 +15,14 @@ from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
-from pytest_jsonmatch.engine.result.absence import by_path, merge_presence, presence_of
+from pytest_jsonmatch.engine.result.absence import merge_presence, presence_of
 from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.score.passes import Seen
-from pytest_jsonmatch.engine.value.convert import MISSING, CollectorPause, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
@@ -175,11 +175,9 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     Raises:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
-    # Thousands of findings are created and kept; none of them is cyclic garbage.
-    with CollectorPause():
-        if task.tagger is None:
-            return _Scorer(task, plan, {}).score(pairs)
-        return _by_tags(task, plan, task.tagger, pairs)
+    if task.tagger is None:
+        return _Scorer(task, plan, {}).score(pairs)
+    return _by_tags(task, plan, task.tagger, pairs)
 
 
 def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:
@@ -255,7 +253,7 @@ class _Scorer:
         # Post-processors return all results, matches included: no plain matches are left to count.
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
-        merge_presence(made.sums.presence, by_path(presence_of(self._seen, self._findings)))
+        merge_presence(made.sums.presence, presence_of(self._seen, self._findings))
         if self._task.keep != "worst":
             made.worst = worst_of(made.records)
         return made

@@ -314,10 +314,6 @@ class GoldenCase:
         """Tell whether the case has a key, its own or its file's."""
         return key in self._given
 
-    def given(self, key: str) -> JsonValue:
-        """Return the value of a key of the case, its own or its file's; None if it is missing."""
-        return to_json_value(self._given.get(key))
-
     def locate_expected(self, trail: Sequence[Any] = ()) -> tuple[int, str]:
         """Return the place of an entry of the expected value, or the nearest around it.
 

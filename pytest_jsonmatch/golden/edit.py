@@ -14,11 +14,9 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.source import Source
 from pytest_jsonmatch.golden.writing import (
     json_text,
-    literal_lines,
     yaml_entry,
     yaml_flow,
     yaml_key,
-    yaml_lines,
     yaml_scalar,
 )
 from pytest_jsonmatch.golden.yamlevents import HALF
@@ -219,23 +217,35 @@ class _Plan:
                 f"{_named(trail)} holds &{shared.anchor}, and aliases refer to it; "
                 "write their values themselves there first"
             )
-        source, style = self.source, node.style
-        begin = node.start
-        if style == "block" and source.opens_line(begin) and node.column >= 0:
-            begin = source.line_end(node.slot)
-        end = source.line_end(node.end) if style == "block" else node.end
-        if node.items and source.has_comment(begin, end):
+        source, begin, end = self.source, node.start, node.end
+        is_block = node.style in {"block", "|", ">"}
+        if source.is_json:
+            is_lined = not node.items or len(self.text[begin:end].splitlines()) > 1
+            lead = f"{source.newline}{source.indent(begin)}"
+            text = json_text(new, lead, self._unit() if is_lined else None)
+        elif is_block or (type(new) in {dict, list} and new and self._takes_lines(node)):
+            is_below = node.style == "block" and source.opens_line(begin)
+            in_item = self.text[node.slot - 1 : node.slot] == "-" and not is_below
+            first, *others = yaml_entry("-" if in_item else "", new, literal=self._takes_literal(node))
+            text = first.removeprefix("-") + self._lines(others, node.column)
+            end = source.line_end(end)
+            if node.column < 0:
+                text = text.lstrip()
+            else:
+                # What is below its key leaves the key's line as it is.
+                begin = node.slot if first or not is_below else source.line_end(node.slot)
+        else:
+            quote = node.style if node.style in {"'", '"'} else ""
+            text = yaml_flow(new) if type(new) in {dict, list} else yaml_scalar(new, quote, flow=node.in_flow)
+            if begin == end and node.is_bare:
+                text = f": {text}"
+            elif begin == end and self.text[begin - 1 : begin] not in {" ", "\t"}:
+                text = f" {text}"
+        if (node.items or is_block) and source.has_comment(begin, end):
             raise _RefusedError(
                 f"comments stand in {_named(trail)}, which would be written anew; move them first"
             )
-        if source.is_json:
-            is_lined = not node.items or len(self.text[node.start : node.end].splitlines()) > 1
-            lead = f"{source.newline}{source.indent(node.start)}"
-            self._put(node.start, node.end, json_text(new, lead, self._unit() if is_lined else None))
-        elif self._takes_lines(node) and type(new) in {dict, list} and new:
-            self._write_lines(node, begin, yaml_lines(new, literal=self._takes_literal(node)))
-        else:
-            self._write_inline(node, begin, new)
+        self._put(begin, end, text)
 
     def _unit(self) -> str | None:
         """Return what a level adds to the indentation of JSON; None if everything is on one line."""
@@ -251,62 +261,18 @@ class _Plan:
         return bool(rest) and _COMMENT_BELOW.match(rest) is None
 
     def _takes_lines(self, node: Node) -> bool:
-        """Tell whether a new object or array gets lines of its own."""
+        """Tell whether an object or array may get lines of its own in place of what is on one line."""
         if node.in_flow or (node.style in {"flow", "pair"} and node.items):
             return False
-        if node.style == "block":
-            return True
-        source = self.source
-        ends = source.line_end(node.start) if node.style in {"|", ">"} else node.end
-        rest = self.text[ends : source.line_end(ends)]
-        is_placed = node.column >= 0 or source.opens_line(node.start)
-        return is_placed and not rest.strip() and not source.has_comment(node.slot, ends)
-
-    def _write_lines(self, node: Node, begin: int, lines: Sequence[str]) -> None:
-        source = self.source
-        end = source.line_end(node.end)
-        if node.column < 0:
-            self._put(begin, end, self._lines(lines, 0).lstrip("\r\n"))
-        elif node.style == "block" and not source.opens_line(node.start):
-            self._put(begin, end, self._lines(lines, source.column(begin)).lstrip())
-        elif node.style != "block" and self.text[node.slot - 1] == "-":
-            self._put(node.slot, end, " " + self._lines(lines, node.column + 2).lstrip())
-        else:
-            self._put(begin if node.style == "block" else node.slot, end, self._lines(lines, node.column + 2))
+        rest = self.text[node.end : self.source.line_end(node.end)]
+        is_placed = node.column >= 0 or self.source.opens_line(node.start)
+        return is_placed and not rest.strip() and not self.source.has_comment(node.slot, node.end)
 
     def _lines(self, lines: Sequence[str], column: int) -> str:
-        return "".join(f"{self.source.newline}{' ' * column if line else ''}{line}" for line in lines)
-
-    def _write_inline(self, node: Node, begin: int, new: JsonValue) -> None:
-        """Plan a scalar, or an object or array between brackets."""
-        style = node.style
-        text = yaml_flow(new)
-        if type(new) not in {dict, list}:
-            text = yaml_scalar(new, style if style in {"'", '"'} else "", flow=node.in_flow)
-        if style in {"|", ">"}:
-            self._write_at_header(node, new, text)
-        elif begin != node.start:  # a block below its key
-            self._put(node.slot, node.slot, f" {text}")
-            self._put(begin, self.source.line_end(node.end), "")
-        elif node.start == node.end:
-            is_apart = self.text[node.start - 1 : node.start] in {" ", "\t"}
-            self._put(node.start, node.end, f": {text}" if node.is_bare else text if is_apart else f" {text}")
-        else:
-            self._put(node.start, node.end, text)
-
-    def _write_at_header(self, node: Node, new: JsonValue, text: str) -> None:
-        """Plan a value in place of a literal or folded scalar; a comment behind its header stays."""
-        content = self.source.line_end(node.start)
-        header = re.match(r"[|>][-+0-9]*", self.text[node.start : content])
-        end = node.start if header is None else node.start + header.end()
-        lines = literal_lines(new) if type(new) is str and "\n" in new and self._takes_literal(node) else None
-        if lines is None:
-            self._put(node.start, end, text)
-            self._put(content, max(node.end, content), "")
-        else:
-            self._put(node.start, end, lines[0])
-            indented = self._lines([line[2:] for line in lines[1:]], max(node.column, 0) + 2)
-            self._put(content, max(node.end, content), indented)
+        """Return lines with their breaks, indented to a column; below 0, less indented than they are."""
+        return "".join(
+            f"{self.source.newline}{' ' * column if line else ''}{line[max(-column, 0) :]}" for line in lines
+        )
 
 
 def _check_own(node: Node, trail: Steps) -> None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
-from pytest_jsonmatch.golden.files import MAX_SIZE
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -46,13 +43,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _MAX_ERRORS: Final = 10
-_OTHER_NAMES: Final = {
-    **dict.fromkeys(("name", "test"), "id"),
-    **dict.fromkeys(("prompt", "question", "query"), "input"),
-    **dict.fromkeys(("output", "answer", "response"), "actual"),
-    **dict.fromkeys(("gold", "ground_truth", "expected_output"), "expected"),
-}
-"""Names that other tools use for our keys."""
 _CHECKS: Final = {
     **{name: key.check for name, key in KEYS.items()},
     "cases_from": check_cases_from,
@@ -128,7 +118,6 @@ class _Reader:
     repeat: int | None
     cases: dict[str, GoldenCase] = field(default_factory=dict)
     errors: list[GoldenFileError] = field(default_factory=list)
-    written: int = 0
 
     def read(self) -> GoldenCases:
         top = self.document.value
@@ -151,12 +140,7 @@ class _Reader:
 
     def _all_errors(self) -> GoldenFileError:
         first, *others = sorted(self.errors, key=lambda error: (error.line, error.column))
-        if not others:
-            return first
-        lines = [first.reason]
-        for before, each in pairwise([first, *others[: _MAX_ERRORS - 1]]):
-            reason = "the same" if each.reason == before.reason else each.reason
-            lines.append(f"{each.name}:{each.line}:{each.column}: {reason}")
+        lines = [first.reason, *map(str, others[: _MAX_ERRORS - 1])]
         if len(others) >= _MAX_ERRORS:
             lines.append(f"and {len(others) - _MAX_ERRORS + 1} more")
         return GoldenFileError(first.name, first.line, first.column, "\n".join(lines))
@@ -260,12 +244,12 @@ class _Reader:
             if type(case_id) is not str:
                 return
             given = _over(inherited, own) if inherited else own
-            if row is not None:
-                self._count_written(given, where)
             runs, params = self._runs(own, given), {} if row is None else row.values
             for run, of_run in enumerate(ids_of_runs(name, runs), 1):
                 if of_run in self.cases:
-                    self._taken(of_run, where, has_name="id" in case or row is not None)
+                    first = self.cases[of_run].line
+                    taken = f"the id {of_run!r} is already taken by the case at line {first}; choose another"
+                    self._report((*where, "id"), taken)
                 self.cases[of_run] = GoldenCase(
                     of_run, self.path, line, given, self.document, where, params, run, runs
                 )
@@ -284,22 +268,6 @@ class _Reader:
             return 1
         runs = given.get("repeat", 1) if self.repeat is None else self.repeat
         return int(runs) if is_repeat(runs) else 1
-
-    def _count_written(self, given: Mapping[str, Any], where: Steps) -> None:
-        """Add up the size of cases made by parameters, which is limited like the size of a file."""
-        self.written += len(render(given, MAX_SIZE + 1))
-        if self.written > MAX_SIZE:
-            raise self.document.error(
-                (*where, "parametrize"),
-                "written out, the cases of `parametrize` take more than 16 MiB; make fewer of them",
-            )
-
-    def _taken(self, case_id: str, where: Steps, *, has_name: bool) -> None:
-        what = f"the id {case_id!r}"
-        if not has_name:
-            what += ", which a case without one gets from its place,"
-        first = self.cases[case_id].line
-        self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 
     def _check(self, given: dict[str, Any], where: Steps, keys: frozenset[str]) -> None:
         """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""
@@ -323,9 +291,7 @@ class _Reader:
             reason = f"`{key}` is not allowed inside a case"
         else:
             known = keys if where else keys | SEVERAL
-            meant = _OTHER_NAMES.get(key, key)
-            hint = f"; did you mean {meant!r}?" if meant in known else did_you_mean(key, sorted(known))
-            reason = f"unknown key {key!r}{hint}"
+            reason = f"unknown key {key!r}{did_you_mean(key, sorted(known))}"
         self._report((*where, key), reason)
 
 

@@ -5,7 +5,6 @@ A file has one line of JSON for each golden case that ran: the case, and the ans
 
 from __future__ import annotations
 
-import base64
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -16,69 +15,42 @@ import pytest
 
 from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
 from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, JsonParseError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
-from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import rename
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import BinaryIO
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.cases import GoldenCase
 
 # The keys that hold an answer, or say why there is none.
-_ANSWERS: Final = ("text", "base64", "actual", "error")
+_ANSWERS: Final = ("text", "actual", "error")
 
 
-def output_line(
-    nodeid: str, case: GoldenCase, actual: object, *, seconds: float, params: Mapping[str, object]
-) -> str:
+def output_line(nodeid: str, actual: object) -> str:
     """Return the line for one answer.
 
     Args:
         nodeid: the test's node id, by which `Outputs` finds it again.
-        case: the case.
-        actual: the answer: text, and bytes that are not text, are kept as they are, anything else as JSON.
+        actual: the answer: text is kept as it is, anything else as JSON; an error says why that can't be.
             (NaN and the infinities, which JSON does not have, are written as Python's `json` writes them.)
             What an `Answer` took is kept beside its value.
-        seconds: how long the setup of its test took.
-        params: the parameters of fixtures.
     """
-    return ascii_json(
-        {
-            "case": nodeid,
-            "id": case.id,
-            "repeat": case.run,
-            "params": {**case.params, **{name: _plain(value) for name, value in params.items()}},
-            "seconds": round(seconds, 6),
-            **({"spent": actual.spent.to_dict()} if isinstance(actual, Answer) else {}),
-            **_answer(value_of(actual)),
-        }
-    )
+    spent = {"spent": actual.spent.to_dict()} if isinstance(actual, Answer) else {}
+    return ascii_json({"case": nodeid, **spent, **_answer(value_of(actual))})
 
 
 def _answer(actual: object) -> dict[str, JsonValue]:
     if isinstance(actual, (bytes, bytearray)):
-        data = bytes(actual)
-        try:
-            actual = data.decode("utf-8")
-        except UnicodeDecodeError:
-            return {"base64": base64.b64encode(data).decode("ascii")}
+        with suppress(UnicodeDecodeError):
+            actual = actual.decode("utf-8")
     try:
         return {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
     except JsonMatchError as error:
         return {"error": str(error)}
-
-
-def _plain(value: object) -> JsonValue:
-    """Return a parameter as JSON; its `repr` if it has no such form."""
-    if value is None or isinstance(value, (str, int, float)):
-        with suppress(JsonMatchError):  # NaN
-            return to_json_value(value)
-    return repr(value)
 
 
 @final
@@ -173,27 +145,22 @@ class OutputWriter:
 
 @final
 class Outputs:
-    """A file of outputs, each of which is read when it is requested."""
+    """The answers in a file."""
 
     def __init__(self, path: Path) -> None:
-        """Note where each case's line begins; if a case has several, the last counts.
+        """Read the file; if a case has several lines, the last counts.
 
         Raises:
             ConfigurationError: the file can't be read, or has a line that was not recorded.
         """
         self.path = path
-        self._offsets: dict[str, int] = {}
-        offset = 0
         try:
-            with path.open("rb") as file:
-                for number, line in enumerate(file, 1):
-                    if not line.isspace():
-                        self._offsets[_parsed(line, path, number)["case"]] = offset
-                    offset += len(line)
+            lines = path.read_bytes().split(b"\n")
         except OSError as error:
-            raise ConfigurationError(
-                f"{path} can't be read: {(error.strerror or str(error)).lower()}"
-            ) from None
+            reason = (error.strerror or str(error)).lower()
+            raise ConfigurationError(f"{path} can't be read: {reason}") from None
+        entries = [_read(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+        self._entries: dict[str, dict[str, Any]] = {entry["case"]: entry for entry in entries}
 
     def find(self, nodeid: str) -> object:
         """Return a case's answer, with what it took if that was kept.
@@ -201,42 +168,25 @@ class Outputs:
         Raises:
             LookupError: there is none; the message says so.
         """
-        offset = self._offsets.get(nodeid)
-        if offset is None:
-            message = f"{self.path.name} has no output of {nodeid}; record it, or leave the case out"
-            raise LookupError(message + self._hint(nodeid))
-        with self.path.open("rb") as file:
-            file.seek(offset)
-            entry = _read(file.readline())
+        entry = self._entries.get(
+            nodeid, {"error": "record it, with the same number of repeats, or leave it out"}
+        )
         if "error" in entry:
             raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
-        if "base64" in entry:
-            value: object = base64.b64decode(entry["base64"])
-        else:
-            value = entry["text"] if "text" in entry else entry["actual"]
+        value = entry["text"] if "text" in entry else entry["actual"]
         return answer_of(value, Spent.from_dict(entry["spent"])) if "spent" in entry else value
 
-    def _hint(self, nodeid: str) -> str:
-        """Return what to do if the case was kept with another number of runs."""
-        head, bracket, params = nodeid.partition("[")
-        kept = 0
-        while f"{head}@{kept + 1}{bracket}{params}" in self._offsets:
-            kept += 1
-        if kept:
-            return f". It was kept in {kept} runs: replay with --jsonmatch-repeat={kept}"
-        once = head.rpartition("@")[0] + bracket + params
-        return ". It was kept in one run: replay with --jsonmatch-repeat=1" if once in self._offsets else ""
 
-
-def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
+def _read(line: bytes, place: str) -> dict[str, Any]:
     try:
-        entry = _read(line)
+        found = extract_json(line.strip())  # as it reads NaN and the infinities
     except JsonMatchError:
-        message = (
-            f"{path}:{number} is not complete: the file was cut; delete the line, or record the answers again"
+        found = None
+    if found is None or found.method != "whole":
+        raise ConfigurationError(
+            f"{place} is not complete: the file was cut; delete the line, or record the answers again"
         )
-        raise ConfigurationError(message) from None
-    other = f"{path}:{number} is not an output that --jsonmatch-record wrote"
+    entry, other = found.value, f"{place} is not an output that --jsonmatch-record wrote"
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
         raise ConfigurationError(other)
     try:
@@ -244,13 +194,3 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     except ConfigurationError as error:
         raise ConfigurationError(f"{other}: spent: {error}") from None
     return entry
-
-
-def _read(line: bytes) -> Any:
-    try:
-        return parse_json(line)
-    except JsonParseError:
-        found = extract_json(line.strip())  # an answer with NaN or an infinity
-        if found.method != "whole":
-            raise
-        return found.value

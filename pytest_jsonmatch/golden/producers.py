@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.answer import Answer
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
 
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
 
 
-_MOST_FUNCTIONS: Final = 20
-
-
-def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
+def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object]) -> object:
     """Return the answer of a case: the recorded one, else its producer's, else that of `ask`.
 
     Args:
@@ -43,7 +40,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     except GoldenFileError as error:
         case.fail(str(error), error.line, error.__cause__)
     begun = perf_counter()
-    answer = None if ask is None else _measured(ask(case), begun)
+    answer = _measured(ask(case), begun)
     if answer is None:
         missing = case.error(
             f"the case {case.id!r} has nothing to compare: give it `actual`, `actual_file` or `producer`, "
@@ -100,11 +97,7 @@ def _functions_in(holder: object, meant: str) -> str:
         for name, value in vars(holder).items()
         if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == home
     ]
-    if not functions:
-        return "; it has no function of its own"
-    listed = ", ".join(functions[:_MOST_FUNCTIONS]) + (", …" if len(functions) > _MOST_FUNCTIONS else "")
-    near = nearest(meant, functions)
-    return f"; {'' if near is None else f'did you mean {near!r}? '}functions there: {listed}"
+    return did_you_mean(meant, functions) if functions else "; it has no function of its own"
 
 
 async def _finish(answer: Awaitable[object]) -> object:

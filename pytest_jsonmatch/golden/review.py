@@ -15,9 +15,8 @@ from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.escape import display_width, pad, printable
-from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, line_width
-from pytest_jsonmatch.report.valuetext import Space, value_lines
+from pytest_jsonmatch.report.escape import printable
+from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,13 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
 
 QUESTION: Final = "  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] "
-_ANSWERS: Final = {
-    **dict.fromkeys(("a", "accept", "y", "yes"), "accept"),
-    **dict.fromkeys(("w", "as well", "well", "too", "also"), "as well"),
-    **dict.fromkeys(("r", "reject", "n", "no"), "reject"),
-    **dict.fromkeys(("s", "skip"), "skip"),
-    **dict.fromkeys(("q", "quit"), "quit"),
-}
+_ANSWERS: Final = {"a": "accept", "w": "as well", "r": "reject", "s": "skip", "q": "quit"}
 _NO_ACCEPT: Final = "the expected value is in a file of its own: write `accept` beside `expected_file`"
 _WIDTH: Final = 300
 _MOST_CHANGES: Final = 20
@@ -167,9 +160,9 @@ class _Asker:
     def accept(self, trail: Steps, old: JsonValue, new: JsonValue) -> bool:
         if self.has_quit or self.has_skipped:
             return False
-        self.show(f"  {format_path(trail) if trail else 'the whole value'}")
-        self.show(f"    expected {'(nothing)' if old is MISSING else render(old, _WIDTH)}")
-        self.show(f"    actual   {'(nothing)' if new is MISSING else render(new, _WIDTH)}")
+        self.show(f"  {_named(trail)}")
+        self.show(f"    expected {_shown(old, _WIDTH)}")
+        self.show(f"    actual   {_shown(new, _WIDTH)}")
         while True:
             answer = self.ask(QUESTION)
             meant = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
@@ -229,21 +222,21 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
 
 
 def _case_lines(case: str, changes: Sequence[ValueChange], look: Look) -> list[StyledLine]:
-    """Return a line or two for each place of a case that changes."""
+    """Return a line for each place of a case that changes."""
     if not changes:
         return []
     shown, more = look.cut(changes, _MOST_CHANGES, "change", indent="    ")
-    paths = [
-        look.middle(format_path(trail) if trail else "the whole value", look.width // 2)
-        for trail, _, _ in shown
-    ]
-    widest = max(map(display_width, paths))
     lines: list[StyledLine] = [[(f"  {look.printable(case)}", PLAIN)]]
-    for path, (_, old, new) in zip(paths, shown, strict=True):
-        values = value_lines(old, new, Space(look.less(8), 0))
-        lead: StyledLine = [(f"    {pad(path, widest)}  ", BOLD)]
-        if len(values) == 1 and line_width(lead) + line_width(values[0]) <= look.width:
-            lines.append([*lead, *values[0]])
-        else:
-            lines += [lead, *([("        ", PLAIN), *line] for line in values)]
+    for trail, old, new in shown:
+        before, after = (_shown(value, look.width // 3) for value in (old, new))
+        lead = look.middle(_named(trail), look.width // 3)
+        lines.append([(f"    {lead}  ", BOLD), (look.printable(f"{before} {look.arrow} {after}"), PLAIN)])
     return lines + more
+
+
+def _named(trail: Steps) -> str:
+    return format_path(trail) if trail else "the whole value"
+
+
+def _shown(value: JsonValue, limit: int) -> str:
+    return "(nothing)" if value is MISSING else render(value, limit)

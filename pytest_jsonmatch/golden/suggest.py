@@ -7,10 +7,10 @@ nulls. Skipping a field or lowering the threshold is never suggested.
 from __future__ import annotations
 
 import itertools
-import json
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+
+from pytest_jsonmatch.golden.writing import yaml_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Suggested: TypeAlias = "dict[str, dict[str, Any]]"
 """What to add to a case: `fields` (rules by pattern) and `options`."""
 
-_QUOTED_WORD: Final = re.compile(r'"(?!(?:true|false|null)")([A-Za-z_][A-Za-z0-9_.]*)"')
 _MOST: Final = 3
 _MOST_PATHS: Final = 12
 _MOST_LEAVES: Final = 5_000
@@ -103,22 +102,8 @@ def as_yaml(change: Suggested) -> list[str]:
 
     >>> as_yaml({"fields": {"vendor": {"transform": ["casefold"]}}})
     ['fields: {vendor: {transform: [casefold]}}']
-    >>> as_yaml({"fields": {"a": {"compare": "date"}, "b": {"compare": "date"}}})
-    ['fields:', '  a: {compare: date}', '  b: {compare: date}']
     """
-    lines: list[str] = []
-    for key, value in change.items():
-        if len(value) == 1:
-            lines.append(f"{key}: {_flow(value)}")
-        else:
-            rules = (_flow({name: rule}) for name, rule in value.items())
-            lines += [f"{key}:", *(f"  {rule[1:-1]}" for rule in rules)]
-    return lines
-
-
-def _flow(value: JsonValue) -> str:
-    """Return a value on one line, with words in it unquoted."""
-    return _QUOTED_WORD.sub(r"\1", json.dumps(value, ensure_ascii=False))
+    return [f"{key}: {yaml_flow(value)}" for key, value in change.items()]
 
 
 def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:

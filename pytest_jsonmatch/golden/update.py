@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
@@ -64,20 +63,8 @@ class Request:
     value: str = "null"
     reason: str = ""
 
-    def to_text(self) -> str:
-        """Return the request as ASCII text, to pass it from process to process.
-
-        >>> request = Request("write", "/a.yaml", "a.yaml", "a.yaml::one", ("expected",), value="1.0")
-        >>> Request.from_text(request.to_text()) == request
-        True
-        """
-        return json.dumps(astuple(self))
-
-    @classmethod
-    def from_text(cls, text: str) -> Request:
-        """Return the request that `to_text` has written."""
-        action, path, name, case, trail, *others = json.loads(text)
-        return cls(action, path, name, case, tuple(trail), *others)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trail", tuple(self.trail))  # a list, if it came from another process
 
 
 def digest_of(data: bytes | None) -> str:

@@ -42,10 +42,6 @@ _OLD_BREAKS: Final = "\x85\u2028\u2029"
 _PRIVATE_USE: Final = range(0xE000, 0xF900)
 
 _TAB: Final = "a tab can't indent in YAML; use spaces"
-_HINTS: Final = {
-    "\t": _TAB,
-    **{mark: f"a plain value can't begin with {mark!r}; put it in quotes" for mark in "@`%"},
-}
 _SECOND_DOCUMENT: Final = (
     "a second document begins here; keep one document per file, and list several cases below `cases:`"
 )
@@ -59,9 +55,7 @@ _TOO_LARGE: Final = (
 )
 _TOO_MUCH: Final = "written out, the aliases up to here take more than 16 MiB; use fewer of them"
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
-_WORD: Final = re.compile(r"[^\s,\]}]+")
-_CLOSED_BY_A_MARK: Final = re.compile("flow|quoted")
-_BOM_IN_TEXT: Final = re.compile("[\r\n]\ufeff")
+_BOM_IN_TEXT: Final = re.compile("(?:\\A|[\r\n])\ufeff")
 _BAD_ESCAPE: Final = "found invalid Unicode character escape code"
 _BAD_ESCAPE_REASON: Final = (
     "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
@@ -298,8 +292,6 @@ class _Builder:
         self.holds_cases = holds_cases
         self.marks: array[int] = array("Q")
         self.ends: dict[int, int] = {}
-        self.open: list[int] = []
-        """The containers that have begun and not ended, the innermost last."""
         self.aliases: dict[int, int] = {}
         self.faults: list[tuple[int, GoldenFileError]] = []
         """What is beyond our limits, each with its node."""
@@ -363,7 +355,6 @@ class _Builder:
             return self._add_fault(mark, _SPLIT)
         is_object = kind is self.events.MappingStartEvent
         value: Any = {} if is_object else []
-        self.open.append(node)
         begun, around, self.deepest = mark.index + self.aliased, self.deepest, depth
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchor(node, value, None)
@@ -372,7 +363,6 @@ class _Builder:
             size = end.end_mark.index + self.aliased - begun
             self.anchors[event.anchor] = _Anchor(node, value, size, self.deepest - depth + 1)
         self.deepest = max(self.deepest, around)
-        self.open.pop()
         self.ends[node] = len(self.marks)
         return value
 
@@ -499,21 +489,9 @@ class _Builder:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         problem = error.problem or error.context or "not YAML"
         lines = re.split("\r\n|\r|\n", self.text)
-        at = lines[line - 1][column - 1 : column] if line <= len(lines) else ""
-        opened = error.context_mark
-        if "cannot start any token" in problem and at in _HINTS:
-            reason = _HINTS[at]
-        elif "tab character" in problem:
+        is_tab = line <= len(lines) and lines[line - 1][column - 1 : column] == "\t"
+        if "tab character" in problem or (is_tab and "cannot start any token" in problem):
             reason = _TAB
-        elif "undefined tag handle" in problem:
-            found = _WORD.match(lines[line - 1], column - 1)
-            reason = _TAG.format(found[0] if found else "!")
-        elif line >= len(lines) and opened is not None and _CLOSED_BY_A_MARK.search(error.context):
-            # Something was opened and the text ended: point to where it begins.
-            line, column = opened.line + 1, opened.column + 1
-            if "flow node" in error.context and self.open:
-                line, column = _position(self.marks[self.open[-1]])
-            reason = f"not YAML: the text ends {error.context} that begins here"
         elif problem == _BAD_ESCAPE:
             reason = _BAD_ESCAPE_REASON
         else:

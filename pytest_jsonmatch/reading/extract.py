@@ -134,7 +134,8 @@ class _AnswerSearch:
         self._want = want
         self._notes: list[str] = []
         self._wrong_kind: tuple[int, str] | None = None
-        self._invalid: landmarks.Span | None = None
+        self._invalid: dict[bool, tuple[landmarks.Span, JsonParseError]] = {}
+        """The first fence or span (False), and the whole answer (True), that is not JSON."""
         self._landmarks: landmarks.Landmarks
         self._spans: list[landmarks.Span]
         self._unclosed: landmarks.Unclosed | None
@@ -142,15 +143,15 @@ class _AnswerSearch:
     def run(self, *, repair: bool) -> Extraction:
         """Return the first candidate of the wanted kind; raise JsonExtractionError if there is none."""
         for piece, method in self._candidates():
-            found = self._attempt(piece, method)
-            if found is not None:
+            extraction = self._attempt(piece, method)
+            if extraction is not None:
                 notes = (f"{note}; the JSON before it was taken" for note in self._notes)
-                return replace(found, warnings=(*found.warnings, *notes)) if self._notes else found
+                return replace(extraction, warnings=(*extraction.warnings, *notes))
         reason = self._notes[0] if self._notes else self._reason()
         if repair:
-            found = self._repaired(reason)
-            if found is not None:
-                return found
+            extraction = self._repaired(reason)
+            if extraction is not None:
+                return extraction
             reason += "; json-repair could not repair it"
         if _PATH.fullmatch(self._text):
             reason += "; it looks like a path, so pass what is in the file"
@@ -195,22 +196,21 @@ class _AnswerSearch:
         """Read one piece of the text; return None if it is not JSON, or not of the wanted kind."""
         start, end = piece
         try:
-            found = strict.read(self._text[start:end], strict=False)
-        except JsonParseError:
-            if method in {"fence", "span"}:
-                self._invalid = self._invalid or piece
+            read = strict.read(self._text[start:end], strict=False)
+        except JsonParseError as error:
+            self._invalid.setdefault(method in {"whole", "stripped"}, (piece, error))
             return None
-        kind = json_type(found.value)
+        kind = json_type(read.value)
         if self._want is not None and kind != self._want:
             self._wrong_kind = self._wrong_kind or (start, kind)
             return None
         warnings = [
             f"line {self._line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
-            for fault in found.tolerated
+            for fault in read.tolerated
         ]
         start = landmarks.skip_spaces(self._text, start)
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
-        return Extraction(found.value, method, (start, end), tuple(warnings))
+        return Extraction(read.value, method, (start, end), tuple(warnings))
 
     def _by_size(self, spans: list[landmarks.Span]) -> list[landmarks.Span]:
         """Return the spans of the wanted kind, the largest first, the last first among equals."""
@@ -260,40 +260,30 @@ class _AnswerSearch:
     # Why there is no JSON, in words.
 
     def _reason(self) -> str:
-        start, end = core = self._landmarks.core()
+        start, end = self._landmarks.core()
         if start == end:
             blocks = self._landmarks.blocks
             if not blocks:
                 return "the text is empty"
             return f"nothing follows the reasoning that ends at line {self._line(blocks[-1][1])}"
-        if self._invalid is not None:
-            return self._invalid_reason(self._invalid)
+        if False in self._invalid:
+            return self._invalid_reason(*self._invalid[False])
         if self._wrong_kind is not None:
             start, kind = self._wrong_kind
             article = {"null": "", "array": "an ", "object": "an "}.get(kind, "a ")
             return f"an {self._want} is wanted, and there is only {article}{kind} at line {self._line(start)}"
         if self._text[start] in "{[":
-            return self._invalid_reason(core)
+            return self._invalid_reason(*self._invalid[True])
         return f"there is no {self._want or 'object or array'} in the text"
 
-    def _invalid_reason(self, piece: landmarks.Span) -> str:
-        text = self._text
-        is_fence = piece in self._landmarks.bodies()
-        start = landmarks.skip_spaces(text, piece[0])
-        if is_fence and piece[1] == len(text) and text[start] in "{[":
-            closing = landmarks.span_end(text, start)
-            if isinstance(closing, landmarks.Unclosed):
-                return self._unclosed_reason(closing)
-        what = "fence" if is_fence else {"{": "object", "[": "array"}[text[start]]
-        line, column = strict.line_and_column(text, start)
-        try:
-            strict.read(text[start : piece[1]], strict=False)
-        except JsonParseError as error:
-            column = error.column + (column - 1 if error.line == 1 else 0)
-            why = f": {error.reason} (line {line + error.line - 1}, column {column})"
-        else:
-            why = ""
-        return f"the {what} at line {line} is not JSON{why}"
+    def _invalid_reason(self, piece: landmarks.Span, error: JsonParseError) -> str:
+        start = landmarks.skip_spaces(self._text, piece[0])
+        kind = {"{": "object", "[": "array"}.get(self._text[start], "fence")
+        what = "fence" if piece in self._landmarks.bodies() else kind
+        line, column = strict.line_and_column(self._text, piece[0])
+        column = error.column + (column - 1 if error.line == 1 else 0)
+        why = f"{error.reason} (line {line + error.line - 1}, column {column})"
+        return f"the {what} at line {self._line(start)} is not JSON: {why}"
 
     def _unclosed_reason(self, unclosed: landmarks.Unclosed) -> str:
         kind = "an object" if self._text[unclosed.start] == "{" else "an array"

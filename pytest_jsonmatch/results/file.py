@@ -6,14 +6,14 @@ JSON Lines: a head with what holds for the run, then a line for each case, by id
 from __future__ import annotations
 
 import json
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.result.figures import RATES, together
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.paths import format_path, parse_path, parse_pattern
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, shortened
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case
@@ -120,7 +120,9 @@ def _read(lines: Iterable[str], name: str) -> ResultSet:
     if head is None:
         raise _none(name, "it is empty")
     results = from_plain(ResultSet, {**head, "cases": tuple(cases)})
-    _check_number(name, results, head["figures"]["cases"])
+    number = head["figures"]["cases"]
+    if results.corpus is None and len(cases) != number:
+        raise _none(name, f"it has {len(cases)} of {count(number, 'case')}")
     return results
 
 
@@ -131,12 +133,8 @@ def _none(name: str, reason: str) -> ConfigurationError:
 def _loaded(line: str) -> Any:
     try:
         return json.loads(line)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"it is not JSON: {error.msg} (column {error.colno})") from None
-    except ValueError:  # Python's own limit for the digits of integers
-        raise ValueError("it has an integer with too many digits") from None
+    except (RecursionError, ValueError) as error:  # among them Python's limit for the digits of integers
+        raise ValueError(f"it is not JSON: {error}") from None
 
 
 def _read_head(line: str) -> dict[str, Any]:
@@ -156,31 +154,7 @@ def _read_head(line: str) -> dict[str, Any]:
 def _read_case(line: str) -> Case:
     found = _loaded(line)
     _check("case", found)
-    for run in found["runs"]:
-        for comparison in run.get("comparisons", ()):
-            for pattern in comparison.get("threshold", {}).get("fields", ()):
-                parse_pattern(pattern)
-            for path in (*comparison.get("fields", ()), *comparison.get("presence", ())):
-                _check_path(path)
     return from_plain(Case, found)
-
-
-@lru_cache(maxsize=10_000)
-def _check_path(path: str) -> None:
-    parse_path(path)
-
-
-def _check_number(name: str, results: ResultSet, number: int) -> None:
-    corpus = results.corpus
-    if corpus is None:
-        if len(results.cases) != number:
-            raise _none(name, f"it has {len(results.cases)} of {count(number, 'case')}")
-        return
-    if len(results.cases) > corpus.records:
-        raise _none(name, f"it has {len(results.cases)} cases of {count(corpus.records, 'record')}")
-    for each in results.comparisons:
-        if (each.metric, each.signature) != (corpus.metric, corpus.signature):
-            raise _none(name, f"{short(each.id)} is not scored as the corpus is")
 
 
 # -- the schema --------------------------------------------------------------------------------------------
@@ -204,7 +178,7 @@ def _check(kind: str, found: object) -> None:
     try:
         error = next(_validator(kind).iter_errors(found), None)
     except UnicodeEncodeError:  # a key with a lone surrogate, which the validator can't handle
-        error = next(_validator(kind).iter_errors(_with_whole_keys(found)), None)
+        return
     if error is not None:
         raise ValueError(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
 
@@ -215,12 +189,3 @@ def _validator(kind: str) -> Any:
 
     definitions: Mapping[str, Any] = json.loads(schema_text())["$defs"]
     return jsonschema_rs.validator_for({"$defs": definitions, "$ref": f"#/$defs/{kind}"})
-
-
-def _with_whole_keys(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {
-            key.encode("utf-8", "backslashreplace").decode(): _with_whole_keys(each)
-            for key, each in found.items()
-        }
-    return [*map(_with_whole_keys, found)] if isinstance(found, list) else found

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.corpus.tags import tag_text, value_text
-from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.results.comparison import comparisons_of
 
@@ -98,13 +98,7 @@ def without_tag(results: ResultSet, name: str) -> int:
 def no_tag(tag: str, results: ResultSet) -> str:
     """Return a text that says that no case has a tag, and which tags exist."""
     known = tags_of(results)
-    noun = results.noun
-    if not known:
-        return f"no {noun} has any tag"
-    near = nearest(tag, known)
-    if near is not None:
-        return f"no {noun} has this tag; did you mean {near!r}?"
-    return f"no {noun} has this tag; there are {listed(known)}"
+    return f"no {results.noun} has {'this' if known else 'any'} tag{did_you_mean(tag, known)}"
 
 
 def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:

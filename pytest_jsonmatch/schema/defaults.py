@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pytest_jsonmatch.engine.plan.written import read_spec
+from pytest_jsonmatch.engine.plan.options import read_spec
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.schema.documents import plain_copy
 from pytest_jsonmatch.schema.keywords import OVERRIDE

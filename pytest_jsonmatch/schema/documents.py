@@ -18,8 +18,6 @@ from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from pytest_jsonmatch.engine.value.paths import Segment
 
 Schema: TypeAlias = "dict[str, Any] | bool"
@@ -111,18 +109,18 @@ class Documents:
         except ConfigurationError as error:
             raise ConfigurationError(f"$ref {reference!r} leads nowhere: {error}") from None
         if fragment and not fragment.startswith("/"):
-            found: Any = self._named.get(f"{address}#{unquote(fragment)}")
-            if found is None:
+            place: Any = self._named.get(f"{address}#{unquote(fragment)}")
+            if place is None:
                 raise ConfigurationError(
                     f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
                 )
         else:
-            found = _at_pointer(document, fragment, reference)
-        if not isinstance(found, (dict, bool)):
+            place = _at_pointer(document, fragment, reference)
+        if not isinstance(place, (dict, bool)):
             raise ConfigurationError(
-                f"$ref {reference!r} leads to {json.dumps(found)[:40]}, which is no schema"
+                f"$ref {reference!r} leads to {json.dumps(place)[:40]}, which is no schema"
             )
-        return found
+        return place
 
     def read(self, address: str) -> Schema:
         """Return the document at an address; only files are read, nothing is fetched from the network.
@@ -228,19 +226,19 @@ class Violations:
         """
         if self._validator is None or not is_validatable(value):
             return None
-        found: list[str] = []
+        violations: list[str] = []
         for error in self._validator.iter_errors(value):
-            if len(found) == _MOST_LISTED:
-                found.append("… and more")
+            if len(violations) == _MOST_LISTED:
+                violations.append("… and more")
                 break
-            found.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
-        return tuple(found)
+            violations.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
+        return tuple(violations)
 
     @cached_property
     def _validator(self) -> Any:
         """The validator; None for a schema that it can't handle."""
         documents = Documents(*self._given)
-        if not is_validatable(json_copy(documents.root)):
+        if not is_validatable(documents.root):
             return None
         return documents.validator(next(iter(documents.by_address)))
 
@@ -255,17 +253,17 @@ def _joined(base: str, reference: str) -> str:
 
 
 def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
-    found: Any = document
+    place: Any = document
     for part in pointer.split("/")[1:]:
         key = unquote(part).replace("~1", "/").replace("~0", "~")
-        if type(found) is dict and key in found:
-            found = found[key]
-        elif type(found) is list and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
+        if type(place) is dict and key in place:
+            place = place[key]
+        elif type(place) is list and key.isdecimal() and int(key) < len(place):
+            place = place[int(key)]
         else:
-            hint = did_you_mean(key, found) if type(found) is dict else ""
+            hint = did_you_mean(key, place) if type(place) is dict else ""
             raise ConfigurationError(f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}")
-    return found
+    return place
 
 
 def _read_file(path: Path) -> tuple[bytes, Schema]:
@@ -320,70 +318,53 @@ def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
     Raises:
         ConfigurationError: the schema is too deep, or has a key that is not a string.
     """
-    copied: Schema = _copy(schema, lambda value: value, iter)
+    copied: Schema = _copy(schema)
     return copied
 
 
 def json_copy(document: Schema) -> Any:
     """Return a document as JSON with sorted keys; functions are replaced by their names."""
-    return _copy(document, _named, sorted)
+    return json.loads(json.dumps(document, sort_keys=True, default=_named))
 
 
-def _named(value: Any) -> Any:
-    if value is None or type(value) in {str, bool, int, float}:
-        return value
+def _named(value: Any) -> str:
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
 
-def _copy(
-    value: Any,
-    leaf: Callable[[Any], Any],
-    order: Callable[[Iterable[Any]], Iterable[Any]],
-    trail: tuple[Segment, ...] = (),
-    depth: int = 1,
-) -> Any:
-    """Copy arrays, and objects with their members in an order; `leaf` maps all other values."""
+def _copy(value: Any, trail: tuple[Segment, ...] = ()) -> Any:
     if not isinstance(value, (Mapping, list, tuple)):
-        return leaf(value)
-    if depth > MAX_DEPTH:
+        return value
+    if len(trail) >= MAX_DEPTH:
         place = format_path(trail, limit=_LONGEST)
         raise ConfigurationError(
             f"the schema has {TOO_DEEP} at {place}; put parts under $defs, and refer to them with $ref "
             "(as one that contains itself must)"
         )
     if not isinstance(value, Mapping):
-        return [_copy(item, leaf, order, (*trail, at), depth + 1) for at, item in enumerate(value)]
-    copied = {}
-    for key, item in order(value.items()):
+        return [_copy(item, (*trail, at)) for at, item in enumerate(value)]
+    for key in value:
         if not isinstance(key, str):
             raise ConfigurationError(
                 f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
             )
-        copied[str(key)] = _copy(item, leaf, order, (*trail, key), depth + 1)
-    return copied
+    return {str(key): _copy(item, (*trail, key)) for key, item in value.items()}
 
 
 def _prepared(document: Schema) -> Any:
     """Return a document in the form the validator needs: plain JSON, in a dialect that it knows."""
-    copy = json_copy(document)
-    if not is_validatable(copy):
+    if not is_validatable(document):
         raise ConfigurationError("the validator takes only schemas without lone surrogates")
+    copy = json.loads(json.dumps(document, default=_named), object_hook=_with_address)
     if isinstance(copy, dict) and not _is_known(copy.get("$schema")):
         copy.pop("$schema", None)
-    _quote_references(copy)
     return copy
 
 
-def _quote_references(value: Any) -> None:
-    """Write every `$ref` in ASCII, as the validator needs addresses."""
-    if type(value) is dict:
-        if isinstance(reference := value.get("$ref"), str):
-            value["$ref"] = quote(reference, safe=_ADDRESS)
-        value = value.values()
-    elif type(value) is not list:
-        return
-    for item in value:
-        _quote_references(item)
+def _with_address(members: dict[str, Any]) -> dict[str, Any]:
+    """Write a `$ref` in ASCII, as the validator needs addresses."""
+    if isinstance(reference := members.get("$ref"), str):
+        members["$ref"] = quote(reference, safe=_ADDRESS)
+    return members
 
 
 def _is_known(dialect: object) -> bool:
@@ -397,7 +378,7 @@ def is_validatable(value: Any) -> bool:
     (True, False)
     """
     try:
-        json.dumps(value, ensure_ascii=False, default=str).encode()
+        json.dumps(value, ensure_ascii=False, default=_named).encode()
     except UnicodeEncodeError:
         return False
     return True

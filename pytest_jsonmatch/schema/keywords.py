@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.plan.options import FIELD_WORDS
-from pytest_jsonmatch.engine.plan.written import read_evaluation
+from pytest_jsonmatch.engine.plan.options import FIELD_WORDS, read_evaluation
 from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 

@@ -56,10 +56,8 @@ def _made(session: Session) -> CaseRules:
         if recorder is not None and settings.record is not None:
             from pytest_jsonmatch.golden.outputs import output_line
 
-            params = getattr(getattr(recorder.item, "callspec", None), "params", {})
-            line = output_line(recorder.nodeid, case, actual, seconds=recorder.setup_seconds, params=params)
             with recorder.adding() as news:
-                news.outputs.append(line)
+                news.outputs.append(output_line(recorder.nodeid, actual))
 
     outputs: Outputs | None = None
     if settings.replay is not None:
@@ -111,6 +109,7 @@ def _updater(session: Session) -> Updater:
     """Return the object that decides which cases are rewritten."""
     from pytest_jsonmatch.assertions import comparing_of
     from pytest_jsonmatch.golden.update import Updater
+    from pytest_jsonmatch.results.plain import as_text
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
         expected = case.expected if case.has_expected else None
@@ -120,7 +119,7 @@ def _updater(session: Session) -> Updater:
         recorder = session.test
         if recorder is not None:
             with recorder.adding() as news:
-                news.updates.append(request.to_text())
+                news.updates.append(as_text(request))
 
     def is_exempt() -> bool:
         recorder = session.test

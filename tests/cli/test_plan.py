@@ -30,15 +30,10 @@ def test_how_many_cases_a_drop_takes(saved, command):
     saved("main", {1, 5, 9})
     ran = command("plan main.json --drop 0.05")
     assert (ran.code, ran.err) == (0, "")
-    head, *lines = ran.out.splitlines()
-    assert head.startswith(
+    assert ran.out.startswith(
         "plan from main.json: 40 cases, mean score 0.975; noise is a guess: give a second run"
     )
     cases = number(ran.out, r"to prove a drop of 0.05 in 80 % of runs takes about (\d+) cases")
-    curve = [line.split()[:2] for line in lines if re.match(r" +\d", line)]
-    powers = {float(cases.replace(",", "")): float(power) for cases, power in curve}
-    assert powers[cases] >= 0.8
-    assert list(powers.values()) == sorted(powers.values())
     smaller = number(command("plan main.json --drop 0.2").out, r"takes about (\d+) cases")
     assert smaller < cases
 
@@ -66,8 +61,6 @@ def test_how_many_cases_a_precision_takes(saved, command):
     assert "pass rate 0.900" in out
     assert "The drop is taken" not in out
     assert number(out, r"to within 0.03 takes about (\d+) cases") == pytest.approx(384, rel=0.1)
-    reaches = re.findall(r"^ +\d+  (0\.\d+)  ", out, re.MULTILINE)
-    assert len({*reaches}) == 6
 
 
 def test_without_a_run(command):
@@ -86,7 +79,6 @@ def test_a_page(saved, command, folder):
     assert command("plan main.json --drop 0.2 --html plan.html").code == 0
     page = (folder / "plan.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert page.count("<polyline") == 1
     assert "to prove a drop of 0.2 in 80 % of runs takes about" in page
     assert "<script" not in page
 

@@ -94,7 +94,7 @@ def test_a_library_that_is_none():
 
 
 @pytest.mark.parametrize(
-    ("result", "head"), [(RESULT, "pairwise_f1: score "), (RUN, "pairwise_f1: 2 records, mean score ")]
+    ("result", "head"), [(RESULT, "pairwise_f1: score "), (RUN, "pairwise_f1: 2 records, mean F1 ")]
 )
 def test_a_notebook_shows_the_figures_by_field(result, head):
     html = result._repr_html_()

@@ -22,12 +22,12 @@ from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
     EVALUATION_TYPES,
     FIELD_WORDS,
+    LARGEST_WEIGHT,
     OPTION_ALIASES,
     OPTION_NAMES,
     PRESETS,
 )
 from pytest_jsonmatch.engine.plan.registry import Registry
-from pytest_jsonmatch.engine.plan.written import LARGEST_WEIGHT
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.keys import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, SEVERAL
@@ -240,8 +240,7 @@ marks = st.lists(
     | st.builds(lambda reason: {"skip": reason}, reasons)
     | st.builds(lambda words: {"skip": words}, mapping(reason=st.sampled_from(WORDS)))
     | st.builds(
-        lambda words: {"xfail": words},
-        mapping(reason=st.just("x"), strict=st.booleans(), run=st.booleans()),
+        lambda words: {"xfail": words}, mapping(reason=st.just("x"), strict=st.booleans(), run=st.booleans())
     )
     | st.builds(lambda names: {"usefixtures": names}, st.sampled_from(["db", ["db"], ["db", "é"]])),
     max_size=3,
@@ -336,11 +335,7 @@ def containers(document):
     return found
 
 
-ONLY_THE_LOADER = [
-    "is already taken by",
-    "names no parameter",
-    "the rows do not have the same names",
-]
+ONLY_THE_LOADER = ["is already taken by", "names no parameter", "the rows do not have the same names"]
 NAMES = [
     *KEYS,
     *SEVERAL,

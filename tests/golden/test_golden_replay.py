@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 import json
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.api import Comparing
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
 
 CONFTEST = """\
@@ -72,8 +69,6 @@ def test_what_is_kept(suite, workers):
         "sub/a.golden.yaml::value[small]",
     ]
     assert (kept[1]["text"], kept[2]["actual"]) == ('Sure: {"n": 0}', {"n": 1, "x": "\ud800é"})
-    assert (kept[1]["id"], kept[1]["params"]) == ("text", {"model": "small"})
-    assert all(entry["seconds"] >= 0 for entry in kept)
     assert not list(suite.path.glob("*.partial"))
 
 
@@ -101,7 +96,7 @@ def test_a_case_without_a_record_is_an_error_that_names_it(suite, write):
     outcome.stdout.fnmatch_lines_random(
         [
             ">*- id: text",
-            "E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?; record it, *",
+            "E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?: record it, *",
         ]
     )
 
@@ -111,27 +106,6 @@ def test_recorded_answers_are_kept_and_replayed_too(pytester, write):
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
     write("a.golden.yaml", "actual: { n: 2 }\nexpected: { n: 2 }\n")
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(failed=1)
-
-
-def test_of_several_tries_the_last_counts(pytester, write):
-    pytest.importorskip("pytest_rerunfailures")
-    pytester.makeconftest(
-        """
-        import pytest
-
-        tries = []
-
-        @pytest.fixture
-        def jsonmatch_actual():
-            tries.append(1)
-            return {"n": len(tries)}
-        """
-    )
-    write("a.golden.yaml", "expected: { n: 2 }\n")
-    outcome = pytester.runpytest("-p", "rerunfailures", "--reruns=2", "--jsonmatch-record=out.jsonl")
-    assert outcome.parseoutcomes() == {"passed": 1, "rerun": 1}
-    assert [entry["actual"] for entry in lines(pytester)] == [{"n": 1}, {"n": 2}]
-    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
 
 
 def test_an_older_file_stays_until_the_run_is_over(pytester, write):
@@ -209,11 +183,14 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write):
             ["--jsonmatch-replay=torn.jsonl"],
             "*torn.jsonl:2 is not complete: the file was cut; delete the line, *",
         ),
+        (["--jsonmatch-record="], "*--jsonmatch-record: *is a folder; name a file"),
+        (["--jsonmatch-record=here"], "*--jsonmatch-record: *here is a folder; *"),
         (["--jsonmatch-record=no/folder/out.jsonl"], "*--jsonmatch-record: *No such file*"),
         (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; a replay makes no new answers"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_runs(pytester, write, arguments, message):
+    write("here/a.txt", "")
     write("torn.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
     write("bad.jsonl", '{"case": "a", "text": "b"}\n{"case": "a"}\n')
     write("a.golden.yaml", "actual: 1\nexpected: 1\n")
@@ -236,7 +213,6 @@ ANSWERS = {
     "long": {"n": 10**4299},
     "not-finite": {"n": [math.nan, math.inf, -math.inf]},
     "deep": DEEP,
-    "no-text": b"\\xff{}",
     "text-of-bytes": "Sure: {\\"n\\": \\"\\u00e9\\"}".encode(),
     "half": {"n": "\\ud800"},
     "zero": {"n": -0.0},
@@ -252,7 +228,6 @@ EXPECTED = {
     "long": "{ n: 1 }",
     "not-finite": "{ n: [1, 2, 3] }",
     "deep": "[1]",
-    "no-text": "{}",
     "text-of-bytes": "{ n: é }",
     "half": "{ n: x }",
     "zero": "{ n: 0 }",
@@ -266,13 +241,13 @@ def test_every_answer_comes_back_as_what_it_was(pytester, write, recorded):
     cases = "".join(f"- id: {name}\n  expected: {expected}\n" for name, expected in EXPECTED.items())
     write("a.golden.yaml", f"metric: json_similarity\ncases:\n{cases}")
     live = pytester.runpytest("--jsonmatch-record=out.jsonl")
-    live.assert_outcomes(passed=4, failed=5)
+    live.assert_outcomes(passed=4, failed=4)
     assert '"error": ' not in (pytester.path / "out.jsonl").read_text()
     scores = recorded()
     assert len(scores) == len(EXPECTED)
     write("conftest.py", hook)
     replayed = pytester.runpytest("--jsonmatch-replay=out.jsonl")
-    replayed.assert_outcomes(passed=4, failed=5)
+    replayed.assert_outcomes(passed=4, failed=4)
     assert recorded() == scores
 
 
@@ -295,28 +270,6 @@ def test_what_json_can_not_say_is_an_error_that_says_so(pytester, write):
     outcome.stdout.fnmatch_lines(["*has no output of a.golden.yaml::a: *set*"])
 
 
-class Tone(str, enum.Enum):
-    KIND = "kind"
-
-
-class Size(enum.IntEnum):
-    LARGE = 3
-
-
-def test_parameters_are_plain_json():
-    (case,) = load_cases(b"id: a\nexpected: 1\n", Path("x.yaml"), "x.yaml").by_id.values()
-    params = {"tone": Tone.KIND, "size": Size.LARGE, "sure": True, "none": None, "share": 0.5, "list": [1]}
-    line = output_line("x.yaml::a", case, 1, seconds=0.25, params=params)
-    assert json.loads(line)["params"] == {
-        "tone": "kind",
-        "size": 3,
-        "sure": True,
-        "none": None,
-        "share": 0.5,
-        "list": "[1]",
-    }
-
-
 scalars = (
     st.none()
     | st.booleans()
@@ -334,8 +287,7 @@ answers = st.recursive(
 
 @given(answers | st.text(st.characters(exclude_categories=())) | st.binary())
 def test_an_answer_and_what_is_read_of_it_have_the_same_score(tmp_path_factory, actual):
-    (case,) = load_cases(b"id: a\nexpected: 1\n", Path("x.yaml"), "x.yaml").by_id.values()
-    line = output_line("x.yaml::a", case, actual, seconds=0, params={})
+    line = output_line("x.yaml::a", actual)
     assert line.isascii()
     assert "\n" not in line
     path = tmp_path_factory.getbasetemp() / "out.jsonl"
@@ -358,21 +310,6 @@ def judged(actual, expected):
         return Comparing("json_similarity", {}).result(actual, expected).score
     except JsonMatchError as error:
         return str(error)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("", "*--jsonmatch-record: *is a folder; name a file"),
-        ("here", "*--jsonmatch-record: *here is a folder; *"),
-    ],
-)
-def test_a_folder_is_no_file(pytester, write, name, message):
-    (pytester.path / "here").mkdir()
-    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
-    outcome = pytester.runpytest(f"--jsonmatch-record={name}")
-    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
-    outcome.stderr.fnmatch_lines([message])
 
 
 def test_a_run_that_never_begins_leaves_no_file(pytester, write):

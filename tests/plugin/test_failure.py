@@ -39,73 +39,43 @@ def test_the_fields_are_named_in_every_long_style(pytester, bad, style):
     assert "assertions.py" not in outcome.stdout.str()
 
 
-def test_one_line(pytester, bad):
-    outcome = pytester.runpytest("--tb=line")
-    outcome.stdout.fnmatch_lines([f"*test_bad.py:4: AssertionError: {FIRST}"])
-
-
-def test_native(pytester, bad):
-    outcome = pytester.runpytest("--tb=native")
-    outcome.stdout.fnmatch_lines([f"*AssertionError: {FIRST}", "*items[[]1[]].price*"])
-
-
-def test_no_traceback_leaves_the_short_summary(pytester, bad):
-    outcome = pytester.runpytest("--tb=no")
-    outcome.stdout.fnmatch_lines([f"FAILED test_bad.py::test_bad - AssertionError: {FIRST}*"])
-
-
-def test_without_the_cache_plugin(pytester, bad):
-    pytester.runpytest("-p", "no:cacheprovider").assert_outcomes(failed=1)
-
-
-def test_more_and_all_with_v_and_vv(pytester):
-    pytester.makepyfile(
-        """
-        from pytest_jsonmatch import assert_json_match
-
-        def test_bad():
-            assert_json_match({f"k{n:03}": 1 for n in range(90)}, {f"k{n:03}": 2 for n in range(90)})
-        """
-    )
-    shown = {}
-    for verbosity in ("", "-v", "-vv"):
-        arguments = [verbosity] if verbosity else []
-        text = pytester.runpytest("--jsonmatch-summary=none", *arguments).stdout.str()
-        shown[verbosity] = sum(line.startswith("E         0.00  k") for line in text.splitlines())
-    assert 0 < shown[""] < shown["-v"] < shown["-vv"] == 90
-
-
-def test_verbosity_of_assertions_alone(pytester):
-    if pytest.version_tuple < (8, 0):
-        pytest.skip("verbosity_assertions came with pytest 8")
-    pytester.makepyfile(
-        """
-        from pytest_jsonmatch import assert_json_match
-
-        def test_bad():
-            assert_json_match({f"k{n:03}": 1 for n in range(90)}, {f"k{n:03}": 2 for n in range(90)})
-        """
-    )
-    pytester.makeini("[pytest]\nverbosity_assertions = 2\n")
-    text = pytester.runpytest("--jsonmatch-summary=none").stdout.str()
-    assert sum(line.startswith("E         0.00  k") for line in text.splitlines()) == 90
-
-
-def test_no_colour_unless_pytest_has_it(pytester, bad):
-    assert "\x1b[" not in pytester.runpytest("--color=no").stdout.str()
+@pytest.mark.parametrize(
+    ("style", "lines"),
+    [
+        ("line", [f"*test_bad.py:4: AssertionError: {FIRST}"]),
+        ("native", [f"*AssertionError: {FIRST}", "*items[[]1[]].price*"]),
+        ("no", [f"FAILED test_bad.py::test_bad - AssertionError: {FIRST}*"]),
+    ],
+)
+def test_other_styles(pytester, bad, style, lines):
+    pytester.runpytest(f"--tb={style}", "-p", "no:cacheprovider").stdout.fnmatch_lines(lines)
 
 
 def test_colour_where_pytest_has_it(pytester, bad):
+    assert "\x1b[" not in pytester.runpytest("--color=no").stdout.str()
     text = pytester.runpytest("--color=yes").stdout.str()
     (line,) = [line for line in text.splitlines() if "E  " in line and "score " in line]
     assert line.count("\x1b[") > 2
 
 
-def test_control_characters_never_reach_the_terminal(pytester):
-    pytester.makepyfile(
-        r"""
-        from pytest_jsonmatch import assert_json_match
+def test_more_and_all_with_v_and_vv(pytester, python):
+    python(
+        """
+        def test_bad():
+            assert_json_match({f"k{n:03}": 1 for n in range(90)}, {f"k{n:03}": 2 for n in range(90)})
+        """
+    )
+    shown = {}
+    for verbosity in ("", "-v", "-vv", "-overbosity_assertions=2"):
+        arguments = [verbosity] if verbosity else []
+        text = pytester.runpytest("--jsonmatch-summary=none", *arguments).stdout.str()
+        shown[verbosity] = sum(line.startswith("E         0.00  k") for line in text.splitlines())
+    assert 0 < shown[""] < shown["-v"] < shown["-vv"] == shown["-overbosity_assertions=2"] == 90
 
+
+def test_control_characters_never_reach_the_terminal(pytester, python):
+    python(
+        r"""
         def test_bad():
             assert_json_match({"a\x1b[2J": "\x07\x1b]0;x\x07"}, {"a\x1b[2J": "y\u202e"}, name="\x1b[31m")
         """

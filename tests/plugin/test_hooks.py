@@ -22,23 +22,10 @@ USE = """
 """
 
 
-def test_register_in_a_conftest(pytester):
-    pytester.makeconftest(REGISTER)
-    pytester.makepyfile(USE)
-    pytester.runpytest().assert_outcomes(passed=1)
-
-
 def test_register_in_a_plugin(pytester):
     pytester.makepyfile(our_plugin=REGISTER, test_it=USE)
     pytester.syspathinsert()
     pytester.runpytest_subprocess("-p", "our_plugin").assert_outcomes(passed=1)
-
-
-def test_register_in_the_conftest_of_a_subdirectory(pytester):
-    folder = pytester.mkpydir("deep")
-    pytester.makeconftest(REGISTER).rename(folder / "conftest.py")
-    pytester.makepyfile(USE).rename(folder / "test_it.py")
-    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_register_in_several_conftests(pytester):
@@ -82,13 +69,6 @@ def test_a_wrong_registration_of_a_subdirectory_is_an_error_of_its_collection(py
     outcome.stdout.fnmatch_lines(
         ["deep*conftest.py:1: in pytest_jsonmatch_register", "E *: 'exact' is a built-in *"]
     )
-
-
-def test_a_hook_with_a_wrong_argument_is_refused(pytester):
-    pytester.makeconftest("def pytest_jsonmatch_register(registery): pass")
-    outcome = pytester.runpytest()
-    assert outcome.ret != pytest.ExitCode.OK
-    (outcome.stdout if "registery" in outcome.stdout.str() else outcome.stderr).fnmatch_lines(["*registery*"])
 
 
 def test_compared_sees_every_comparison_and_its_test(pytester, workers):
@@ -152,12 +132,6 @@ def test_summary_is_not_called_without_a_summary(pytester, argument):
     pytester.makepyfile("def test_one(assert_json_match): assert_json_match({}, {})")
     assert "called" in pytester.runpytest().outlines
     assert "called" not in pytester.runpytest(argument).outlines
-
-
-def test_actual_answers_for_a_golden_case(pytester):
-    pytester.makefile(".golden.yaml", echo="input: {a: 1}\nexpected: {a: 1}\n")
-    pytester.makeconftest("def pytest_jsonmatch_actual(case): return case.input")
-    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_the_first_answer_stands(pytester):

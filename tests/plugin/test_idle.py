@@ -37,11 +37,6 @@ def imported(pytester, *names):
 
 def test_a_run_without_comparisons_imports_none_of_our_rooms(pytester):
     pytester.makepyfile(PLAIN)
-    assert imported(pytester, *HEAVY, *OURS) == []
-
-
-def test_a_folder_full_of_yaml_imports_nothing(pytester):
-    pytester.makepyfile(PLAIN)
     pytester.makefile(".yaml", config="a: 1")
     assert imported(pytester, *HEAVY, *OURS) == []
 

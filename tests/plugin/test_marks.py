@@ -64,12 +64,9 @@ def test_the_closest_wins(pytester, thresholds):
     outcome.stdout.fnmatch_lines(["7 compared, wrong: []"])
 
 
-def test_a_mark_wins_over_ini_and_gives_options(pytester):
-    pytester.makepyfile(
+def test_a_mark_wins_over_ini_and_gives_options(pytester, python):
+    python(
         """
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
         @pytest.mark.jsonmatch(metric="json_similarity", extra="count", leaf_threshold=0.9)
         class TestOptions:
             def test_from_the_mark(self):

@@ -56,11 +56,9 @@ def test_sides_that_differ_have_no_hint():
     assert "swapped" not in str(caught.value)
 
 
-def test_the_frames_of_the_plugin_are_hidden(pytester):
-    pytester.makepyfile(
+def test_the_frames_of_the_plugin_are_hidden(pytester, python):
+    python(
         """
-        from pytest_jsonmatch import assert_json_match
-
         def test_it():
             assert_json_match({}, {}, threshold=90)
         """

@@ -66,13 +66,10 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
     assert run.ret == pytest.ExitCode.TESTS_FAILED
 
 
-def test_a_test_in_python_goes_on_to_its_next_comparison(pytester):
+def test_a_test_in_python_goes_on_to_its_next_comparison(pytester, python):
     pytester.makeini(INI)
-    pytester.makepyfile(
+    python(
         """
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
         def test_it():
             for answer in ({"a": 2}, "no JSON", {"a": 1}):
                 last = assert_json_match(answer, {"a": 1})

@@ -56,12 +56,9 @@ def test_the_command_line_overrides_them(pytester):
     run(pytester, file, text.format("0.9"), "-o", "jsonmatch_threshold=0.5").assert_outcomes(passed=1)
 
 
-def test_without_them_it_is_leaf_f1_and_1(pytester):
-    pytester.makepyfile(
+def test_without_them_it_is_leaf_f1_and_1(pytester, python):
+    python(
         """
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
         def test_default():
             assert assert_json_match({}, {}).metric == "leaf_f1"
             with pytest.raises(AssertionError):
@@ -71,17 +68,15 @@ def test_without_them_it_is_leaf_f1_and_1(pytester):
     pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_the_call_wins_and_a_metric_of_the_conftest_may_be_named(pytester):
+def test_the_call_wins_and_a_metric_of_the_conftest_may_be_named(pytester, python):
     pytester.makeconftest(
         """
         def pytest_jsonmatch_register(registry):
             registry.metric("ours", {"base": "json_similarity", "leaf_threshold": 0.9})
         """
     )
-    pytester.makepyfile(
+    python(
         """
-        from pytest_jsonmatch import assert_json_match
-
         def test_ours():
             result = assert_json_match({"status": "abcd"}, {"status": "abcx"}, threshold=0)
             assert (result.metric, result.score) == ("ours", 0.0)
@@ -125,10 +120,3 @@ def test_a_wrong_native_value_is_a_usage_error(pytester, value):
     outcome = run(pytester, "pytest.toml", f"[pytest]\njsonmatch_threshold = {value}\n")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines(["ERROR: *pytest.toml: jsonmatch_threshold must be a number from 0 to 1; *"])
-
-
-def test_a_wrong_value_ends_the_run_with_workers_too(pytester):
-    outcome = run(pytester, "pytest.ini", FILES[0][1].format("2"), "-p", "xdist", "-n", "2")
-    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
-    # (The oldest pytest hands over text: '2'.)
-    outcome.stderr.fnmatch_lines(["ERROR: *jsonmatch_threshold must be a number from 0 to 1; got *2*"])

@@ -90,14 +90,6 @@ def test_nothing_was_compared(pytester: pytest.Pytester) -> None:
     assert "Nothing was compared." in (pytester.path / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_file_that_cannot_be_written_fails_the_run(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".golden.yaml", shops=CASES)
-    (pytester.path / "taken").write_text("")
-    result = pytester.runpytest("--jsonmatch-html=taken/report.html", "-k", "right")
-    result.stdout.fnmatch_lines(["taken?report.html can't be written: *"])
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-
-
 def test_a_missing_extra_is_a_usage_error(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = pytester.runpytest("--jsonmatch-html=report.html")

@@ -166,12 +166,9 @@ def test_any_test_may_compare(suite, write_cases):
     run.stdout.fnmatch_lines("*decided: the mean score can reach at most 0.467*")
 
 
-def test_what_is_expected_to_fail_decides_nothing(pytester):
-    pytester.makepyfile(
+def test_what_is_expected_to_fail_decides_nothing(pytester, python):
+    python(
         """
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
         @pytest.mark.parametrize("value", [pytest.param(2, marks=pytest.mark.xfail), 1, 1])
         def test_it(value):
             assert_json_match({"a": value}, {"a": 1})

@@ -175,39 +175,6 @@ def test_cases_of_python_tests_keep_to_it(pytester, project):
     )
 
 
-def test_files_inside_are_found_by_one_look_and_others_are_never_looked_at(pytester, project):
-    write(
-        project / "project" / "conftest.py",
-        """
-import os
-
-resolved = []
-
-def counting(path, *arguments, real=os.path.realpath, **options):
-    if str(path).endswith("json"):
-        resolved.append(os.path.basename(path))
-    return real(path, *arguments, **options)
-
-def pytest_runtestloop(session):
-    os.path.realpath = counting
-
-def pytest_unconfigure():
-    os.path.realpath = counting.__kwdefaults__["real"]
-    print("resolved:", resolved)
-""",
-    )
-    write(
-        project / "project" / "a.golden.yaml",
-        "cases:\n"
-        "- {id: one, actual: {a: 1}, expected_file: inside.json}\n"
-        + "- {actual: {a: 1}, expected: {a: 1}}\n"
-        * 20,
-    )
-    outcome = pytester.runpytest("-s")
-    outcome.assert_outcomes(passed=21)
-    outcome.stdout.fnmatch_lines(["resolved: ['inside.json']"])
-
-
 LARGE = f"cases:\n- id: one\n  title: {'x' * 2**24}\n  actual: {{a: 1}}\n  expected: {{a: 1}}\n"
 
 

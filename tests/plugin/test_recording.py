@@ -102,33 +102,9 @@ def test_async_tests(pytester, recorded):
     ]
 
 
-def test_subtests(pytester, recorded, workers):
-    if pytest.version_tuple < (9, 0):
-        pytest.importorskip("pytest_subtests")
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
-        def test_one(subtests):
-            for n in range(3):
-                with subtests.test(n=n):
-                    assert_json_match({"n": n}, {"n": 1})
+def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, python, recorded):
+    python(
         """
-    )
-    pytester.runpytest(*workers)
-    assert recorded() == [
-        ("test_it.py::test_one#1", 0.0),
-        ("test_it.py::test_one#2", 1.0),
-        ("test_it.py::test_one#3", 0.0),
-    ]
-
-
-def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
         def test_one():
             assert_json_match({}, {})
             assert_json_match({}, {}, name="header")
@@ -149,12 +125,9 @@ def test_comparisons_have_a_name_or_their_number_in_the_test(pytester, recorded)
     ]
 
 
-def test_xfail_and_skip_are_left_out(pytester, recorded, workers):
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
+def test_xfail_and_skip_are_left_out(pytester, python, recorded, workers):
+    python(
+        """
         def test_counted():
             assert_json_match({}, {})
 
@@ -181,56 +154,10 @@ def test_xfail_and_skip_are_left_out(pytester, recorded, workers):
     outcome.stdout.fnmatch_lines(["not counted above: 2 expected to fail, 2 skipped"])
 
 
-def test_a_setup_error_is_told(pytester, recorded, workers):
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-
-        @pytest.fixture
-        def broken():
-            raise RuntimeError
-
-        def test_counted(assert_json_match):
-            assert_json_match({}, {})
-
-        def test_broken(broken, assert_json_match):
-            assert_json_match({}, {})
-
-        def test_not_ours(broken):
-            pass
-        """
-    )
-    outcome = pytester.runpytest(*workers)
-    outcome.assert_outcomes(passed=1, errors=2)
-    assert recorded() == [("test_it.py::test_counted#1", 1.0)]
-    outcome.stdout.fnmatch_lines(["not counted above: 1 failed before comparing"])
-
-
-def test_a_crashed_worker_is_told(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        import os
-
-        def test_crash(assert_json_match):
-            assert_json_match({}, {})
-            os._exit(1)
-
-        def test_fine(assert_json_match):
-            assert_json_match({}, {})
-        """
-    )
-    outcome = pytester.runpytest("-p", "xdist", "-n", "1")
-    outcome.assert_outcomes(passed=1, failed=1)
-    assert recorded() == [("test_it.py::test_fine#1", 1.0)]
-    outcome.stdout.fnmatch_lines(["not counted above: 1 failed before comparing"])
-
-
-def test_the_last_rerun_wins(pytester, recorded, workers):
+def test_the_last_rerun_wins(pytester, python, recorded, workers):
     pytest.importorskip("pytest_rerunfailures")
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
+    python(
+        """
         tries = []
 
         def test_flaky():
@@ -244,12 +171,10 @@ def test_the_last_rerun_wins(pytester, recorded, workers):
     assert recorded() == [("test_it.py::test_flaky#1", 1.0), ("test_it.py::test_flaky#2", 1.0)]
 
 
-def test_a_rerun_begins_its_user_properties_anew(pytester):
+def test_a_rerun_begins_its_user_properties_anew(pytester, python):
     pytest.importorskip("pytest_rerunfailures")
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
+    python(
+        """
         tries = []
 
         def test_flaky(request):
@@ -268,12 +193,9 @@ def test_a_rerun_begins_its_user_properties_anew(pytester):
     ]
 
 
-def test_groups_of_xdist_do_not_show_in_ids(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
+def test_groups_of_xdist_do_not_show_in_ids(pytester, python, recorded):
+    python(
+        """
         @pytest.mark.xdist_group("one@two")
         def test_one():
             assert_json_match({}, {})
@@ -306,11 +228,9 @@ def test_half_a_surrogate_pair_does_not_end_a_run(pytester, recorded, workers):
 
 
 @pytest.mark.parametrize("family", ["xunit1", "xunit2"])
-def test_figures_are_properties_of_the_test_in_junit(pytester, workers, family):
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
+def test_figures_are_properties_of_the_test_in_junit(pytester, python, workers, family):
+    python(
+        """
         def test_one():
             assert_json_match({}, {})
             assert_json_match({"a": 1}, {"a": 1, "b": 3}, name="half", threshold=0.5)
@@ -331,11 +251,9 @@ def test_figures_are_properties_of_the_test_in_junit(pytester, workers, family):
     ]
 
 
-def test_reports_carry_built_in_types_only(pytester):
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
+def test_reports_carry_built_in_types_only(pytester, python):
+    python(
+        """
         def test_one():
             assert_json_match({"a": [1]}, {"a": [1]}, threshold={"recall": 1, "fields": {"a": 1}})
 
@@ -358,11 +276,9 @@ def test_reports_carry_built_in_types_only(pytester):
     assert payload["threshold"] == {"recall": 1.0, "fields": {"a": 1.0}}
 
 
-def test_a_run_inside_a_test_records_nothing_outside(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
+def test_a_run_inside_a_test_records_nothing_outside(pytester, python, recorded):
+    python(
+        """
         pytest_plugins = ["pytester"]
 
         def test_outer(pytester):
@@ -384,13 +300,10 @@ def test_a_run_inside_a_test_records_nothing_outside(pytester, recorded):
     assert recorded() == [("before", 1.0), ("after", 1.0)]
 
 
-def test_without_the_plugin_it_only_asserts(pytester, every_plugin, workers):
+def test_without_the_plugin_it_only_asserts(pytester, python, every_plugin, workers):
     pytester.path.joinpath("conftest.py").unlink()  # it implements a hook that nobody knows now
-    pytester.makepyfile(
+    python(
         """
-        import pytest
-        from pytest_jsonmatch import assert_json_match
-
         def test_one():
             assert_json_match({"a": 1}, {"a": 1})
             with pytest.raises(AssertionError):
@@ -428,11 +341,9 @@ def test_an_answer_that_cannot_be_read_scores_0(pytester, recorded, workers):
     outcome.stdout.re_match_lines([r"b +1 +0 +0 +1 +0.00.*", r"a +3 +1 +0 +2 +0.33.*"], consecutive=True)
 
 
-def test_expected_data_that_cannot_be_read_scores_nothing(pytester, recorded):
-    pytester.makepyfile(
-        test_it="""
-        from pytest_jsonmatch import assert_json_match
-
+def test_expected_data_that_cannot_be_read_scores_nothing(pytester, python, recorded):
+    python(
+        """
         def test_wrong():
             assert_json_match({"a": 1}, '{"a": ')
 

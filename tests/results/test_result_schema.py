@@ -207,12 +207,6 @@ def with_value(path: tuple[Any, ...], value: Any) -> tuple[Any, Any]:
     return changed(path, lambda inner, key: inner.__setitem__(key, value))
 
 
-def are_valid(head: Any, case: Any) -> bool:
-    return all(
-        jsonschema_rs.is_valid(schema_of(kind), each) for kind, each in (("head", head), ("case", case))
-    )
-
-
 WRONG = {str: 7, int: "7", float: "7", bool: 1, list: {}, dict: [], type(None): "no"}
 
 
@@ -227,9 +221,9 @@ def without(inner: Any, key: Any) -> None:
 def test_what_is_not_valid_is_not_read() -> None:
     named = [path for path in places({"head": HEAD, "case": CASE})[1:] if path[-1] in named_in(SCHEMA)]
     assert [path for path in named if reads(*changed(path, of_another_type))] == []
-    # Without its corpus, a run has the figures of other cases.
-    verdicts = [(path, changed(path, without)) for path in named if path != ("head", "corpus")]
-    assert [path for path, lines in verdicts if are_valid(*lines) != reads(*lines)] == []
+    required = {path[-1] for path in named if not reads(*changed(path, without))}
+    assert {"format", "version", "figures", "cases", "id", "runs", "number", "passed", "nodeid"} <= required
+    assert required.isdisjoint({"created", "commit", "collected", "judged", "cluster", "tags", "comparisons"})
 
 
 RUN = ("case", "runs", 0)
@@ -271,8 +265,7 @@ PAIRED = (*COMPARED, "audit", 0, "pairs", 0)
     ],
 )
 def test_numbers_out_of_bounds_are_neither_valid_nor_read(path: tuple[Any, ...], value: Any) -> None:
-    lines = with_value(path, value)
-    assert (are_valid(*lines), reads(*lines)) == (False, False)
+    assert not reads(*with_value(path, value))
 
 
 def test_keys_that_a_later_release_may_add_are_ignored() -> None:
@@ -286,17 +279,3 @@ def test_what_json_does_not_have_is_not_read(text: str) -> None:
     written = "\n".join(map(json.dumps, lines))
     with pytest.raises(ConfigurationError, match=r'is damaged: .*score_sum: .* is not of type "number"'):
         from_text(written.replace('"HERE"', text), "x.json")
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ((*COMPARED, "fields", "a["), {"score": 1}, r"'a\[' is not a path"),
-        ((*COMPARED, "threshold", "fields", "a["), 1, r"'a\[' is not a"),
-        ((*COMPARED, "metric"), "other", "'a#1' is not scored as the corpus is"),
-        (("head", "corpus", "records"), 0, "it has 1 cases of 0 records"),
-    ],
-)
-def test_what_a_schema_has_no_words_for_is_not_read(path: tuple[Any, ...], value: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        read(*with_value(path, value))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested, flatten
-from pytest_jsonmatch.engine.plan.leaves import leaves_alone, most_of, weight_chosen
+from pytest_jsonmatch.engine.plan.node import leaves_alone, most_of, weight_chosen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 

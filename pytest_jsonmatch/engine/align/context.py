@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.plan.leaves import Known
-    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.node import Known, PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Measure: TypeAlias = Callable[[int, int], "Cell"]

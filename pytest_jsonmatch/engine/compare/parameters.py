@@ -115,3 +115,10 @@ def takes(fn: Callable[..., object], number: int) -> bool:
     except (TypeError, ValueError):  # some C functions, such as `str`, have no signature
         return False
     return True
+
+
+def read_flag(where: str, value: object) -> bool:
+    """Return true or false."""
+    if isinstance(value, bool):
+        return value
+    raise ConfigurationError(f"{where} is {value!r}; it must be true or false")

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import score_of
-from pytest_jsonmatch.engine.compare.parameters import read_json_list
+from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.compare.text import compile_pattern, matches_whole
-from pytest_jsonmatch.engine.plan.written import read_flag
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import render, shortened

@@ -15,9 +15,11 @@ from pytest_jsonmatch.engine.plan.options import (
     given_comparators,
     lay_over,
     merge_options,
+    read_alignment,
+    read_spec,
+    read_transforms,
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.plan.written import read_alignment, read_spec, read_transforms
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, is_integral, json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -27,9 +29,8 @@ if TYPE_CHECKING:
     from functools import partial
 
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.options import Options
+    from pytest_jsonmatch.engine.plan.options import Options, Spec
     from pytest_jsonmatch.engine.plan.registry import Registry
-    from pytest_jsonmatch.engine.plan.written import Spec
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
@@ -298,7 +299,10 @@ class PlanBase:
             integer = compare.pop("integer", None)
             if integer is not None and "integer" in declared:
                 compare["number"] = integer
-            tables["types"] = self._table(compare)
+            called = set(self.options.called) - {"integer", "number"}
+            if declared <= set(self.options.called):
+                called |= {"integer", "number"}
+            tables["types"] = self._table(compare, sorted(called))
         return tables
 
     def _table(self, compare: Mapping[str, Spec], called: Collection[str] | None = None) -> TypeTable:

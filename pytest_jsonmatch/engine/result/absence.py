@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, parse_path
 
 if TYPE_CHECKING:
@@ -54,48 +55,42 @@ class Presence(NamedTuple):
 _NOTHING: Final = Presence()
 
 
-def presence_of(seen: Seen, findings: Iterable[FieldResult]) -> dict[PlanNode, Presence]:
+def presence_of(seen: Seen, findings: Iterable[FieldResult]) -> dict[str, Presence]:
     """Return the presence of the members of objects, by schema path, in the order of the document.
 
     It is empty under metrics that do not count what only actual has.
     """
-    found: dict[PlanNode, Presence] = {}
-
-    def add(node: PlanNode, more: Presence) -> None:
-        found[node.place] = found.get(node.place, _NOTHING).merge(more)
-
+    found: dict[str, Presence] = {}
     by_node: dict[PlanNode, list[_Pair]] = {}
     for node, expected, actual in seen.objects:
         by_node.setdefault(node, []).append((expected, actual))
-    for node, expected in _objects_in(seen.mistyped):
-        by_node.setdefault(node, []).append((expected, MISSING))
+    for place in seen.mistyped:
+        for node, expected in _objects_in(*place):
+            by_node.setdefault(node, []).append((expected, MISSING))
     for node, pairs in by_node.items():
         if node.plan.options.extra != "count":
             return {}
         listed = None if node.schema is None else node.schema.properties
         if listed is None:
-            add(node, Presence(objects=sum(actual is not MISSING for _, actual in pairs)))
+            open_objects = Presence(objects=sum(actual is not MISSING for _, actual in pairs))
+            merge_presence(found, {node.path: open_objects})
         for key, more in _members(pairs, listed).items():
             if not node.children[key].skip:
-                add(node.children[key], more)
+                merge_presence(found, {node.children[key].path: more})
     for finding in findings:
         if finding.expected is None and finding.status in {MATCH, SKIPPED}:
             _allow(finding, found)
     return found
 
 
-def _objects_in(values: Iterable[tuple[PlanNode, JsonValue]]) -> Iterator[tuple[PlanNode, dict[str, Any]]]:
-    """Yield the objects in values, at any depth, that are not compared as a whole."""
-    waiting = list(values)
-    while waiting:
-        node, value = waiting.pop()
-        if node.explicit is not None or node.skip:
-            continue
-        if type(value) is dict:
-            yield node, value
-            waiting += [(node.children[key], each) for key, each in value.items()]
-        elif type(value) is list:
-            waiting += [(node.children[ELEMENT], each) for each in value]
+def _objects_in(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, dict[str, Any]]]:
+    """Yield the objects in a value, at any depth, that are not compared as a whole."""
+    if type(value) not in CONTAINERS or node.explicit is not None or node.skip:
+        return
+    if type(value) is dict:
+        yield node, value
+    for key, item in value.items() if type(value) is dict else zip(repeat(ELEMENT), value):
+        yield from _objects_in(node.children[key], item)
 
 
 def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, Presence]:
@@ -131,23 +126,14 @@ def _members(pairs: Iterable[_Pair], listed: Iterable[str] | None) -> dict[str, 
     }
 
 
-def _allow(finding: FieldResult, found: dict[PlanNode, Presence]) -> None:
+def _allow(finding: FieldResult, found: dict[str, Presence]) -> None:
     """Take back what was counted for a value that is right although expected is null, or that is skipped."""
-    place = finding.node.place
-    before = found.get(place, _NOTHING)
+    before = found.get(finding.path, _NOTHING)
     has_value = finding.actual is not None and finding.actual is not MISSING
     if has_value and before.fabricated and type(finding.expected_key) is str:
         # A value that is right counts as expected; one that is skipped counts as absent.
-        is_right = finding.status == MATCH
-        found[place] = before._replace(places=before.places - is_right, fabricated=before.fabricated - 1)
-
-
-def by_path(presence: Mapping[PlanNode, Presence]) -> dict[str, Presence]:
-    """Return presences by path as text."""
-    found: dict[str, Presence] = {}
-    for node, each in presence.items():
-        merge_presence(found, {node.path: each})
-    return found
+        places = before.places - (finding.status == MATCH)
+        found[finding.path] = before._replace(places=places, fabricated=before.fabricated - 1)
 
 
 def merge_presence(into: dict[str, Presence], other: Mapping[str, Presence]) -> None:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
-from pytest_jsonmatch.engine.result.absence import by_path, presence_of
+from pytest_jsonmatch.engine.result.absence import presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
@@ -213,7 +213,7 @@ class MatchResult:
 
         Runs merge these: `fabrication_rate` depends on what other records have.
         """
-        return by_path(presence_of(self._outcome.seen, self._outcome.findings))
+        return presence_of(self._outcome.seen, self._outcome.findings)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.plan.leaves import without_nulls
+from pytest_jsonmatch.engine.plan.node import without_nulls
 from pytest_jsonmatch.engine.score.field import Detail, Rating
 from pytest_jsonmatch.engine.score.keyed import key_warnings
 from pytest_jsonmatch.engine.score.listed import check_listed

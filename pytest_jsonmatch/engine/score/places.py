@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-from pytest_jsonmatch.engine.plan.leaves import Leaves, leaves_of, weight_between
+from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, weight_between
 from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
-from pytest_jsonmatch.engine.plan.leaves import leaves_of, weight_between, without_nulls
+from pytest_jsonmatch.engine.plan.node import leaves_of, weight_between, without_nulls
 from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Place
 from pytest_jsonmatch.engine.score.passes import Aligned, Pass
