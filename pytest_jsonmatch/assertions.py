@@ -353,12 +353,12 @@ def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     least = limits.get("score")
     if len(limits) == 1 and isinstance(least, float) and result.has_figures and result.score >= least:
         return []  # the common case, kept fast
-    found = measured(
+    figures = measured(
         limits,
         result.__getattribute__,
         lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
     )
-    return [each for each in found if not each.is_reached]
+    return [each for each in figures if not each.is_reached]
 
 
 def _violations(result: MatchResult) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
-from pytest_jsonmatch.engine.value.paths import Segment, parse_path
+from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.figures import short_figure
@@ -31,15 +31,11 @@ _MAX_ARRAYS: Final = 5
 _MAX_PAIRS: Final = 12
 _MAX_ALONE: Final = 8
 _MAX_PREVIEW: Final = 40
+_MAX_VALUES: Final = 10
 _MAX_NAME: Final = 60
 # For each side; less for a perfect comparison, which is rarely looked at.
 _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
-_MAX_MARKED: Final = 400
-_MAX_RUNS: Final = 40
-"""Mark at most this many places in a document; a page must stay small."""
-_LEVELS: Final = 40
-"""Deeper containers are written on one line."""
 _WELL: Final = frozenset({"match", "skipped"})
 _EVIDENT: Final = frozenset({"missing", "not in expected"})
 """Reasons that the two sides already show."""
@@ -83,22 +79,23 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
 
 
 def _documents(result: MatchResult, *, is_perfect: bool) -> str:
-    """Return both documents as marked text; actual is null if it is missing, and 0 if both are the same."""
+    """Return both documents as text; actual is null if it is missing, and 0 if both are the same."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
-    marked: tuple[dict[str, str], dict[str, str]] = {}, {}
-    room = _MAX_TEXTS
-    for leaf in () if is_perfect else islice(_differing(result.field_results), _MAX_MARKED):
-        for marks, path, mark in zip(marked, (leaf.expected_path, leaf.actual_path), "-+", strict=True):
-            if path is not None:
-                marks[path] = mark
-                room -= len(path)
-        if room < 0:
-            break
     expected, actual = (
-        None if document is MISSING else document_runs(document, marks, limit)
-        for document, marks in zip(result.documents, marked, strict=True)
+        None if document is MISSING else [["=", _document(document, limit)]] for document in result.documents
     )
     return json.dumps([expected, 0 if actual == expected else actual])
+
+
+def _document(value: JsonValue, limit: int) -> str:
+    """Return a JSON value as indented, printable text; a line with "…" replaces what is beyond the limit."""
+    text = ""
+    for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(value):
+        text += part
+        if len(text) > limit:
+            text = f"{text[:limit]}\n…"
+            break
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
@@ -115,7 +112,7 @@ def _leaf(leaf: FieldResult) -> dict[str, Any]:
         different = spans(texts[0], texts[1])
         sides = [_side(different, "-"), _side(different, "+")]
     paths = [clip(path, _MAX_PATH) for path in (leaf.expected_path, leaf.actual_path) if path]
-    found = {
+    shown = {
         "p": paths[0] if paths else "",
         "k": leaf.status,
         "s": short_figure(leaf.score),
@@ -123,10 +120,10 @@ def _leaf(leaf: FieldResult) -> dict[str, Any]:
         "a": sides[1],
     }
     if paths[1:] and paths[1] != paths[0]:
-        found["q"] = paths[1]
+        shown["q"] = paths[1]
     if leaf.reason and leaf.reason not in _EVIDENT:
-        found["y"] = clip(leaf.reason, _MAX_REASON)
-    return found
+        shown["y"] = clip(leaf.reason, _MAX_REASON)
+    return shown
 
 
 def _text(value: JsonValue) -> str | None:
@@ -135,13 +132,13 @@ def _text(value: JsonValue) -> str | None:
 
 def _side(different: Iterable[DiffSpan], own: str) -> list[list[str]]:
     """Return the spans of one side, its own ones marked."""
-    found: list[list[str]] = []
+    pieces: list[list[str]] = []
     for kind, text in different:
-        if kind == "=" and found and found[-1][0] == "=":
-            found[-1][1] += printable(text)
+        if kind == "=" and pieces and pieces[-1][0] == "=":
+            pieces[-1][1] += printable(text)
         elif kind in {"=", own}:
-            found.append([kind, printable(text)])
-    return found
+            pieces.append([kind, printable(text)])
+    return pieces
 
 
 # -- arrays ------------------------------------------------------------------------------------------------
@@ -163,22 +160,22 @@ def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
 
 
 def _array(
-    each: ArrayAlignment,
+    alignment: ArrayAlignment,
     pairs: list[tuple[int, int, float]],
     audit: ArrayAudit | None,
     documents: tuple[JsonValue, JsonValue],
 ) -> dict[str, Any]:
     """Return one array: path, notes, the pairs shown, elements without a partner, names of elements."""
-    expected, actual = each.unmatched_expected[:_MAX_ALONE], each.unmatched_actual[:_MAX_ALONE]
+    expected, actual = alignment.unmatched_expected[:_MAX_ALONE], alignment.unmatched_actual[:_MAX_ALONE]
     sides = (
-        (each.expected_path, {*(pair[0] for pair in pairs), *expected}),
-        (each.actual_path, {*(pair[1] for pair in pairs), *actual}),
+        (alignment.expected_path, {*(pair[0] for pair in pairs), *expected}),
+        (alignment.actual_path, {*(pair[1] for pair in pairs), *actual}),
     )
     names = [
         {index: _name(elements[index]) for elements in [_at(document, path)] for index in indices}
         for (path, indices), document in zip(sides, documents, strict=True)
     ]
-    audited = () if audit is None or audit.reason is not None or each.kind == "key" else audit.pairs
+    audited = () if audit is None or audit.reason is not None or alignment.kind == "key" else audit.pairs
     known = {pair.expected: pair for pair in audited}
     drawn: list[list[Any]] = []
     for i, j, score in pairs:
@@ -188,8 +185,8 @@ def _array(
             drawn[-1] += [best and best.index, short_figure(best and best.score)]
             drawn[-1] += [] if margin is None else [short_figure(margin)]
     return {
-        "p": clip(each.expected_path, _MAX_PATH),
-        "note": ", ".join(_notes(each, audit, len(pairs), len(expected) + len(actual))),
+        "p": clip(alignment.expected_path, _MAX_PATH),
+        "note": ", ".join(_notes(alignment, audit, len(pairs), len(expected) + len(actual))),
         "pairs": drawn,
         "expected": expected,
         "actual": actual,
@@ -198,11 +195,11 @@ def _array(
     }
 
 
-def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: int) -> Iterator[str]:
+def _notes(alignment: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: int) -> Iterator[str]:
     """Yield notes on an array, of which `pairs` pairs and `alone` unpaired elements are shown."""
-    only_expected, only_actual = len(each.unmatched_expected), len(each.unmatched_actual)
-    yield f"{count(len(each.pairs), 'pair')} {'by key' if each.kind == 'key' else 'by best fit'}"
-    if hidden := len(each.pairs) - pairs:
+    only_expected, only_actual = len(alignment.unmatched_expected), len(alignment.unmatched_actual)
+    yield f"{count(len(alignment.pairs), 'pair')} {'by key' if alignment.kind == 'key' else 'by best fit'}"
+    if hidden := len(alignment.pairs) - pairs:
         yield f"{count(hidden)} of them in place and right, or not shown"
     if only_expected:
         yield f"{count(only_expected)} only expected"
@@ -211,7 +208,7 @@ def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: in
     if hidden := only_expected + only_actual - alone:
         yield f"{count(hidden)} of these not shown"
     reason = "only the first arrays are audited" if audit is None else audit.reason
-    if each.kind != "key" and reason is not None:
+    if alignment.kind != "key" and reason is not None:
         yield f"second-best partners not computed: {clip(reason, _MAX_TEXT)}"
 
 
@@ -225,92 +222,10 @@ def _at(document: JsonValue, path: str) -> Any:
 
 def _name(element: JsonValue) -> str:
     """Return the first values in an element as a short name for it."""
-    texts: list[str] = []
-    waiting = [element]
-    while waiting and sum(map(len, texts)) < _MAX_PREVIEW:
-        value = waiting.pop(0)
-        if type(value) is dict or type(value) is list:
-            waiting[:0] = islice(value.values() if type(value) is dict else value, _MAX_PREVIEW)
-        else:
-            texts.append(value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW))
-    return clip(", ".join(texts), _MAX_NAME)
-
-
-# -- documents -------------------------------------------------------------------------------------------
-
-
-_Run: TypeAlias = "tuple[str, str]"
-"""A piece of text: ("=" or a mark, text). Line breaks are between the lines of a document."""
-_Path: TypeAlias = "tuple[Segment, ...]"
-
-
-class _LeafPlace(NamedTuple):
-    """Where a value is in a document: its level, the text before and after it, its mark."""
-
-    depth: int
-    lead: str
-    comma: str
-    mark: str
-
-
-def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> list[_Run]:
-    r"""Return a JSON value as indented, printable text, in pieces that are marked or not.
-
-    Args:
-        value: a document.
-        marks: marks by instance path; the mark of a container applies to everything in it.
-        limit: the approximate number of characters; a line with "…" replaces the rest.
-
-    >>> document_runs({"a": 1, "b": [2, 3]}, {"b[1]": "-"}, 1000)
-    [('=', '{\n  "a": 1,\n  "b": [\n    2,\n    '), ('-', '3'), ('=', '\n  ]\n}')]
-    """
-    runs: list[_Run] = []
-    length = marked = 0
-    by_place = {parse_path(path): mark for path, mark in marks.items()}
-    root = _LeafPlace(0, "", "", by_place.get((), ""))
-    for indent, raw, mark in _lines(value, by_place, () if marks else None, root):
-        text = printable(raw)
-        lead = "\n" + "  " * indent if runs else ""
-        length += len(lead) + len(text)
-        if runs and length > limit:
-            _add(runs, "=", f"{lead}…")
-            break
-        if mark and runs and runs[-1][0] == mark:
-            _add(runs, mark, lead + text)
-        elif mark and marked < _MAX_RUNS:
-            marked += 1
-            _add(runs, "=", lead)
-            _add(runs, mark, text)
-        else:
-            _add(runs, "=", lead + text)
-    return runs
-
-
-def _add(runs: list[_Run], kind: str, text: str) -> None:
-    if runs and runs[-1][0] == kind:
-        runs[-1] = kind, runs[-1][1] + text
-    elif text:
-        runs.append((kind, text))
-
-
-def _lines(
-    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _LeafPlace
-) -> Iterator[tuple[int, str, str]]:
-    """Yield the lines of a value: (levels of indentation, text, its mark or "").
-
-    Without a path no mark is looked up: either all of the value is marked, or nothing in the document.
-    """
-    depth, lead, comma, mark = place
-    if (type(value) is not dict and type(value) is not list) or not value or depth == _LEVELS:
-        yield depth, f"{lead}{render(value, _MAX_TEXT)}{comma}", mark
-        return
-    is_object = type(value) is dict
-    yield depth, lead + ("{" if is_object else "["), mark
-    members: Any = value.items() if type(value) is dict else enumerate(value)
-    for left, (key, item) in zip(range(len(value) - 1, -1, -1), members, strict=True):
-        below = None if path is None or mark else (*path, key)
-        name = f"{render(key, _MAX_TEXT)}: " if is_object else ""
-        own = mark if below is None else marks.get(below, "")
-        inner = _LeafPlace(depth + 1, name, "," if left else "", own)
-        yield from _lines(item, marks, below, inner)
-    yield depth, ("}" if is_object else "]") + comma, mark
+    values: Any = [element]
+    if type(element) is dict or type(element) is list:
+        values = element.values() if type(element) is dict else element
+    texts = (
+        value if type(value) is str else render(value, _MAX_PREVIEW) for value in islice(values, _MAX_VALUES)
+    )
+    return clip(", ".join(text[:_MAX_PREVIEW] for text in texts), _MAX_NAME)

@@ -17,7 +17,6 @@ from pytest_jsonmatch.report.fieldtable import (
     field_table,
     is_perfect,
     left_out,
-    unmatched_table,
 )
 from pytest_jsonmatch.report.figures import compare_figures, dash, score_text
 from pytest_jsonmatch.report.look import Look
@@ -129,7 +128,6 @@ def section_blocks(section: Section, mode: str) -> Iterator[SheetBlock]:
         return
     yield table
     yield Sentence(absence_note(section.total, is_verbose=mode == "all"))
-    yield unmatched_table(section)
 
 
 # -- the cases ---------------------------------------------------------------------------------------------

@@ -60,18 +60,18 @@ def _deciding(raw: object) -> str:
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
     """Return the settings of a judge, one `NAME = VALUE` a line; most values are checked when needed."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for line in _strings(raw):
         name, equals, value = (part.strip() for part in line.partition("="))
         if not equals or not name:
             raise ValueError(f"got {line!r}")
-        if name in found:
+        if name in settings:
             raise ValueError(f"{name} is given twice")
-        found[name] = value
-    mode = found.get("mode", "live")
+        settings[name] = value
+    mode = settings.get("mode", "live")
     if mode not in _JUDGE_MODES:
         raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(_JUDGE_MODES)}")
-    return tuple(found.items())
+    return tuple(settings.items())
 
 
 # -- reading values of the command line --------------------------------------------------------------------

@@ -148,7 +148,7 @@ class RulesOfRun:
                 yield rule, unmatched_text(rule.kind, rule.pattern, known.near, of)
 
 
-def warn_of_rules(config: pytest.Config, found: Iterable[tuple[_Rule, str]]) -> list[str]:
+def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[_Rule, str]]) -> list[str]:
     """Warn of rules, each at its place; return the texts of those that a filter makes errors.
 
     pytest shows warnings of this late phase only if its own hook is called with them.
@@ -156,7 +156,7 @@ def warn_of_rules(config: pytest.Config, found: Iterable[tuple[_Rule, str]]) -> 
     from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 
     errors = []
-    for rule, text in found:
+    for rule, text in unmatched:
         with warnings.catch_warnings(record=True) as caught:
             try:
                 warnings.warn_explicit(text, JsonMatchWarning, rule.file, rule.line)

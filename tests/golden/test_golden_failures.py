@@ -95,11 +95,7 @@ def test_native_tracebacks_show_the_line(pytester, write):
 
 def test_the_first_lines_of_a_case_are_enough_context(pytester, write):
     write("a.golden.yaml", "# a comment\n\ncases:\n- id: receipt\n  actual: {a: 1}\n  expected: {a: 2}\n")
-    assert failures(pytester.runpytest())[:3] == [
-        "- id: receipt",
-        "actual: {a: 1}",
-        "> expected: {a: 2}",
-    ]
+    assert failures(pytester.runpytest())[:3] == ["- id: receipt", "actual: {a: 1}", "> expected: {a: 2}"]
 
 
 def test_a_field_that_expected_lacks_is_shown_at_what_is_around_it(pytester, write):

@@ -42,7 +42,7 @@ cases:\n- expected: 1\n- text\n => 3:3: the case is a string, not a mapping
 id: x\ncases:\n- expected: 1\n => 1:1: `id` belongs to a case and is not allowed beside `cases`
 cases:\n- expected: 1\nactual: 1\n => 3:1: `actual` belongs to a case and is not allowed beside `cases`
 cases:\n- {id: a, expected: 1}\n- {expected: 1}\n- {id: a, expected: 1}\n => 4:4: the id 'a' is already taken by the case at line 2; choose another
-cases:\n- {id: case-2, expected: 1}\n- {expected: 1}\n => 3:3: the id 'case-2', which a case without one gets from its place, is already taken by the case at line 2; choose another
+cases:\n- {id: case-2, expected: 1}\n- {expected: 1}\n => 3:3: the id 'case-2' is already taken by the case at line 2; choose another
 + expected_file: a.json => 4:3: both `expected` and `expected_file`; keep one
 + input: 1\n  input_file: a => 5:3: both `input` and `input_file`; keep one
 + actual: 1\n  actual_file: a => 5:3: both `actual` and `actual_file`; keep one
@@ -105,6 +105,19 @@ cases: [{expected: 1}]\nmarks:\n => 2:1: `marks` must be a list, such as [slow] 
 id: [a]\nexpected: 1\n => 1:1: `id` is an array, not a string; it must be a string
 id: 7\nexpected: 1\n => 1:1: `id` is a number, not a string; put it in quotes
 cases:\n- {id: 7, expected: 1}\n- {expected: 1}\n => 2:4: `id` is a number, not a string; put it in quotes
++ repeat: 0 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: -1 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: 1.5 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: two => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: true => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: [2] => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: 10001 => 4:3: `repeat` must be a whole number from 1 to 10,000
++ repeat: null => 4:3: `repeat` must be a whole number from 1 to 10,000
++ min_pass_rate: -0.1 => 4:3: `min_pass_rate` must be a number from 0 to 1, not -0.1
++ min_pass_rate: 1.1 => 4:3: `min_pass_rate` must be a number from 0 to 1, not 1.1
++ min_pass_rate: high => 4:3: `min_pass_rate` must be a number from 0 to 1, not "high"
++ min_pass_rate: true => 4:3: `min_pass_rate` must be a number from 0 to 1, not true
++ min_pass_rate: null => 4:3: `min_pass_rate` must be a number from 0 to 1, not null
 """
 
 

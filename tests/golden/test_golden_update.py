@@ -283,10 +283,7 @@ def test_what_is_refused_fails_the_run_and_is_named(pytester, write, workers, re
     assert result.ret == 1
     reason = "expected.m is an alias, *x: a change would also change the other places; write the value itself there first"
     result.stdout.fnmatch_lines(
-        [
-            "updated 1 case in a.golden.yaml",
-            f"not updated: a.golden.yaml::alias: {reason}",
-        ]
+        ["updated 1 case in a.golden.yaml", f"not updated: a.golden.yaml::alias: {reason}"]
     )
     assert read() == before.replace("expected: 2", "expected: 1")
 
