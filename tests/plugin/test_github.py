@@ -76,7 +76,7 @@ def test_gates_are_annotated_once(suite):
     run = suite.runpytest("evals", "-k", "right", "--jsonmatch-gate=score < 1", "--jsonmatch-gate=errors > 0")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert commands(run) == [
-        "::error title=2 gates failed::score < 1: 1.00, slack 0.00%0Aerrors > 0: 0, slack 0"
+        "::error title=2 gates failed::score < 1 (1.00)%0Aerrors > 0 (0)"
     ]
 
 
