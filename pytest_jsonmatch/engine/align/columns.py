@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested, flatten
+from pytest_jsonmatch.engine.plan.accept import LEAST_GAIN
 from pytest_jsonmatch.engine.plan.node import leaves_alone, most_of, weight_chosen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -221,7 +222,7 @@ class Columns:
 
         In such a pair, the container counts as one leaf.
         """
-        weight, limit = place.weight, self._aligner.plan.options.leaf_threshold or 0.0
+        weight, limit = place.weight, max(LEAST_GAIN, self._aligner.plan.options.leaf_threshold or 0.0)
         scores = {
             to: score
             for to, value in zip(sides[1].places, sides[1].values)
