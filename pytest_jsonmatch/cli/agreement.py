@@ -46,12 +46,12 @@ def _sheet(study: AgreementStudy) -> Sheet:
     about = f"agreement of {names} on {count(study.documents, 'document')}"
     worst = [
         [
-            str(each.id),
-            score_text(each.agreement),
-            count(each.differing),
-            ", ".join(each.fields) + (", …" if each.differing > len(each.fields) else ""),
+            str(document.id),
+            score_text(document.agreement),
+            count(document.differing),
+            ", ".join(document.fields) + (", …" if document.differing > len(document.fields) else ""),
         ]
-        for each in study.worst
+        for document in study.worst
     ]
     of_worst = "document", "agreement", "places", "that differ"
     blocks: list[SheetBlock] = [

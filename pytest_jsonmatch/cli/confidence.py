@@ -103,8 +103,8 @@ def _estimate(found: Estimate | None) -> tuple[str, str]:
     return interval_texts(*found)
 
 
-def _promised(found: ReviewThreshold, most: float) -> Sentence:
-    if found.threshold is None or found.bound is None:
+def _promised(limit: ReviewThreshold, most: float) -> Sentence:
+    if limit.threshold is None or limit.bound is None:
         from pytest_jsonmatch.study.calibration import needed
 
         return Sentence(
@@ -113,9 +113,9 @@ def _promised(found: ReviewThreshold, most: float) -> Sentence:
             "bad",
         )
     return Sentence(
-        f"Values with a confidence of {found.threshold:g} or more may skip review: {_percent(found)} of all. "
+        f"Values with a confidence of {limit.threshold:g} or more may skip review: {_percent(limit)} of all. "
         f"At most {most:g} of them are wrong, with 95 % confidence: in the half that did not choose the "
-        f"threshold, {count(found.wrong)} of {count(found.checked)} are, a share below {found.bound:.3g}.",
+        f"threshold, {count(limit.wrong)} of {count(limit.checked)} are, a share below {limit.bound:.3g}.",
         "good",
     )
 

@@ -102,15 +102,15 @@ def check_study_gate(
     >>> check.passed, check.value, check.note
     (False, 0.7, 'b')
     """
-    found = {"": figures}
+    by_path = {"": figures}
     if gate.field is not None:
         pattern = parse_pattern(gate.field)
-        found = {path: by_field[path] for path in by_field if pattern.matches(parse_path(path))}
+        by_path = {path: by_field[path] for path in by_field if pattern.matches(parse_path(path))}
     checks = []
-    for path, named in found.items():
+    for path, named in by_path.items():
         value = named.get(gate.figure)
         passed = value is not None and gate.holds(value)
-        note = f"{path or 'this data'} has no {gate.figure}" if value is None else path * (len(found) > 1)
+        note = f"{path or 'this data'} has no {gate.figure}" if value is None else path * (len(by_path) > 1)
         checks.append(Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator))
     if checks:
         return min(checks, key=lambda check: (check.value is not None, check.passed, check.slack or 0.0))

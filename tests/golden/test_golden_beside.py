@@ -97,35 +97,6 @@ def test_the_plan_of_setting_up_runs_nothing(pytester, write):
     )
 
 
-def test_fixtures_per_test_name_case_and_line(pytester, write):
-    pytester.makeconftest(
-        '''
-        import pytest
-
-        @pytest.fixture
-        def db():
-            """A database."""
-
-        @pytest.fixture
-        def jsonmatch_actual(jsonmatch_case):
-            """Asks the model."""
-        '''
-    )
-    write("golden/a.golden.yaml", CASES.replace("id: three", "id: three\n    marks: [{usefixtures: [db]}]"))
-    outcome = pytester.runpytest("--fixtures-per-test")  # which counts lines from 2 before pytest 8.1
-    outcome.stdout.fnmatch_lines(
-        [
-            "*fixtures used by three*",
-            "*(golden?a.golden.yaml:[89])*",
-            "db -- conftest.py:[34]",
-            "    A database.",
-            "jsonmatch_actual -- conftest.py:[78]",
-            "    Asks the model.",
-            "jsonmatch_case -- *plugin.py:*",
-        ]
-    )
-
-
 def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
     write("golden/a.golden.yaml", CASES)
     pytester.runpytest("--junitxml=out.xml", "-o", "junit_family=xunit1")
@@ -330,36 +301,3 @@ def test_the_nearest_conftest_goes_over_its_parent_and_over_plugins(pytester, wr
         write(f"{folder}/a.golden.yaml", f"expected: {{from: {source}}}\n")
     pytester.syspathinsert()
     pytester.runpytest().assert_outcomes(passed=4)
-
-
-def test_usefixtures_of_a_file_and_of_a_case(pytester, write):
-    pytester.makeconftest(
-        """
-        import pytest
-
-        used = []
-
-        @pytest.fixture
-        def db():
-            used.append("db")
-            yield
-            used.remove("db")
-
-        @pytest.fixture
-        def cache():
-            used.append("cache")
-            yield
-            used.remove("cache")
-
-        @pytest.fixture
-        def jsonmatch_actual(request):
-            return sorted(used)
-        """
-    )
-    write(
-        "a.golden.yaml",
-        "marks: [{usefixtures: [db]}]\nmetric: json_similarity\ncases:\n"
-        "- {id: of-file, expected: [db]}\n"
-        "- {id: of-both, expected: [cache, db], marks: [{usefixtures: [cache]}]}\n",
-    )
-    pytester.runpytest().assert_outcomes(passed=2)

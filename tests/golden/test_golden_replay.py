@@ -108,27 +108,6 @@ def test_recorded_answers_are_kept_and_replayed_too(pytester, write):
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(failed=1)
 
 
-def test_of_several_tries_the_last_counts(pytester, write):
-    pytest.importorskip("pytest_rerunfailures")
-    pytester.makeconftest(
-        """
-        import pytest
-
-        tries = []
-
-        @pytest.fixture
-        def jsonmatch_actual():
-            tries.append(1)
-            return {"n": len(tries)}
-        """
-    )
-    write("a.golden.yaml", "expected: { n: 2 }\n")
-    outcome = pytester.runpytest("-p", "rerunfailures", "--reruns=2", "--jsonmatch-record=out.jsonl")
-    assert outcome.parseoutcomes() == {"passed": 1, "rerun": 1}
-    assert [entry["actual"] for entry in lines(pytester)] == [{"n": 1}, {"n": 2}]
-    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
-
-
 def test_an_older_file_stays_until_the_run_is_over(pytester, write):
     write("out.jsonl", "old")
     write(
