@@ -7,9 +7,9 @@ from itertools import chain, repeat
 from math import isclose
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
+from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of, flatten
 from pytest_jsonmatch.engine.align.context import refuse_too_large
-from pytest_jsonmatch.engine.align.grid import Nested, flatten
+from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.plan.node import leaves_alone, most_of, weight_chosen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -372,7 +372,7 @@ class Columns:
         element = node.children[ELEMENT]
         if element.skip:
             return
-        sides = flatten(self._aligner, node, (expected, actual))
+        sides = flatten(self._aligner.canon, node, (expected, actual))
         inner = self._inner(node, sides[0].values, sides[1].values)
         inner.finish()
         alone = [
