@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.running import Turn
-from pytest_jsonmatch.session.rules import Looked
+from pytest_jsonmatch.session.rules import Looked, WrittenRule
 
 if TYPE_CHECKING:
     import pytest
@@ -95,7 +95,9 @@ def _test(members: dict[str, Any]) -> TestNews:
     if "turn" in members:
         members["turn"] = Turn(**members["turn"])
     if "rules" in members:
-        members["rules"] = [Looked(**each) for each in members["rules"]]
+        members["rules"] = [
+            Looked(**{**each, "rule": WrittenRule(**each["rule"])}) for each in members["rules"]
+        ]
     return TestNews(**members)
 
 

@@ -253,18 +253,16 @@ class Settings(NamedTuple):
         return self.review or self.update is not None
 
     @property
-    def needing_cases(self) -> tuple[str, ...]:
+    def needing_cases(self) -> list[str]:
         """The options in use that have no effect without golden cases."""
-        return self._used("update", "review", "record", "replay", "repeat")
+        return [name for name in ("update", "review", "record", "replay", "repeat") if getattr(self, name)]
 
     @property
-    def needing_comparisons(self) -> tuple[str, ...]:
+    def needing_comparisons(self) -> list[str]:
         """The options in use that have no effect if nothing is compared."""
-        gates = ("--jsonmatch-gate",) if any(is_asked for _, is_asked in self.gates) else ()
-        return (*gates, *self._used("baseline", "save", "json", "html", "markdown", "by"))
-
-    def _used(self, *names: str) -> tuple[str, ...]:
-        return tuple(f"--jsonmatch-{name}" for name in names if getattr(self, name))
+        names = ("baseline", "save", "json", "html", "markdown", "by")
+        gates = ["gate"] if any(is_asked for _, is_asked in self.gates) else []
+        return [*gates, *(name for name in names if getattr(self, name))]
 
     @property
     def asks_of_run(self) -> bool:
