@@ -1,4 +1,4 @@
-"""The site of the docs: `sphinx-build -W docs build/site`. Its four parts are listed in `index.md`."""
+"""The site of the docs: `sphinx-build -W docs build/site`. Its parts are listed in `index.md`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = f"pytest-jsonmatch {release}"
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 # Links such as `metrics.md#text` are those that GitHub knows, so that the pages can be read there too.
 myst_heading_anchors = 4

@@ -151,7 +151,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         recorder.turn = turn_of(item)
         case = golden_case_of(item)
         if case is not None:
-            recorder.cluster, recorder.input_file = case.cluster, case.shared_input
+            recorder.cluster, recorder.document = case.cluster, case.shared_input
             recorder.tags = {**recorder.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             recorder.take_parameters()

@@ -331,6 +331,17 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def test_contributing_names_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text)) - {"test_example.py"}  # a name inside an example
+    there = [
+        path.as_posix()
+        for name in ("pytest_jsonmatch", "tests", "benchmarks")
+        for path in (ROOT / name).rglob("*.py")
+    ]
+    assert [name for name in sorted(named) if not any(f"/{name}" in path for path in there)] == []
+
+
 def test_examples_import_public_names_only() -> None:
     private = [
         f"{block.where}: {line}"

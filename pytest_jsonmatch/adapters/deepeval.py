@@ -28,12 +28,12 @@ class JsonMatchMetric(BaseMetric):
 
     def measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
         """Score one test case."""
-        found = grade(test_case.actual_output, test_case.expected_output, self._options)
-        self.score: float = found.score
-        self.reason: str = found.reason
-        self.score_breakdown: dict[str, float] = found.figures
-        self.success: bool = found.score >= self.threshold
-        return found.score
+        graded = grade(test_case.actual_output, test_case.expected_output, self._options)
+        self.score: float = graded.score
+        self.reason: str = graded.reason
+        self.score_breakdown: dict[str, float] = graded.figures
+        self.success: bool = graded.score >= self.threshold
+        return graded.score
 
     async def a_measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
         """Score one test case, without awaiting anything."""

@@ -26,7 +26,7 @@ def json_match(**options: Any) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion
-        found = grade(answer, target.text, options)
-        return Score(value=found.score, answer=answer, explanation=found.reason, metadata=found.figures)
+        graded = grade(answer, target.text, options)
+        return Score(value=graded.score, answer=answer, explanation=graded.reason, metadata=graded.figures)
 
     return score

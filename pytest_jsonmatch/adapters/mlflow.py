@@ -29,8 +29,8 @@ def json_match(expectation: str = "expected_response", **options: Any) -> Scorer
         if expectation not in expectations:
             known = ", ".join(map(repr, expectations)) or "none"
             raise ValueError(f"the row has no expectation {expectation!r}; it has {known}")
-        found = grade(outputs, expectations[expectation], options)
-        figures = {name: f"{figure:.6g}" for name, figure in found.figures.items()}
-        return Feedback(value=found.score, rationale=found.reason, metadata=figures)
+        graded = grade(outputs, expectations[expectation], options)
+        figures = {name: f"{figure:.6g}" for name, figure in graded.figures.items()}
+        return Feedback(value=graded.score, rationale=graded.reason, metadata=figures)
 
     return json_match

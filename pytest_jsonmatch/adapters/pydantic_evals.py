@@ -33,6 +33,6 @@ class JsonMatch(Evaluator[Any, Any, Any]):
         """Score one case."""
         if ctx.expected_output is None:
             return {}
-        found = grade(ctx.output, ctx.expected_output, self.options)
-        figures = {f"jsonmatch_{name}": figure for name, figure in found.figures.items() if name != "score"}
-        return {"jsonmatch": EvaluationReason(found.score, found.reason), **figures}
+        graded = grade(ctx.output, ctx.expected_output, self.options)
+        figures = {f"jsonmatch_{name}": figure for name, figure in graded.figures.items() if name != "score"}
+        return {"jsonmatch": EvaluationReason(graded.score, graded.reason), **figures}

@@ -201,7 +201,7 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         *pair_blocks(view.results, look, verbosity=options.verbose),
     ]
     notes = list(_note_lines(_notes(run, sides), look))
-    doubts = doubt_blocks(view.results, look, {}) if view.gates else ()
+    doubts = doubt_blocks(view.results, look) if view.gates else ()
     return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 

@@ -53,7 +53,7 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
     blocks += pair_blocks(results, look, verbosity=verbose)
     if view.headlines:
         blocks += (block_lines(block, look) for block in view.figure_blocks)
-        blocks += doubt_blocks(results, look, {})
+        blocks += doubt_blocks(results, look)
     elif results.corpus is None:
         blocks.append(blocks_lines(figure_lines(view), look))
     blocks += [gate_lines(view.gates, look, on=extent(results)), check_lines(view.unsettled, look)]

@@ -251,12 +251,12 @@ def _cut_ranges(pairing: RecordPairing, chunk_size: int) -> Iterator[RangePair]:
     size = min(_LARGEST, os.fstat(pairing.expected.file.fileno()).st_size // _FEWEST)
     while True:
         expected: list[bytes] = []
-        room, records, found = size, 0, chunk_size
-        while room >= 0 and found == chunk_size:
-            lines, found = _lines(pairing.expected, chunk_size)
+        room, records, more = size, 0, chunk_size
+        while room >= 0 and more == chunk_size:
+            lines, more = _lines(pairing.expected, chunk_size)
             room -= sum(map(len, lines))
             expected += lines
-            records += found
+            records += more
         actual, answers = _lines(pairing.actual, records)
         if not records or answers < records:
             for side in sides:

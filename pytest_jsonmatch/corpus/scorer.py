@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
 from pytest_jsonmatch.engine.score.passes import Seen
-from pytest_jsonmatch.engine.value.convert import MISSING, CollectorPause, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
@@ -175,11 +175,9 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     Raises:
         GoldValidationError: a gold record is not JSON, or the metric refuses it.
     """
-    # Thousands of findings are created and kept; none of them is cyclic garbage.
-    with CollectorPause():
-        if task.tagger is None:
-            return _Scorer(task, plan, {}).score(pairs)
-        return _by_tags(task, plan, task.tagger, pairs)
+    if task.tagger is None:
+        return _Scorer(task, plan, {}).score(pairs)
+    return _by_tags(task, plan, task.tagger, pairs)
 
 
 def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:

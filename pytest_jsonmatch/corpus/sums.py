@@ -203,8 +203,8 @@ class RunSums:
             if any(sums.counts):
                 weights.setdefault(path, []).append(weight)
         # Sorted by weight, so that sums of floats do not depend on the order of arrival.
-        found = {
+        aggregates = {
             path: together(self.fields[path, weight].aggregation(weight) for weight in sorted(several))
             for path, several in weights.items()
         }
-        return with_fabrications(found, self.presence)
+        return with_fabrications(aggregates, self.presence)

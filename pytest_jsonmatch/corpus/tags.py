@@ -67,7 +67,7 @@ def read_tags(given: object) -> dict[str, Any]:
     """
     if not isinstance(given, Mapping):
         raise ConfigurationError(f"tags are {given!r}; they must map names to values: {{'source': 'phone'}}")
-    found = {}
+    tags = {}
     for name, value in given.items():
         try:
             plain = to_json_value(value)
@@ -76,8 +76,8 @@ def read_tags(given: object) -> dict[str, Any]:
         if reason := wrong_tag(name, plain):
             raise ConfigurationError(reason)
         is_large = isinstance(plain, Decimal) or (isinstance(plain, int) and abs(plain) > _LARGEST)
-        found[name] = render(plain) if is_large else plain
-    return found
+        tags[name] = render(plain) if is_large else plain
+    return tags
 
 
 @final

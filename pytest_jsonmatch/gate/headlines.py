@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
-from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.model import MICRO
@@ -39,16 +37,6 @@ def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
     rows |= {f"{MICRO}{name}": found for name, found in leaf_rows(cases, *FIGURES).items()}
     how = {"pass_rate": pass_rate_interval}
     return [Headline(name, how.get(name, ratio_interval)(of, confidence)) for name, of in rows.items() if of]
-
-
-def field_headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
-    """Return each field's mean score over the cases that have it, with its interval, lowest first."""
-    units = {case.id: case.unit for case in results.cases}
-    found = []
-    for path, cases in _field_scores(results).items():
-        rows = [Row(fsum(runs) / len(runs), 1.0, units[name]) for name, runs in cases.items()]
-        found.append(Headline(path, ratio_interval(rows, confidence)))
-    return sorted(found, key=lambda each: (each.interval.estimate, each.name))
 
 
 @final

@@ -34,8 +34,6 @@ class Interval:
     low: float
     high: float
     confidence: float
-    method: str
-    """`Wilson`, `Hall` or `bounded`."""
     cases: int
     clusters: int
     """How many of them are independent: all, or the number of clusters."""
@@ -53,7 +51,7 @@ def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
     from scipy.stats import binomtest
 
     found = binomtest(passed, cases).proportion_ci(confidence, method="wilson")
-    return Interval(passed / cases, float(found.low), float(found.high), confidence, "Wilson", cases, cases)
+    return Interval(passed / cases, float(found.low), float(found.high), confidence, cases, cases)
 
 
 def pass_rate_interval(passed: Sequence[Row], confidence: float = 0.95) -> Interval:
@@ -80,14 +78,13 @@ def ratio_interval(
 
     >>> from pytest_jsonmatch.gate.samples import Row
     >>> interval = ratio_interval(Row(float(at > 1), 1.0, str(at)) for at in range(30))
-    >>> round(interval.low, 2), round(interval.high, 2), interval.method
-    (0.78, 0.99, 'bounded')
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.78, 0.99)
     """
     listed = list(rows)
     found = influences(listed)
     ends = found.ends((1 - confidence) / 2, low, high)
-    method = "bounded" if is_few(found.values) else "Hall"
-    return Interval(found.ratio, *ends, confidence, method, len(listed), len(found.values))
+    return Interval(found.ratio, *ends, confidence, len(listed), len(found.values))
 
 
 @final

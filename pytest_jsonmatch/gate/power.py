@@ -119,10 +119,10 @@ def _assumed_noise(means: Sequence[float], sizes: Sequence[float]) -> tuple[floa
     return tuple(((others - means) * sizes * changing).tolist())
 
 
-@final
-class Trials:
-    """Future comparisons, drawn from a sample by whole clusters, with the same random numbers for every drop.
+def power_of(sample: Sample, clusters: int, confidence: float = 0.95) -> Callable[[float], float]:
+    """Return a function that tells how often a true drop of the mean is proven.
 
+    It draws future comparisons from a sample by whole clusters, with the same random numbers for every drop.
     In a drop some clusters fall to score 0 and the others stay as they were. This is the hardest to detect,
     since few cases bear all of it; a drop that all cases share is detected sooner.
 
@@ -131,29 +131,20 @@ class Trials:
         clusters: how many clusters a run has, or, without clusters, how many cases.
         confidence: the confidence of the test.
     """
+    import numpy as np
 
-    __slots__ = ("_alpha", "_chances", "_mean", "_noise", "_scores")
+    random = np.random.RandomState(SEED)
+    trials = max(_LEAST_TRIALS, min(_TRIALS, _NUMBERS // clusters))
+    which = random.randint(len(sample.sizes), size=(trials, clusters))
+    noise = np.array(sample.noise)[which] * np.where(random.random_sample(which.shape) < 0.5, -1.0, 1.0)
+    scores, chances = np.array(sample.scores)[which], random.random_sample(which.shape)
+    alpha = DropGate(confidence=confidence).alpha
 
-    def __init__(self, sample: Sample, clusters: int, confidence: float = 0.95) -> None:
-        import numpy as np
+    def power(drop: float) -> float:
+        deltas = np.where(chances * sample.mean < drop, -scores, noise)
+        return sum(sign_flip(row).p_drop <= alpha for row in deltas.tolist()) / trials
 
-        random = np.random.RandomState(SEED)
-        trials = max(_LEAST_TRIALS, min(_TRIALS, _NUMBERS // clusters))
-        which = random.randint(len(sample.sizes), size=(trials, clusters))
-        signs = np.where(random.random_sample(which.shape) < 0.5, -1.0, 1.0)
-        self._noise: Any = np.array(sample.noise)[which] * signs
-        self._scores: Any = np.array(sample.scores)[which]
-        self._chances: Any = random.random_sample(which.shape)
-        self._mean = sample.mean
-        self._alpha = DropGate(confidence=confidence).alpha
-
-    def power(self, drop: float) -> float:
-        """Return how often a true drop of the mean is proven."""
-        import numpy as np
-
-        is_broken = self._chances * self._mean < drop
-        deltas = np.where(is_broken, -self._scores, self._noise)
-        return sum(sign_flip(row).p_drop <= self._alpha for row in deltas.tolist()) / len(deltas)
+    return power
 
 
 def minimum_detectable(
@@ -166,13 +157,13 @@ def minimum_detectable(
     """
     if not sample.mean:
         return None
-    trials = Trials(sample, clusters, confidence)
+    proves = power_of(sample, clusters, confidence)
     low, high = 0.0, sample.mean
-    if trials.power(high) < power:
+    if proves(high) < power:
         return None
     while high - low > 0.01 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if trials.power(middle) < power else (low, middle)
+        low, high = (middle, high) if proves(middle) < power else (low, middle)
     return high
 
 
@@ -188,7 +179,7 @@ def clusters_to_prove(
             f"a drop of {drop:.12g} can't be planned for: it must be above 0 and at most the mean, "
             f"{sample.mean:.3f}"
         )
-    return _least(lambda number: Trials(sample, number, confidence).power(drop) >= power)
+    return _least(lambda number: power_of(sample, number, confidence)(drop) >= power)
 
 
 def clusters_to_know(sample: Sample, precision: float, confidence: float = 0.95) -> int | None:

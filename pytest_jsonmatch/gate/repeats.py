@@ -1,4 +1,4 @@
-"""Repeated cases: what k runs of a case say about it, and about its fields.
+"""Repeated cases: what k runs of a case say about it.
 
 A case is judged by all of its runs. Means over cases are means of the cases' own figures, so a case that runs
 more often does not count for more.
@@ -6,16 +6,14 @@ more often does not count for more.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations
 from math import comb
 from statistics import fmean
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.results.comparison import Case, CaseRun, by_metric
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,27 +72,10 @@ def _example(runs: str) -> Case:
 
 @final
 @dataclass(frozen=True, slots=True)
-class FieldStability:
-    """How alike a field's score is from run to run.
-
-    `stability` is 1 minus the mean difference between its scores in two runs of a case, averaged over `cases`
-    cases: 1 if every run scores the same, 0 if one of two runs is all right and the other all wrong.
-    """
-
-    metric: str
-    path: str
-    stability: float
-    cases: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Repeats:
     """The figures of all repeated cases of a session."""
 
     cases: tuple[Case, ...]
-    fields: tuple[FieldStability, ...] = ()
-    """The least stable first."""
 
     @property
     def k(self) -> int:
@@ -131,20 +112,4 @@ def repeats(cases: Iterable[Case]) -> Repeats:
     >>> len(both.cases), both.k, both.pass_at(1), both.pass_at(2), both.pass_all(2), both.flip_rate
     (1, 2, 0.5, 1.0, 0.0, 1.0)
     """
-    found = tuple(sorted((case for case in cases if case.of > 1), key=lambda case: case.id))
-    return Repeats(found, tuple(_stability(found)))
-
-
-def _stability(cases: Iterable[Case]) -> list[FieldStability]:
-    sums: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for metric, compared in by_metric(cases).items():
-        for case in compared:
-            runs = sum(bool(run.comparisons) for run in case.runs)
-            for path, scores in case.scores_by_field().items() if runs > 1 else ():
-                # A run without a result for the field rightly left it out: nothing was expected there.
-                pairs = combinations([*scores, *[1.0] * (runs - len(scores))], 2)
-                sums[metric, path].append(1 - fmean(abs(a - b) for a, b in pairs))
-    found = [
-        FieldStability(metric, path, fmean(values), len(values)) for (metric, path), values in sums.items()
-    ]
-    return sorted(found, key=lambda field: (field.stability, field.metric, field.path))
+    return Repeats(tuple(sorted((case for case in cases if case.of > 1), key=lambda case: case.id)))

@@ -329,7 +329,6 @@ def _judged(
     if not is_provable:
         # Nothing can be proven: three of three cases that fall to 0 would pass.
         is_beyond = estimate < -max_drop - 1e-12
-    method = "bounded" if is_few(values) else "Hall"
     return Change(
         figure=figure,
         kind=kind,
@@ -339,7 +338,7 @@ def _judged(
         clusters=len(values),
         current=math.fsum(pairs.current) / n,
         baseline=math.fsum(pairs.baseline) / n,
-        interval=Interval(estimate, low, high, 1 - 2 * of_interval, method, n, len(values)),
+        interval=Interval(estimate, low, high, 1 - 2 * of_interval, n, len(values)),
         p_drop=test.p_drop,
         p_gain=test.p_gain,
     )

@@ -74,8 +74,7 @@ def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
     run = current_run()
     folders, repeat = (None, None) if run is None else run.case_files
     loaded = load_cases(read_limited(path), path, display_name(path, folder), repeat=repeat, folders=folders)
-    of_file = [mark_decorator(mark, loaded.document, path) for mark in loaded.marks]
     prefix = f"{path.name.partition('.')[0]}-" if several else ""
     for case in loaded.by_id.values():
-        own = [mark_decorator(mark, loaded.document, path) for mark in case.marks]
-        yield pytest.param(case, id=f"{prefix}{case.id}", marks=[*of_file, *own])
+        marks = [mark_decorator(mark, loaded.document, path) for mark in (*loaded.marks, *case.marks)]
+        yield pytest.param(case, id=f"{prefix}{case.id}", marks=marks)

@@ -247,7 +247,9 @@ class _Reader:
             runs, params = self._runs(own, given), {} if row is None else row.values
             for run, of_run in enumerate(ids_of_runs(name, runs), 1):
                 if of_run in self.cases:
-                    self._taken(of_run, where, has_name="id" in case or row is not None)
+                    first = self.cases[of_run].line
+                    taken = f"the id {of_run!r} is already taken by the case at line {first}; choose another"
+                    self._report((*where, "id"), taken)
                 self.cases[of_run] = GoldenCase(
                     of_run, self.path, line, given, self.document, where, params, run, runs
                 )
@@ -266,13 +268,6 @@ class _Reader:
             return 1
         runs = given.get("repeat", 1) if self.repeat is None else self.repeat
         return int(runs) if is_repeat(runs) else 1
-
-    def _taken(self, case_id: str, where: Steps, *, has_name: bool) -> None:
-        what = f"the id {case_id!r}"
-        if not has_name:
-            what += ", which a case without one gets from its place,"
-        first = self.cases[case_id].line
-        self._report((*where, "id"), f"{what} is already taken by the case at line {first}; choose another")
 
     def _check(self, given: dict[str, Any], where: Steps, keys: frozenset[str]) -> None:
         """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
 
 
-def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None = None) -> object:
+def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object]) -> object:
     """Return the answer of a case: the recorded one, else its producer's, else that of `ask`.
 
     Args:
@@ -40,7 +40,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object] | None 
     except GoldenFileError as error:
         case.fail(str(error), error.line, error.__cause__)
     begun = perf_counter()
-    answer = None if ask is None else _measured(ask(case), begun)
+    answer = _measured(ask(case), begun)
     if answer is None:
         missing = case.error(
             f"the case {case.id!r} has nothing to compare: give it `actual`, `actual_file` or `producer`, "

@@ -28,13 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
 
 QUESTION: Final = "  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] "
-_ANSWERS: Final = {
-    **dict.fromkeys(("a", "accept", "y", "yes"), "accept"),
-    **dict.fromkeys(("w", "as well", "well", "too", "also"), "as well"),
-    **dict.fromkeys(("r", "reject", "n", "no"), "reject"),
-    **dict.fromkeys(("s", "skip"), "skip"),
-    **dict.fromkeys(("q", "quit"), "quit"),
-}
+_ANSWERS: Final = {"a": "accept", "w": "as well", "r": "reject", "s": "skip", "q": "quit"}
 _NO_ACCEPT: Final = "the expected value is in a file of its own: write `accept` beside `expected_file`"
 _WIDTH: Final = 300
 _MOST_CHANGES: Final = 20

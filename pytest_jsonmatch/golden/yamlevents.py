@@ -55,7 +55,7 @@ _TOO_LARGE: Final = (
 )
 _TOO_MUCH: Final = "written out, the aliases up to here take more than 16 MiB; use fewer of them"
 _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and put strings in quotes"
-_BOM_IN_TEXT: Final = re.compile("[\r\n]\ufeff")
+_BOM_IN_TEXT: Final = re.compile("(?:\\A|[\r\n])\ufeff")
 _BAD_ESCAPE: Final = "found invalid Unicode character escape code"
 _BAD_ESCAPE_REASON: Final = (
     "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "

@@ -143,15 +143,15 @@ class _AnswerSearch:
     def run(self, *, repair: bool) -> Extraction:
         """Return the first candidate of the wanted kind; raise JsonExtractionError if there is none."""
         for piece, method in self._candidates():
-            found = self._attempt(piece, method)
-            if found is not None:
+            extraction = self._attempt(piece, method)
+            if extraction is not None:
                 notes = (f"{note}; the JSON before it was taken" for note in self._notes)
-                return replace(found, warnings=(*found.warnings, *notes)) if self._notes else found
+                return replace(extraction, warnings=(*extraction.warnings, *notes))
         reason = self._notes[0] if self._notes else self._reason()
         if repair:
-            found = self._repaired(reason)
-            if found is not None:
-                return found
+            extraction = self._repaired(reason)
+            if extraction is not None:
+                return extraction
             reason += "; json-repair could not repair it"
         if _PATH.fullmatch(self._text):
             reason += "; it looks like a path, so pass what is in the file"
@@ -196,21 +196,21 @@ class _AnswerSearch:
         """Read one piece of the text; return None if it is not JSON, or not of the wanted kind."""
         start, end = piece
         try:
-            found = strict.read(self._text[start:end], strict=False)
+            read = strict.read(self._text[start:end], strict=False)
         except JsonParseError as error:
             self._invalid.setdefault(method in {"whole", "stripped"}, (piece, error))
             return None
-        kind = json_type(found.value)
+        kind = json_type(read.value)
         if self._want is not None and kind != self._want:
             self._wrong_kind = self._wrong_kind or (start, kind)
             return None
         warnings = [
             f"line {self._line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
-            for fault in found.tolerated
+            for fault in read.tolerated
         ]
         start = landmarks.skip_spaces(self._text, start)
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
-        return Extraction(found.value, method, (start, end), tuple(warnings))
+        return Extraction(read.value, method, (start, end), tuple(warnings))
 
     def _by_size(self, spans: list[landmarks.Span]) -> list[landmarks.Span]:
         """Return the spans of the wanted kind, the largest first, the last first among equals."""

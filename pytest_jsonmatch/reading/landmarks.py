@@ -51,10 +51,10 @@ def span_end(text: str, start: int) -> int | Unclosed:
         return Unclosed(start)  # a shortcut, ten times faster, for the most common hostile text
     closers: list[str] = []
     pos = start
-    while (found := _TOKEN.search(text, pos)) is not None:
-        token, pos = found[0], found.end()
+    while (match := _TOKEN.search(text, pos)) is not None:
+        token, pos = match[0], match.end()
         if token[0] == '"':
-            closed = found[1]
+            closed = match[1]
             while not closed:
                 rest = _REST_OF_STRING.match(text, pos)
                 if rest is None or rest.end() == pos:
@@ -68,10 +68,10 @@ def span_end(text: str, start: int) -> int | Unclosed:
             count = min(len(token), len(closers))
             if "".join(closers[: -count - 1 : -1]) != token[:count]:
                 wrong = next(i for i in range(count) if closers[-1 - i] != token[i])
-                return Unclosed(start, found.start() + wrong)
+                return Unclosed(start, match.start() + wrong)
             del closers[-count:]
             if not closers:
-                return found.start() + count
+                return match.start() + count
     return Unclosed(start)
 
 
@@ -88,14 +88,14 @@ def balanced_spans(
     first, last = within or (0, len(text))
     part = text[first:last]
     spans: list[Span] = []
-    found = opener.search(part)
-    while found is not None:
-        end = span_end(part, found.start())
+    match = opener.search(part)
+    while match is not None:
+        end = span_end(part, match.start())
         if isinstance(end, Unclosed):
             wrong = None if end.wrong is None else first + end.wrong
             return spans, Unclosed(first + end.start, wrong, wrong is None and last == len(text))
-        spans.append((first + found.start(), first + end))
-        found = opener.search(part, end)
+        spans.append((first + match.start(), first + end))
+        match = opener.search(part, end)
     return spans, None
 
 
@@ -128,15 +128,15 @@ _FINAL: Final = re.compile(r"<\|channel\|>final<\|message\|>|assistantfinal")
 def _answer_start(text: str) -> int:
     """Return where the last mark of a final answer ends, after the reasoning; 0 without one."""
     start = done = quotes = 0
-    for found in _FINAL.finditer(text):
-        newline = text.rfind("\n", done, found.start())
+    for mark in _FINAL.finditer(text):
+        newline = text.rfind("\n", done, mark.start())
         if newline >= 0:
             quotes, done = 0, newline
-        quotes += text.count('"', done, found.start()) - text.count('\\"', done, found.start())
-        done = found.start()
+        quotes += text.count('"', done, mark.start()) - text.count('\\"', done, mark.start())
+        done = mark.start()
         # The word may also occur in a JSON string.
-        if found[0] != "assistantfinal" or quotes % 2 == 0:
-            start = found.end()
+        if mark[0] != "assistantfinal" or quotes % 2 == 0:
+            start = mark.end()
     return start
 
 
@@ -201,17 +201,17 @@ class Landmarks:
     def _find(self, start: int) -> None:
         text = self._text
         lost: set[str] = set()
-        found = _LANDMARK.search(text, start)
-        while found is not None:
-            start, end = found.span()
+        mark = _LANDMARK.search(text, start)
+        while mark is not None:
+            start, end = mark.span()
             at_line_start = self._look_back(start)
-            tag = (found["tag"] or "").lower()
+            tag = (mark["tag"] or "").lower()
             self._fresh = False
             if not tag:
                 if at_line_start:
                     end = self._fence(start, end)
             elif at_line_start or self._quotes % 2 == 0:
-                if found["closing"]:
+                if mark["closing"]:
                     if at_line_start or _AFTER_REASONING.match(text, end):
                         self.blocks = [(0, end)]
                         self._fenced, self._bodies = [], []
@@ -230,7 +230,7 @@ class Landmarks:
                         lost.add(tag)
             self._quotes = 0 if self._fresh else self._quotes + text.count('"', start, end)
             self._done = end
-            found = _LANDMARK.search(text, end)
+            mark = _LANDMARK.search(text, end)
 
     def _look_back(self, pos: int) -> bool:
         """Bring the count of quotes up to `pos`; tell whether only white space precedes it on its line."""

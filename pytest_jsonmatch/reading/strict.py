@@ -207,8 +207,8 @@ def _faults(text: str) -> Iterator[TextFault]:
     """Yield the faults of a text that the decoder accepts, or accepts up to where it is too deep."""
     objects: list[set[str] | None] = []  # the keys of each open object; None for an array
     pos = 0
-    while (found := _MARK.search(text, pos)) is not None:
-        start, pos, mark = found.start(), found.end(), found[0]
+    while (match := _MARK.search(text, pos)) is not None:
+        start, pos, mark = match.start(), match.end(), match[0]
         if mark == '"':
             string, pos = _PLAIN.raw_decode(text, start)
             keys = objects[-1] if objects else None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
-from pytest_jsonmatch.engine.value.paths import Segment, parse_path
+from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
 from pytest_jsonmatch.report.figures import short_figure
@@ -35,11 +35,6 @@ _MAX_NAME: Final = 60
 # For each side; less for a perfect comparison, which is rarely looked at.
 _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
-_MAX_MARKED: Final = 400
-_MAX_RUNS: Final = 40
-"""Mark at most this many places in a document; a page must stay small."""
-_LEVELS: Final = 40
-"""Deeper containers are written on one line."""
 _WELL: Final = frozenset({"match", "skipped"})
 _EVIDENT: Final = frozenset({"missing", "not in expected"})
 """Reasons that the two sides already show."""
@@ -83,22 +78,23 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, Any]:
 
 
 def _documents(result: MatchResult, *, is_perfect: bool) -> str:
-    """Return both documents as marked text; actual is null if it is missing, and 0 if both are the same."""
+    """Return both documents as text; actual is null if it is missing, and 0 if both are the same."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
-    marked: tuple[dict[str, str], dict[str, str]] = {}, {}
-    room = _MAX_TEXTS
-    for leaf in () if is_perfect else islice(_differing(result.field_results), _MAX_MARKED):
-        for marks, path, mark in zip(marked, (leaf.expected_path, leaf.actual_path), "-+", strict=True):
-            if path is not None:
-                marks[path] = mark
-                room -= len(path)
-        if room < 0:
-            break
     expected, actual = (
-        None if document is MISSING else document_runs(document, marks, limit)
-        for document, marks in zip(result.documents, marked, strict=True)
+        None if document is MISSING else [["=", _document(document, limit)]] for document in result.documents
     )
     return json.dumps([expected, 0 if actual == expected else actual])
+
+
+def _document(value: JsonValue, limit: int) -> str:
+    """Return a JSON value as indented, printable text; a line with "…" replaces what is beyond the limit."""
+    text = ""
+    for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(value):
+        text += part
+        if len(text) > limit:
+            text = f"{text[:limit]}\n…"
+            break
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
@@ -234,83 +230,3 @@ def _name(element: JsonValue) -> str:
         else:
             texts.append(value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW))
     return clip(", ".join(texts), _MAX_NAME)
-
-
-# -- documents -------------------------------------------------------------------------------------------
-
-
-_Run: TypeAlias = "tuple[str, str]"
-"""A piece of text: ("=" or a mark, text). Line breaks are between the lines of a document."""
-_Path: TypeAlias = "tuple[Segment, ...]"
-
-
-class _LeafPlace(NamedTuple):
-    """Where a value is in a document: its level, the text before and after it, its mark."""
-
-    depth: int
-    lead: str
-    comma: str
-    mark: str
-
-
-def document_runs(value: JsonValue, marks: Mapping[str, str], limit: int) -> list[_Run]:
-    r"""Return a JSON value as indented, printable text, in pieces that are marked or not.
-
-    Args:
-        value: a document.
-        marks: marks by instance path; the mark of a container applies to everything in it.
-        limit: the approximate number of characters; a line with "…" replaces the rest.
-
-    >>> document_runs({"a": 1, "b": [2, 3]}, {"b[1]": "-"}, 1000)
-    [('=', '{\n  "a": 1,\n  "b": [\n    2,\n    '), ('-', '3'), ('=', '\n  ]\n}')]
-    """
-    runs: list[_Run] = []
-    length = marked = 0
-    by_place = {parse_path(path): mark for path, mark in marks.items()}
-    root = _LeafPlace(0, "", "", by_place.get((), ""))
-    for indent, raw, mark in _lines(value, by_place, () if marks else None, root):
-        text = printable(raw)
-        lead = "\n" + "  " * indent if runs else ""
-        length += len(lead) + len(text)
-        if runs and length > limit:
-            _add(runs, "=", f"{lead}…")
-            break
-        if mark and runs and runs[-1][0] == mark:
-            _add(runs, mark, lead + text)
-        elif mark and marked < _MAX_RUNS:
-            marked += 1
-            _add(runs, "=", lead)
-            _add(runs, mark, text)
-        else:
-            _add(runs, "=", lead + text)
-    return runs
-
-
-def _add(runs: list[_Run], kind: str, text: str) -> None:
-    if runs and runs[-1][0] == kind:
-        runs[-1] = kind, runs[-1][1] + text
-    elif text:
-        runs.append((kind, text))
-
-
-def _lines(
-    value: JsonValue, marks: Mapping[_Path, str], path: _Path | None, place: _LeafPlace
-) -> Iterator[tuple[int, str, str]]:
-    """Yield the lines of a value: (levels of indentation, text, its mark or "").
-
-    Without a path no mark is looked up: either all of the value is marked, or nothing in the document.
-    """
-    depth, lead, comma, mark = place
-    if (type(value) is not dict and type(value) is not list) or not value or depth == _LEVELS:
-        yield depth, f"{lead}{render(value, _MAX_TEXT)}{comma}", mark
-        return
-    is_object = type(value) is dict
-    yield depth, lead + ("{" if is_object else "["), mark
-    members: Any = value.items() if type(value) is dict else enumerate(value)
-    for left, (key, item) in zip(range(len(value) - 1, -1, -1), members, strict=True):
-        below = None if path is None or mark else (*path, key)
-        name = f"{render(key, _MAX_TEXT)}: " if is_object else ""
-        own = mark if below is None else marks.get(below, "")
-        inner = _LeafPlace(depth + 1, name, "," if left else "", own)
-        yield from _lines(item, marks, below, inner)
-    yield depth, ("}" if is_object else "]") + comma, mark

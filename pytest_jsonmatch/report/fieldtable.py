@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
@@ -13,7 +13,6 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import (
     Case,
-    Comparison,
     added,
     by_metric,
     comparisons_of,
@@ -43,7 +42,6 @@ _SPARE: Final = {
 }
 """The columns that narrow terminals may leave out, the last one first."""
 _MAX_ROWS: Final = 30
-_MAX_ARRAYS: Final = 10
 _MAX_DEPTH: Final = 8
 _SAME: Final = 1e-12
 _AS_A_WHOLE: Final = "(as a whole)"
@@ -67,16 +65,6 @@ class FieldRow:
 
 
 @final
-class Unmatched(NamedTuple):
-    """How many elements of an array found no partner, over all cases."""
-
-    path: str
-    pairs: int
-    only_expected: int
-    only_actual: int
-
-
-@final
 @dataclass(frozen=True, slots=True)
 class Section:
     """The rows of one metric, worst first; figures of different metrics do not add up.
@@ -88,7 +76,6 @@ class Section:
         uncounted: how many of them do not count what only actual has.
         rows: fields, and groups of them.
         total: the figures of all leaves.
-        unmatched: the arrays in which elements found no partner.
         noun: what cases are called.
     """
 
@@ -98,7 +85,6 @@ class Section:
     uncounted: int
     rows: tuple[FieldRow, ...]
     total: FieldAggregation
-    unmatched: tuple[Unmatched, ...] = ()
     noun: str = "case"
 
     @property
@@ -193,7 +179,6 @@ def _section(metric: str, cases: Sequence[Case]) -> Section:
         uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
         rows=tuple(_rows(root, (), None, 0)),
         total=figures_of(added(root.all)),
-        unmatched=tuple(_unmatched(comparisons)),
     )
 
 
@@ -264,19 +249,6 @@ def field_table(section: Section, mode: str) -> Rows:
     )
 
 
-def unmatched_table(section: Section) -> Rows:
-    """Return the arrays in which elements found no partner."""
-    rows: list[list[AnySheetCell]] = [
-        [
-            each.path,
-            f"{count(each.only_expected)} of {count(each.pairs + each.only_expected)}",
-            f"{count(each.only_actual)} of {count(each.pairs + each.only_actual)}",
-        ]
-        for each in section.unmatched
-    ]
-    return Rows(("elements without a partner", "expected", "actual"), rows, "", "array", most=_MAX_ARRAYS)
-
-
 def absence_note(figures: FieldAggregation, *, is_verbose: bool = False) -> str:
     """Return the note below a table on omitted and invented values; empty if there are none.
 
@@ -303,18 +275,6 @@ def field_scores(cases: Sequence[Case]) -> dict[str, float | None]:
     section = _section("", cases)
     scores = {row.path: row.figures.mean_score for row in section.rows if not row.is_group}
     return {**scores, "": section.total.mean_score}
-
-
-def _unmatched(comparisons: Sequence[Comparison]) -> Iterator[Unmatched]:
-    """Yield the arrays in which elements found no partner, those with the most such elements first."""
-    sums: dict[str, tuple[int, int, int]] = {}
-    for comparison in comparisons:
-        for path, (pairs, expected, actual) in comparison.arrays.items():
-            before = sums.get(path, (0, 0, 0))
-            sums[path] = (before[0] + pairs, before[1] + expected, before[2] + actual)
-    for path, counts in sorted(sums.items(), key=lambda item: (-item[1][1] - item[1][2], item[0])):
-        if counts[1] or counts[2]:
-            yield Unmatched(path, *counts)
 
 
 def _tree(by_path: Mapping[str, _Sums]) -> _Tree:

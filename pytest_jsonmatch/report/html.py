@@ -124,7 +124,6 @@ def _card(figure: Headfigure) -> dict[str, str]:
     if interval is None:
         return card
     return card | {
-        "method": f"method: {interval.method}, {interval.confidence * 100:g} % confidence",
         "low": f"{interval.low * 100:.1f}",
         "width": f"{max(interval.high - interval.low, 0.005) * 100:.1f}",
         "point": f"{interval.estimate * 98.8:.1f}",

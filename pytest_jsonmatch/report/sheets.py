@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
-from pytest_jsonmatch.report.escape import display_width, pad
+from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.look import Look, joined, table_lines
 from pytest_jsonmatch.report.styled import (
@@ -26,7 +26,6 @@ from pytest_jsonmatch.report.styled import (
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
 
-_BAR: Final = 40
 _SMALL: Final = 0.2
 """Charts whose scale ends at or below this show one more decimal."""
 _MOST_POINTS: Final = 12
@@ -149,7 +148,7 @@ class Chart:
         title: the text above the chart.
         x: the label of the horizontal axis.
         y: the label of the vertical axis.
-        series: the lines; a terminal shows the first, as bars, at no more than 12 places.
+        series: the lines; a terminal shows the points of the first in a table.
         only_on_page: whether terminals leave it out.
     """
 
@@ -305,28 +304,13 @@ def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
 
 
 def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
-    first = next((series for series in chart.series if not series.is_guide), None)
-    points = [] if first is None else [(x, y) for x, y in first.points if y is not None]
-    if not points:
-        return []
-    places = [(place_text(x), y) for x, y in _some(points)]
-    width = max(display_width(text) for text in (chart.x, *(text for text, _ in places)))
-    top = highest(chart)
-    least = 2 if top > _SMALL else 3
-    lines = [*_told(chart.title, look, BOLD), [(f"  {pad(chart.x, width, right=True)}  {chart.y}", DIM)]]
-    for text, y in places:
-        bar = ("█" if look.unicode else "#") * round(max(y, 0.0) / top * _BAR)
-        value = count(int(y)) if y == int(y) and top > 1 else look.score(y, least)
-        lines.append(look.fitting([(f"  {pad(text, width, right=True)}  {value:>5}  {bar}".rstrip(), PLAIN)]))
-    return lines
-
-
-def _some(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """Return no more points than a terminal has room for, the first and the last among them."""
-    if len(points) <= _MOST_POINTS:
-        return points
-    last = len(points) - 1
-    return [points[round(at * last / (_MOST_POINTS - 1))] for at in range(_MOST_POINTS)]
+    """Return the points of the first line of a chart as a table."""
+    first = next((series.points for series in chart.series if not series.is_guide), ())
+    digits = 2 if highest(chart) > _SMALL else 3
+    rows: list[list[AnySheetCell]] = [
+        [place_text(x), score_text(y, digits)] for x, y in first if y is not None
+    ]
+    return block_lines(Rows((chart.x, chart.y), rows, chart.title, "point", _MOST_POINTS), look)
 
 
 def highest(chart: Chart) -> float:

@@ -17,7 +17,6 @@ from pytest_jsonmatch.report.fieldtable import (
     field_table,
     is_perfect,
     left_out,
-    unmatched_table,
 )
 from pytest_jsonmatch.report.figures import compare_figures, dash, score_text
 from pytest_jsonmatch.report.look import Look
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 _MIN_WIDTH: Final = 20
 _MAX_CASES: Final = 20
-_MAX_FIELDS: Final = 10
 _WORST: Final = 10
 """At most this many records are named."""
 _WORST_FIELDS: Final = 3
@@ -93,7 +91,7 @@ def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetB
         yield _list(rows, f"{count(len(below))} of {of} {what}:", _MAX_CASES, "case")
         yield from view.tables
         yield from _repeat_head(repeated)
-        yield from _repeat_tables(repeated, mode)
+        yield _repeat_table(repeated, mode)
     yield from (Sentence(note, "open") for note in _notes(view, comparisons))
 
 
@@ -130,7 +128,6 @@ def section_blocks(section: Section, mode: str) -> Iterator[SheetBlock]:
         return
     yield table
     yield Sentence(absence_note(section.total, is_verbose=mode == "all"))
-    yield unmatched_table(section)
 
 
 # -- the cases ---------------------------------------------------------------------------------------------
@@ -228,8 +225,8 @@ def _repeat_head(repeated: Repeats) -> Iterator[SheetBlock]:
     yield SheetFigures([SheetFigure(name, score_text(value)) for name, value in figures.items()], title)
 
 
-def _repeat_tables(repeated: Repeats, mode: str) -> Iterator[SheetBlock]:
-    """Yield the repeated cases and fields that differ between runs, or all in mode "all"."""
+def _repeat_table(repeated: Repeats, mode: str) -> Rows:
+    """Return the repeated cases that did not always pass, or all in mode "all"."""
     rows: list[list[AnySheetCell]] = []
     for case in sorted(repeated.cases, key=lambda case: (case.pass_rate, case.id)):
         if mode == "all" or case.passed_runs < len(case.runs):
@@ -237,15 +234,7 @@ def _repeat_tables(repeated: Repeats, mode: str) -> Iterator[SheetBlock]:
             ends = dict.fromkeys(map(score_text, (min(of_runs), max(of_runs))))
             passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
             rows.append([case.id, SheetCell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)])
-    yield Rows(("case", "passed", "scores of runs"), rows, noun="case", most=_MAX_CASES)
-    several = len({field.metric for field in repeated.fields}) > 1
-    rows = [
-        [f"{field.path}  ({field.metric})" if several else field.path, score_cell(field.stability)]
-        for field in repeated.fields
-        if mode == "all" or field.stability < 1
-    ]
-    title = "stability of fields (1 minus the mean difference of a score between two runs):"
-    yield Rows(("field", "stability"), rows, title, most=_MAX_FIELDS)
+    return Rows(("case", "passed", "scores of runs"), rows, noun="case", most=_MAX_CASES)
 
 
 def unscored_lines(cases: Iterable[Case], look: Look) -> list[StyledLine]:

@@ -317,18 +317,6 @@ def _distinct(figures: Sequence[Headfigure]) -> tuple[Headfigure, ...]:
     return (score, *(others if is_other[-1] else others[:-1]))
 
 
-def field_figures(headlines: Sequence[Headline]) -> SheetFigures:
-    """Return the mean of each field over the cases that have it, with its interval."""
-    figures = []
-    for name, of in headlines:
-        value, ends = interval_texts(of.estimate, of.low, of.high)
-        figures.append(SheetFigure(name, value, f"{ends}  ({count(of.cases, 'case')})"))
-    sure = f"{headlines[0].interval.confidence * 100:g} % confidence intervals" if headlines else ""
-    return SheetFigures(
-        figures, f"score of fields, mean of the cases that have them, with {sure}:" if sure else ""
-    )
-
-
 def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
     cases = count(len(view.results.cases), "case")
     if view.faults:

@@ -109,18 +109,18 @@ class Documents:
         except ConfigurationError as error:
             raise ConfigurationError(f"$ref {reference!r} leads nowhere: {error}") from None
         if fragment and not fragment.startswith("/"):
-            found: Any = self._named.get(f"{address}#{unquote(fragment)}")
-            if found is None:
+            place: Any = self._named.get(f"{address}#{unquote(fragment)}")
+            if place is None:
                 raise ConfigurationError(
                     f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
                 )
         else:
-            found = _at_pointer(document, fragment, reference)
-        if not isinstance(found, (dict, bool)):
+            place = _at_pointer(document, fragment, reference)
+        if not isinstance(place, (dict, bool)):
             raise ConfigurationError(
-                f"$ref {reference!r} leads to {json.dumps(found)[:40]}, which is no schema"
+                f"$ref {reference!r} leads to {json.dumps(place)[:40]}, which is no schema"
             )
-        return found
+        return place
 
     def read(self, address: str) -> Schema:
         """Return the document at an address; only files are read, nothing is fetched from the network.
@@ -226,13 +226,13 @@ class Violations:
         """
         if self._validator is None or not is_validatable(value):
             return None
-        found: list[str] = []
+        violations: list[str] = []
         for error in self._validator.iter_errors(value):
-            if len(found) == _MOST_LISTED:
-                found.append("… and more")
+            if len(violations) == _MOST_LISTED:
+                violations.append("… and more")
                 break
-            found.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
-        return tuple(found)
+            violations.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
+        return tuple(violations)
 
     @cached_property
     def _validator(self) -> Any:
@@ -253,17 +253,17 @@ def _joined(base: str, reference: str) -> str:
 
 
 def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
-    found: Any = document
+    place: Any = document
     for part in pointer.split("/")[1:]:
         key = unquote(part).replace("~1", "/").replace("~0", "~")
-        if type(found) is dict and key in found:
-            found = found[key]
-        elif type(found) is list and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
+        if type(place) is dict and key in place:
+            place = place[key]
+        elif type(place) is list and key.isdecimal() and int(key) < len(place):
+            place = place[int(key)]
         else:
-            hint = did_you_mean(key, found) if type(found) is dict else ""
+            hint = did_you_mean(key, place) if type(place) is dict else ""
             raise ConfigurationError(f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}")
-    return found
+    return place
 
 
 def _read_file(path: Path) -> tuple[bytes, Schema]:

@@ -76,9 +76,9 @@ def parse_eval_schema(
     key = _key(schema)
     if key is not None:
         key = key, folders
-    found = _kept.get(key) if key is not None else None
-    if found is not None and found.holds():
-        return found.node
+    kept = _kept.get(key) if key is not None else None
+    if kept is not None and kept.holds():
+        return kept.node
     state = _state()
     documents = Documents.open(schema, folders)
     reader = SchemaReader(documents)
@@ -124,7 +124,7 @@ def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, tuple[Segm
     Raises:
         ConfigurationError: something in the schema is not valid; the message begins with the path.
     """
-    found: list[tuple[SchemaPlace, FlatSchema, tuple[Segment, ...]]] = []
+    places: list[tuple[SchemaPlace, FlatSchema, tuple[Segment, ...]]] = []
     waiting: list[tuple[SchemaPlace, tuple[Segment, ...]]] = [(reader.root, ())]
     seen: set[SchemaPlace] = {reader.root}
     for place, trail in waiting:
@@ -135,12 +135,12 @@ def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, tuple[Segm
         except RecursionError:
             message = "too many combined schemas (allOf, anyOf, $ref) inside each other"
             raise named(ConfigurationError(message), trail) from None
-        found.append((place, flat, trail))
+        places.append((place, flat, trail))
         for step, child in flat.children():
             if child not in seen:
                 seen.add(child)
                 waiting.append((child, trail if step is None else (*trail, step)))
-    return found
+    return places
 
 
 def _node_tree(reader: SchemaReader) -> SchemaNode:

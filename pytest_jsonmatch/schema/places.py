@@ -194,22 +194,22 @@ class SchemaReader:
         Raises:
             ConfigurationError: the schema is invalid; the message does not name the place.
         """
-        found = self._flats.get(place)
-        if found is None:
+        flat = self._flats.get(place)
+        if flat is None:
             if place in self._open:
                 raise ConfigurationError(_ENDLESS)
             self._open.add(place)
             try:
                 if isinstance(place, AllOf):
-                    found = self._merged(place.parts)
+                    flat = self._merged(place.parts)
                 elif isinstance(place, AnyOf):
-                    found = self._united(place.branches)
+                    flat = self._united(place.branches)
                 else:
-                    found = self._read(place)
+                    flat = self._read(place)
             finally:
                 self._open.discard(place)
-            self._flats[place] = found
-        return found
+            self._flats[place] = flat
+        return flat
 
     # A single schema.
 
@@ -358,15 +358,15 @@ class SchemaReader:
             raise ConfigurationError(
                 f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
             )
-        found: list[tuple[SchemaPlace, SchemaPlace]] = []
+        combinations: list[tuple[SchemaPlace, SchemaPlace]] = []
         for chosen in product(*choices):
             node = self.all_of(place for _, place in chosen)
             try:
                 self.flat(node)
             except _ContradictionError:
                 continue
-            found.append((self.all_of(test for test, _ in chosen if test is not None), node))
-        return found
+            combinations.append((self.all_of(test for test, _ in chosen if test is not None), node))
+        return combinations
 
     # Several schemas of which one applies.
 

@@ -118,7 +118,7 @@ def _recursive(root: SchemaPlace, flats: dict[SchemaPlace, FlatSchema]) -> set[S
 
     The stack is a list: a way through a schema with many definitions can be thousands of places long.
     """
-    found: set[SchemaPlace] = set()
+    recursive: set[SchemaPlace] = set()
     open_: set[SchemaPlace] = {root}
     seen: set[SchemaPlace] = {root}
     stack = [(root, flats[root].children())]
@@ -129,9 +129,9 @@ def _recursive(root: SchemaPlace, flats: dict[SchemaPlace, FlatSchema]) -> set[S
             open_.discard(place)
             stack.pop()
         elif child in open_:
-            found.add(child)
+            recursive.add(child)
         elif child not in seen:
             seen.add(child)
             open_.add(child)
             stack.append((child, flats[child].children()))
-    return found
+    return recursive

@@ -63,19 +63,20 @@ class Memory:
     (['1', '2'], 1, 1)
     """
 
-    __slots__ = ("_judges", "_lock", "usage")
+    __slots__ = ("_judges", "_lock", "errors")
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._judges: dict[int, _AskedJudge] = {}
         """By the id of the judge as it was given; the object is kept, so that its id is not reused."""
-        self.usage: JudgeUsage = JudgeUsage()
-        """What the judges have done in this run."""
+        self.errors: int = 0
+        """Questions that no judge was asked."""
 
-    def note_errors(self, errors: int) -> None:
-        """Count questions that no judge was asked."""
-        with self._lock:
-            self.usage += JudgeUsage(errors=errors)
+    @property
+    def usage(self) -> JudgeUsage:
+        """What the judges have done in this run."""
+        done = (_usage_of(asked.judge) - asked.before for asked in list(self._judges.values()))
+        return sum(done, JudgeUsage(errors=self.errors))
 
     def ask(
         self, given: object, items: Sequence[JudgeItem], mode: JudgeMode | None = None
@@ -105,8 +106,9 @@ class Memory:
                 self._judges[id(given)] = _AskedJudge(given, judge, _usage_of(judge))
             return self._judges[id(given)]
 
+    @staticmethod
     def _answers(
-        self, asked: _AskedJudge, new: Mapping[JudgeQuestion, JudgeItem]
+        asked: _AskedJudge, new: Mapping[JudgeQuestion, JudgeItem]
     ) -> dict[JudgeQuestion, JudgeAnswer]:
         """Ask new questions, and keep the verdicts."""
         told: object
@@ -117,11 +119,6 @@ class Memory:
         except Exception as error:  # noqa: BLE001 - a user's judge: its failure is that of the items
             failure = JudgeError("invalid", f"the judge raised {error_text(error)}")
             told = {item.id: failure for item in new.values()}
-        finally:
-            with self._lock:
-                now = _usage_of(asked.judge)
-                self.usage += now - asked.counted
-                asked.counted = now
         answers = {question: _checked(told, item.id) for question, item in new.items()}
         for question, answer in answers.items():
             if isinstance(answer, Verdict):
@@ -136,8 +133,8 @@ class _AskedJudge:
 
     given: object
     judge: Judge
-    counted: JudgeUsage
-    """Its usage when it was last counted."""
+    before: JudgeUsage
+    """Its usage before the run."""
     verdicts: dict[JudgeQuestion, Verdict] = field(default_factory=dict)
 
 
@@ -220,7 +217,7 @@ class Bench:
             why = (
                 "this judge keeps no verdicts; wrap it in CachedJudge(judge, FILE), or ask it in mode 'live'"
             )
-            self.memory.note_errors(len(items))
+            self.memory.errors += len(items)
             return {item.id: JudgeError("cache miss", why) for item in items}
         return self.memory.ask(judge, items, self._mode)
 

@@ -123,33 +123,33 @@ class CachedJudge:
         """
         if mode == self._mode or self._judge is None:
             return self
-        found = CachedJudge(self._judge, self._file.path, mode=mode, model=self.model, prompt=self.prompt)
-        found._file = self._file  # the same file, even if the working directory has changed
-        return found
+        judge = CachedJudge(self._judge, self._file.path, mode=mode, model=self.model, prompt=self.prompt)
+        judge._file = self._file  # the same file, even if the working directory has changed
+        return judge
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return the verdict for each item's id, from the file or the judge, or why there is none."""
         self._file.refresh(required=self._judge is None)
-        found: dict[str, Verdict | JudgeError] = {}
+        answers: dict[str, Verdict | JudgeError] = {}
         unknown: list[tuple[VerdictKey, JudgeItem]] = []
         for item in items:
             try:
                 key = key_of(item)
                 if (verdict := self._file.verdict(key, self.model, self.prompt)) is not None:
-                    found[item.id] = verdict
+                    answers[item.id] = verdict
                 else:
                     unknown.append((key, item))
             except JudgeError as error:
-                found[item.id] = error
+                answers[item.id] = error
         is_asked = self._judge is not None and self._mode == "live"
         if not is_asked:
-            found |= dict.fromkeys((item.id for _, item in unknown), self._miss())
-        errors = sum(isinstance(answer, JudgeError) for answer in found.values())
+            answers |= dict.fromkeys((item.id for _, item in unknown), self._miss())
+        errors = sum(isinstance(answer, JudgeError) for answer in answers.values())
         with self._lock:
-            self._usage += JudgeUsage(cached=len(found) - errors, errors=errors)
+            self._usage += JudgeUsage(cached=len(answers) - errors, errors=errors)
         if self._judge is not None and is_asked and unknown:
-            found |= self._ask(self._judge, unknown)
-        return {item.id: found[item.id] for item in items}
+            answers |= self._ask(self._judge, unknown)
+        return {item.id: answers[item.id] for item in items}
 
     def _miss(self) -> JudgeError:
         told = f"on this pair in {self._file.path}"
@@ -230,7 +230,7 @@ class VerdictFile:
         self._place = self.path.absolute()  # tests change the folder that they run in
         self._entries: dict[bytes, _CacheLine] = {}
         """By line."""
-        self._found: dict[VerdictKey, dict[_Who, Verdict]] = {}
+        self._verdicts: dict[VerdictKey, dict[_Who, Verdict]] = {}
         self._state: object = None
         """The state of the file that was read."""
         self._lock = Lock()
@@ -241,15 +241,15 @@ class VerdictFile:
         Raises:
             JudgeError: (of the kind `invalid`) there are several, and they differ.
         """
-        found = {
+        verdicts = {
             who: verdict
-            for who, verdict in self._found.get(key, {}).items()
+            for who, verdict in self._verdicts.get(key, {}).items()
             if model in {None, who[0]} and prompt in {None, who[1]}
         }
-        if len({verdict.equivalent for verdict in found.values()}) > 1:
-            names = ", ".join(" ".join(filter(None, who)) for who in sorted(found))
+        if len({verdict.equivalent for verdict in verdicts.values()}) > 1:
+            names = ", ".join(" ".join(filter(None, who)) for who in sorted(verdicts))
             raise JudgeError("invalid", f"recorded verdicts differ ({names}): name one model, or one prompt")
-        return next(iter(found.values()), None)
+        return next(iter(verdicts.values()), None)
 
     def refresh(self, *, required: bool = False) -> None:
         """Read the file, if it has changed.
@@ -278,7 +278,7 @@ class VerdictFile:
             pass
         self._state = None  # so that a file with a bad line is read again once it is repaired
         entries: dict[bytes, _CacheLine] = {}
-        found: dict[VerdictKey, dict[_Who, Verdict]] = {}
+        verdicts: dict[VerdictKey, dict[_Who, Verdict]] = {}
         for number, line in enumerate(data.splitlines(), 1):
             if not line.strip():
                 continue
@@ -288,11 +288,11 @@ class VerdictFile:
                 raise ConfigurationError(
                     f"{self.path}:{number}: {error}; delete the line to have the pair asked about again"
                 ) from None
-            if found.setdefault(key, {}).setdefault(who, verdict).equivalent != verdict.equivalent:
+            if verdicts.setdefault(key, {}).setdefault(who, verdict).equivalent != verdict.equivalent:
                 raise ConfigurationError(
                     f"{self.path}:{number}: a line above has another verdict on the same pair; delete one"
                 )
-        self._entries, self._found, self._state = entries, found, state
+        self._entries, self._verdicts, self._state = entries, verdicts, state
 
     def add(
         self, verdicts: Mapping[VerdictKey, Verdict], model: str, prompt: str
@@ -360,21 +360,25 @@ def _parsed(line: bytes) -> _CacheLine:
     if line.startswith((b"<<<<<<<", b"=======", b">>>>>>>")):
         raise ValueError("a merge has left a conflict marker here")
     try:
-        found: Any = parse_json(line)
+        said: Any = parse_json(line)
     except JsonParseError as error:
         raise ValueError(str(error)) from None
-    if not isinstance(found, dict):
+    if not isinstance(said, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 - one kind of error for every bad line
-    for name in found.keys() - _MEMBERS:
+    for name in said.keys() - _MEMBERS:
         raise ValueError(f"there is no {name!r} in a verdict{did_you_mean(name, _MEMBERS)}")
     for name in _REQUIRED:
-        if name not in found:
+        if name not in said:
             raise ValueError(f"the verdict has no {name!r}")
-    if not isinstance(found["equivalent"], bool):
-        raise ValueError(f"'equivalent' is {found['equivalent']!r}; it must be true or false")  # noqa: TRY004
+    if not isinstance(said["equivalent"], bool):
+        raise ValueError(f"'equivalent' is {said['equivalent']!r}; it must be true or false")  # noqa: TRY004
     for name in _TEXTS:
-        if name in found and not isinstance(found[name], str):
+        if name in said and not isinstance(said[name], str):
             raise ValueError(f"{name!r} is not a text")
-    words = found.get("description"), found.get("criterion")
-    item = JudgeItem("", found["path"], found["expected"], found["actual"], *words)
-    return key_of(item), (found["model"], found["prompt"]), Verdict(found["equivalent"], found.get("reason"))
+    words = said.get("description"), said.get("criterion")
+    item = JudgeItem("", said["path"], said["expected"], said["actual"], *words)
+    return (
+        key_of(item),
+        (said["model"], said["prompt"]),
+        Verdict(said["equivalent"], said.get("reason")),
+    )

@@ -85,10 +85,8 @@ def _imported(path: str) -> Encoder:
         found = object_named(path)
     except ConfigurationError as error:
         raise ConfigurationError(f"{_OWNER}: {error}") from error.__cause__
-    if isinstance(found, type):
-        raise ConfigurationError(f"{_OWNER}: {path!r} is a class; name an object of it")
-    if not callable(getattr(found, "encode", None)):
-        raise ConfigurationError(f"{_OWNER}: {path!r} has no method encode(list of strings)")
+    if isinstance(found, type) or not callable(getattr(found, "encode", None)):
+        raise ConfigurationError(f"{_OWNER}: {path!r} must be an object with encode(list of strings)")
     encoder: Encoder = found
     return encoder
 

@@ -50,7 +50,7 @@ _HINTS: Final = {
     404: "; check the name of the model and the address of the endpoint",
 }
 
-_Found: TypeAlias = "dict[str, Verdict | JudgeError]"
+_Answered: TypeAlias = "dict[str, Verdict | JudgeError]"
 
 
 @final
@@ -127,17 +127,17 @@ class OpenAIJudge:
         Raises:
             ConfigurationError: there is no key, or the extra is not installed.
         """
-        found: _Found = {}
+        answered: _Answered = {}
         questions: list[WrittenQuestion] = []
         for item in items:
             try:
                 questions.append(question(item))
             except JudgeError as error:
-                found[item.id] = error
+                answered[item.id] = error
         if questions:
             self._client()  # raises what is wrong with it before anything is sent
-            found.update(self._ask(list(self._batches(questions))))
-        answers = {item.id: found[item.id] for item in items}
+            answered.update(self._ask(list(self._batches(questions))))
+        answers = {item.id: answered[item.id] for item in items}
         self._count(errors=sum(isinstance(answer, JudgeError) for answer in answers.values()))
         return answers
 
@@ -152,9 +152,9 @@ class OpenAIJudge:
             length += len(asked.text)
         yield batch
 
-    def _ask(self, batches: list[list[WrittenQuestion]]) -> _Found:
+    def _ask(self, batches: list[list[WrittenQuestion]]) -> _Answered:
         """Ask about batches, in as many threads as there may be requests at once."""
-        found: _Found = {}
+        answers: _Answered = {}
         failed: list[BaseException] = []
         waiting = iter(batches)  # which all threads share
 
@@ -162,7 +162,7 @@ class OpenAIJudge:
             try:
                 for batch in waiting:
                     if not failed:
-                        found.update(self._about(batch))
+                        answers.update(self._about(batch))
             except BaseException as error:  # noqa: BLE001 - it is raised again, in the thread that waits
                 failed.append(error)
 
@@ -182,23 +182,23 @@ class OpenAIJudge:
             raise
         if failed:
             raise failed[0]
-        return found
+        return answers
 
-    def _about(self, batch: list[WrittenQuestion]) -> _Found:
+    def _about(self, batch: list[WrittenQuestion]) -> _Answered:
         """Ask about a batch, and once more about items without a verdict, in halves if none has one."""
-        found = self._once(batch, attempt=0)
+        answered = self._once(batch, attempt=0)
         # A single pair that is refused or too long would fail again.
         again = {"invalid", "missing"} if len(batch) == 1 else {"invalid", "missing", "refused", "truncated"}
-        left = [asked for asked in batch if _kind(found[asked.item.id]) in again]
+        left = [asked for asked in batch if _kind(answered[asked.item.id]) in again]
         middle = len(left) // 2 if len(left) == len(batch) else 0
         for part in filter(None, (left[:middle], left[middle:])):
             answers = self._once(part, attempt=1)
             # If the second request was not answered, the first error remains.
             unanswered = {"budget", *_UNANSWERED}
-            found.update({name: said for name, said in answers.items() if _kind(said) not in unanswered})
-        return found
+            answered.update({name: said for name, said in answers.items() if _kind(said) not in unanswered})
+        return answered
 
-    def _once(self, batch: list[WrittenQuestion], attempt: int) -> _Found:
+    def _once(self, batch: list[WrittenQuestion], attempt: int) -> _Answered:
         """Ask about a batch in one request; an error of the whole request applies to each item."""
         asked = named(batch, attempt)
         try:

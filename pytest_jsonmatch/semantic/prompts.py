@@ -44,27 +44,15 @@ Answer with one JSON object and nothing else: \
 {"verdicts": [{"id": "the id of the pair", "reason": "at most twenty words", "equivalent": true}]}. \
 Give exactly one entry for each id; "equivalent" is true or false."""
 
+
+def _object(**members: Any) -> dict[str, Any]:
+    closed = {"required": [*members], "additionalProperties": False}
+    return {"type": "object", "properties": members, **closed}
+
+
 # The same for every request: endpoints prepare a schema once, and would repeat that if it listed the ids.
-ANSWER_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "verdicts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string"},
-                    "reason": {"type": "string"},
-                    "equivalent": {"type": "boolean"},
-                },
-                "required": ["id", "reason", "equivalent"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["verdicts"],
-    "additionalProperties": False,
-}
+_ENTRY: Final = _object(id={"type": "string"}, reason={"type": "string"}, equivalent={"type": "boolean"})
+ANSWER_SCHEMA: Final[dict[str, Any]] = _object(verdicts={"type": "array", "items": _ENTRY})
 
 # Invisible characters and those with an effect: controls, bidirectional marks, private use, lone
 # surrogates, and tags (which can hide text from people, not from models).
@@ -175,13 +163,13 @@ def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | Judge
 
 def _entries(text: str) -> list[Any]:
     try:
-        found = extract_json(text, want="object").value
+        answer = extract_json(text, want="object").value
     except JsonExtractionError as error:
         begins = f"; it begins {error.excerpt!r}" if error.excerpt else ""
         raise JudgeError("invalid", f"the judge's answer is not JSON: {error.reason}{begins}") from None
-    entries = found.get("verdicts") if isinstance(found, dict) else None
+    entries = answer.get("verdicts") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
-        raise JudgeError("invalid", f"the judge's answer has no list of verdicts: {render(found, 100)}")
+        raise JudgeError("invalid", f"the judge's answer has no list of verdicts: {render(answer, 100)}")
     return entries
 
 

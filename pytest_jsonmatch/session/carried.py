@@ -37,8 +37,6 @@ class TestNews:
     turn: Turn | None = None
     cluster: str = ""
     """What the case belongs to."""
-    input_file: str = ""
-    """The file with its input, if it has no cluster."""
     tags: Tags = field(default_factory=dict)
     """The tags of the case."""
     rules: list[Looked] = field(default_factory=list)
@@ -61,7 +59,6 @@ class TestNews:
         self.raised = self.raised or later.raised
         self.turn = self.turn or later.turn
         self.cluster = later.cluster or self.cluster
-        self.input_file = later.input_file or self.input_file
         self.tags = later.tags or self.tags
         self.source = later.source or self.source
 
@@ -79,28 +76,19 @@ class RunNews:
     """The ids of the collected cases."""
 
 
-@final
-@dataclass(slots=True)
-class Carried:
-    """What a report carries."""
-
-    test: TestNews | None
-    run: RunNews | None
-
-
-def attach(report: pytest.TestReport, carried: Carried) -> None:
+def attach(report: pytest.TestReport, test: TestNews | None, run: RunNews | None) -> None:
     """Let a report carry something."""
     from pytest_jsonmatch.results.plain import as_text
 
-    setattr(report, _ATTRIBUTE, as_text(carried))
+    setattr(report, _ATTRIBUTE, as_text({"test": test, "run": run}))
 
 
-def carried_by(report: pytest.TestReport) -> Carried:
-    """Return what a report carries."""
+def carried_by(report: pytest.TestReport) -> tuple[TestNews | None, RunNews | None]:
+    """Return what a report carries about its test, and about the run."""
     text: str | None = getattr(report, _ATTRIBUTE, None)
-    found: dict[str, Any] = {} if text is None else json.loads(text)
-    test, run = found.get("test"), found.get("run")
-    return Carried(None if test is None else _test(test), None if run is None else _run(run))
+    carried: dict[str, Any] = {} if text is None else json.loads(text)
+    test, run = carried.get("test"), carried.get("run")
+    return None if test is None else _test(test), None if run is None else _run(run)
 
 
 def _test(found: dict[str, Any]) -> TestNews:

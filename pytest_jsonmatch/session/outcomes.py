@@ -134,12 +134,12 @@ class Outcomes:
         """Take what one report carries. As a registered plugin, this sees reports of its own run only."""
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # of an earlier try, by pytest-rerunfailures for example
-        carried = carried_by(report)
-        if carried.run is not None:
-            self.judged += [] if carried.run.judged is None else [carried.run.judged]
-            self.planned = carried.run.planned or self.planned
-            self.collected.update(carried.run.collected)
-        test, news = self._tests.get(report.nodeid), carried.test
+        news, of_run = carried_by(report)
+        if of_run is not None:
+            self.judged += [] if of_run.judged is None else [of_run.judged]
+            self.planned = of_run.planned or self.planned
+            self.collected.update(of_run.collected)
+        test = self._tests.get(report.nodeid)
         if test is None:
             # A crashed worker attaches nothing; pytest-xdist reports it as a separate phase ("???").
             if news is None and report.when in {"setup", "call", "teardown"}:
@@ -238,11 +238,6 @@ class Outcomes:
     def updates(self) -> list[str]:
         """The changes to golden files that tests request."""
         return [update for test in self._counted() for update in test.news.updates]
-
-    @property
-    def input_files(self) -> dict[str, str]:
-        """The input files of cases without a cluster, by case id."""
-        return {test.run.case: test.news.input_file for test in self._counted() if test.news.input_file}
 
     @property
     def cases_left_out(self) -> frozenset[str]:

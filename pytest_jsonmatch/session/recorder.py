@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
-from pytest_jsonmatch.session.carried import Carried, TestNews, attach
+from pytest_jsonmatch.session.carried import TestNews, attach
 from pytest_jsonmatch.session.rules import is_ignored, rules_in
 
 if TYPE_CHECKING:
@@ -56,14 +56,12 @@ class Recorder:
         """Which run of a repeated case the item is."""
         self.cluster = ""
         """The cluster of the item's case."""
-        self.input_file = ""
-        """The file with its input: cases that share one should be in one cluster."""
+        self.document = ""
+        """The file with its input, or the case without parameters of fixtures: a cluster if none is named."""
         self.tags: Tags = {}
         """The tags of the case, and those of its parameters."""
         self._params: Mapping[str, str] = {}
         """The labels of the item's parameters that are tags."""
-        self._base = ""
-        """The node id of the golden case, without parameters of fixtures."""
         self._settings = settings
         self._shared_rules = shared_rules
         self._lock = Lock()
@@ -94,10 +92,10 @@ class Recorder:
         __tracebackhide__ = True
         labels = _parameters(self.item) if names is None or names else {}
         self._params = {name: label for name, label in labels.items() if names is None or name in names}
-        if names is None and labels:
+        if names is None and labels and not self.document:
             nodeid = self.nodeid if self.turn is None else self.turn.case
             callspec: Any = getattr(self.item, "callspec", None)
-            self._base = nodeid.removesuffix(f"[{callspec.id}]")
+            self.document = nodeid.removesuffix(f"[{callspec.id}]")
         self._check_tags(self.tags)
         self.tags = {**self.tags, **self._params}
 
@@ -213,14 +211,13 @@ class Recorder:
             report.outcome = "passed"
         news.turn = self.turn
         news.cluster = self._named_cluster()
-        news.input_file = "" if news.cluster else self.input_file
-        has_news |= bool(news.turn or news.cluster or news.input_file)
+        has_news |= bool(news.turn or news.cluster)
         # A run that was meant to compare but failed before is noted.
         has_news |= not report.passed and (self.begun > 0 or is_there_to_compare(self.item))
         news.broken = report.failed and self.begun > self._compared
         if not (has_news or news.broken):
             if run is not None:
-                attach(report, Carried(None, run))
+                attach(report, None, run)
             return
         news.tags = self.tags
         turn = self.turn
@@ -229,7 +226,7 @@ class Recorder:
             # As pytest itself marks an expected failure.
             report.outcome = "skipped"
             report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
-        attach(report, Carried(news, run))
+        attach(report, news, run)
 
     def _is_tolerable(self, turn: Turn, error: BaseException | None) -> bool:
         """Tell whether a run is only under its threshold, without an error in the test or around it."""
@@ -244,10 +241,11 @@ class Recorder:
     def _named_cluster(self) -> str:
         """Return the cluster of the case: the one it names, else the value of the tag that names clusters.
 
-        Without either, the runs of a golden case with the values of a parametrized fixture are a cluster.
+        Without either, cases with one input file are a cluster, or the runs of a golden case with the values
+        of a parametrized fixture.
         """
         if self.cluster or self._settings.cluster not in self.tags:
-            return self.cluster or self._base
+            return self.cluster or self.document
         from pytest_jsonmatch.corpus.tags import value_text
 
         return _text(value_text(self.tags[self._settings.cluster]))

@@ -45,9 +45,6 @@ shop          1      1         0        0         0   1.00       1.00    1.00  1
 ───────────────────────────────────────────────────────────────────────────────────
 all leaves    4      2         1        1         0   0.50       0.67    0.50  0.57
 1 of 4 expected leaves omitted (25 %)
-
-elements without a partner  expected  actual
-items                         1 of 2  0 of 1
 """,
         "",
     )

@@ -107,16 +107,6 @@ def test_missing_answers_are_no_success_and_hide_no_wrong_ones(write, command, w
     assert "The worst cases" in written(SIDES)
 
 
-def test_no_records(write, command):
-    write(gold_jsonl="")
-    ran = command("evaluate gold.jsonl gold.jsonl --json r.json", "--gate", "f1 >= 0")
-    assert ran == (
-        1,
-        "leaf_f1: no records\n\ngates, on 0 records:\n  FAILED   f1 >= 0  nothing was compared\n",
-        "",
-    )
-
-
 @pytest.mark.parametrize(
     ("gate", "code"),
     [
@@ -138,6 +128,14 @@ def test_no_records(write, command):
 )
 def test_gates(sides, command, gate, code):
     assert command(SIDES, "--gate", gate).code == code
+
+
+def test_no_records_and_no_tags(write, command):
+    write(gold_jsonl="", one_jsonl=[{"a": 1}])
+    told = "leaf_f1: no records\n\ngates, on 0 records:\n  FAILED   f1 >= 0  nothing was compared\n"
+    assert command("evaluate gold.jsonl gold.jsonl", "--gate", "f1 >= 0") == (1, told, "")
+    ran = command("evaluate one.jsonl one.jsonl", "--gate", 'tags["source=scan"].f1 >= 0.9')
+    assert (ran.code, "no record has any tag" in ran.out) == (1, True)
 
 
 def test_a_gate_on_cases_looks_at_all_records(write, command):
@@ -211,14 +209,9 @@ def test_schema_config_and_repair(write, command):
 
 
 def test_arrays(write, command):
-    write(gold_json=[{"a": 1}, "x", 3], answers_json=[{"a": 1}, "x", 4])
+    write(gold_json=[{"a": 1}, "x", 3], answers_json=['Sure: {"a": 1}', "x", 4])
     assert "2 of 3 records with" in command("evaluate answers.json gold.json").out
     assert "3 of 3 records with" in command("evaluate gold.json gold.json").out
-
-
-def test_an_array_may_hold_answers_as_text(write, command):
-    write(gold_json=[{"a": 1}], answers_json=['Sure: {"a": 1}'])
-    assert "1 of 1 record with" in command("evaluate answers.json gold.json").out
 
 
 def test_a_name_without_a_known_ending(write, command):
@@ -443,14 +436,6 @@ def test_an_interrupt_leaves_what_was_there(folder, write):
     assert sorted(path.name for path in folder.iterdir()) == ["gold.jsonl", "r.json"]
 
 
-def test_markdown(sides, command, written):
-    assert written(SIDES, "--gate", "f1 >= 0.5", form="markdown").startswith(
-        "## ❌ jsonmatch: failed\n\n"
-        "**1 of 1 gate failed**; 1 of 3 records with score 1; 1 without an answer; 1 error.\n"
-    )
-    assert written(SIDES, form="markdown").startswith("## jsonmatch: score 0.47\n")
-
-
 def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, written):
     gold = [{"id": number, "a": number} for number in range(30)]
     write(gold_jsonl=gold, answers_jsonl=[{**each, "a": each["a"] + 100 * (each["id"] > 8)} for each in gold])
@@ -485,16 +470,20 @@ def case_of_page(page, name):
     return case["u"][0]["c"][0]
 
 
-def test_html_draws_the_pairs_of_a_record(baskets, written):
+def test_html_has_both_documents_and_the_pairs_of_a_record(baskets, written):
     found = case_of_page(written(f"{SIDES} --metric pairwise_f1"), "b")
+    expected, actual = (json.loads("".join(text for _, text in runs)) for runs in found["o"])
+    assert (expected["items"], actual["items"]) == (BASKET["items"], ANSWER["items"])
     (array,) = found["d"]["arrays"]
     assert [pair[:3] for pair in array["pairs"]] == [[0, 1, 0.5], [1, 0, 1]]
 
 
-def test_html_has_both_documents_of_a_record(baskets, written):
-    found = case_of_page(written(f"{SIDES} --metric pairwise_f1"), "b")
-    expected, actual = (json.loads("".join(text for _, text in runs)) for runs in found["o"])
-    assert (expected["items"], actual["items"]) == (BASKET["items"], ANSWER["items"])
+def test_pairs_are_text_if_asked_for_and_in_the_result_file(baskets, command, folder):
+    line = f"{SIDES} --metric pairwise_f1 --json kept.json"
+    assert [PAIRS in command(f"{line}{more}").out for more in ("", " -v")] == [False, True]
+    kept = {case.id: case.runs[0].comparisons[0] for case in read_results(folder / "kept.json").cases}
+    assert [len(kept[name].audit) for name in "ab"] == [0, 1]
+    assert [PAIRS in command(f"report kept.json{more}").out for more in ("", " -v")] == [False, True]
 
 
 def test_html_looks_closely_at_the_worst_records_only(baskets, written, monkeypatch):
@@ -503,27 +492,9 @@ def test_html_looks_closely_at_the_worst_records_only(baskets, written, monkeypa
     assert ["o" in case_of_page(page, name) for name in "ab"] == [False, True]
 
 
-def test_pairs_of_the_worst_records_are_text_if_asked_for(baskets, command):
-    line = f"{SIDES} --metric pairwise_f1"
-    assert [PAIRS in command(line).out, PAIRS in command(f"{line} -v").out] == [False, True]
-
-
-def test_pairs_are_in_the_result_file(baskets, command, folder):
-    command(f"{SIDES} --metric pairwise_f1 --json kept.json")
-    kept = {case.id: case.runs[0].comparisons[0] for case in read_results(folder / "kept.json").cases}
-    assert [len(kept[name].audit) for name in "ab"] == [0, 1]
-    assert [PAIRS in command(f"report kept.json{more}").out for more in ("", " -v")] == [False, True]
-
-
 def test_other_pairings_are_not_looked_for_where_only_figures_are_shown(baskets, command, monkeypatch):
     monkeypatch.setattr("pytest_jsonmatch.engine.result.match.MatchResult.audit", None)
     assert command(f"{SIDES} --metric pairwise_f1").code == 0
-
-
-def test_what_stands_beside_the_figures_is_on_the_page(sides, written):
-    page = written(SIDES)
-    assert "error: record &#39;r2&#39;: there is no answer for it" in page
-    assert "not scored: &#39;r9&#39;, which has no gold record, or is a second answer" in page
 
 
 def test_rules_that_fit_no_record_are_told(sides, write, command):
@@ -596,8 +567,3 @@ scan          1   0.50       0.50    0.50  0.50       0.00
     again = command("report r.json --by source", "--gate", 'tags["source=scan"].fields["a"].recall == 0')
     assert (again.code, table in again.out) == (0, True)
     assert "| `scan` | 1 | 0.50 |" in written("report r.json --by source", form="markdown")
-
-
-def test_a_gate_on_a_tag_without_tags(command, sides):
-    ran = command(SIDES, "--gate", 'tags["source=scan"].f1 >= 0.9')
-    assert (ran.code, "no record has any tag" in ran.out) == (1, True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -205,11 +204,6 @@ def test_bad_input_is_one_line(files, write, refused, folder, line, told):
     said = refused(f"report {line}")
     assert said.startswith(f"jsonmatch report: {told}")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-
-
-def test_a_page_without_jinja(files, refused, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    assert refused("report run.json --html a.html").endswith("pip install 'pytest-jsonmatch[html]'")
 
 
 # -- files that someone has made to do harm -----------------------------------------------------------------

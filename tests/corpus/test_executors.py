@@ -114,14 +114,6 @@ def test_a_process_with_other_rules_is_refused():
     assert str(told.value).endswith("for example in the executor's initializer")
 
 
-def test_records_scored_when_an_error_comes_are_not_lost_to_others():
-    # The first error in the order of gold is the one that is raised, whoever finishes first.
-    gold = [{"a": 1}] * 10
-    gold[4], gold[7] = {"a": 1, "x": 1}, {"a": 1, "y": 1}
-    with ProcessPoolExecutor(2) as executor, pytest.raises(GoldValidationError, match=r"^record 4: 'x'"):
-        compare_corpus(gold, gold, schema={"properties": {"a": {}}}, executor=executor, chunk_size=1)
-
-
 @contextmanager
 def dask_cluster() -> Iterator[Any]:
     """Start two Dask workers on this machine, and give their client."""

@@ -39,6 +39,13 @@ class Judge:
         return str(item.expected_compared).lower() == str(item.actual_compared).lower()
 
 
+@pytest.fixture
+def judge(registry):
+    judge = Judge()
+    registry.comparator("judge", judge)
+    return judge
+
+
 class JudgeById(Judge):
     scope = "chunk"
 
@@ -53,9 +60,7 @@ def rows(result):
 # -- what it is asked ------------------------------------------------------------------------------------------
 
 
-def test_one_call_has_all_fields_of_a_record(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_one_call_has_all_fields_of_a_record(judge):
     result = compare_json(
         {"title": "OLD MAN", "year": 1952, "notes": ["sea", "fish"]},
         {"title": "Old Man", "year": 1952, "notes": ["Sea", "boat"]},
@@ -72,9 +77,7 @@ def test_one_call_has_all_fields_of_a_record(registry):
     assert result.score == 0.75
 
 
-def test_items_say_where_they_stand_and_what_is_compared(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_items_say_where_they_stand_and_what_is_compared(judge):
     compare_json(
         {"people": [{"name": " ANN "}]},
         {"people": [{"name": "Ann"}]},
@@ -101,9 +104,7 @@ def test_items_say_where_they_stand_and_what_is_compared(registry):
     ]
 
 
-def test_the_root_has_no_parent_and_its_members_have_the_root(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_the_root_has_no_parent_and_its_members_have_the_root(judge):
     compare_json('"A"', '"b"', metric="leaf_f1", fields={"**": {"compare": "judge"}})
     compare_json({"a": "A"}, {"a": "b"}, metric="leaf_f1", fields={"a": {"compare": "judge"}})
     asked = [item for items in judge.calls for item in items]
@@ -113,9 +114,7 @@ def test_the_root_has_no_parent_and_its_members_have_the_root(registry):
     ]
 
 
-def test_it_can_score_whole_containers(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_it_can_score_whole_containers(judge):
     result = compare_json(
         {"tags": ["b", "a"]},
         {"tags": ["a", "b"]},
@@ -140,9 +139,7 @@ def test_two_batch_comparators_are_two_calls(registry):
     assert [[item.path for item in items] for items in other.calls] == [["b"]]
 
 
-def test_it_can_be_the_comparator_of_a_type(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_it_can_be_the_comparator_of_a_type(judge):
     result = compare_json(
         {"a": "X", "n": 2, "t": True},
         {"a": "x", "n": 1, "t": False},
@@ -154,16 +151,12 @@ def test_it_can_be_the_comparator_of_a_type(registry):
     assert result.field_results[0].comparator == "judge"
 
 
-def test_flat_objects_ask_too(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_flat_objects_ask_too(judge):
     result = compare_json({"a": "X"}, {"a": "x"}, metric="json_similarity", compare={"string": "judge"})
     assert (result.score, len(judge.calls)) == (1.0, 1)
 
 
-def test_from_a_schema(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_from_a_schema(judge):
     schema = {
         "type": "object",
         "properties": {
@@ -178,9 +171,7 @@ def test_from_a_schema(registry):
     assert [item.params for item in judge.calls[0]] == [{"strict": False}]
 
 
-def test_as_a_default_of_a_schemas_type(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_as_a_default_of_a_schemas_type(judge):
     set_type_default("string", "judge")
     try:
         schema = parse_eval_schema({"type": "object", "properties": {"note": {"type": "string"}}})
@@ -190,9 +181,7 @@ def test_as_a_default_of_a_schemas_type(registry):
     assert len(judge.calls) == 1
 
 
-def test_in_a_branch_of_a_schema(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_in_a_branch_of_a_schema(judge):
     schema = {
         "properties": {"v": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
     }
@@ -200,9 +189,7 @@ def test_in_a_branch_of_a_schema(registry):
     assert len(judge.calls) == 1
 
 
-def test_below_a_target_paths_are_those_of_the_document(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_below_a_target_paths_are_those_of_the_document(judge):
     compare_json(
         {"answers": [{"a": "x"}]},
         {"answers": [{"a": "y"}]},
@@ -213,24 +200,18 @@ def test_below_a_target_paths_are_those_of_the_document(registry):
     assert [item.expected_path for item in judge.calls[0]] == ["answers[0].a"]
 
 
-def test_what_one_side_lacks_is_not_asked(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_what_one_side_lacks_is_not_asked(judge):
     result = compare_json({"b": "x"}, {"a": "x"}, metric="leaf_f1", compare={"string": "judge"})
     assert (judge.calls, result.counts) == ([], {"omission": 1, "hallucination": 1})
 
 
-def test_what_only_schema_has_may_be_skipped(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_what_only_schema_has_may_be_skipped(judge):
     rules = {"a": {"compare": "judge", "skip": True}}
     result = compare_json({"a": "x"}, {"a": "y"}, metric="leaf_f1", fields=rules)
     assert (judge.calls, result.counts) == ([], {"skipped": 1})
 
 
-def test_nulls_are_settled_without_asking(registry):
-    judge = Judge()
-    registry.comparator("judge", judge)
+def test_nulls_are_settled_without_asking(judge):
     result = compare_json(
         {"a": None, "b": None, "c": "x"},
         {"a": None, "b": "x", "c": None},

@@ -164,12 +164,6 @@ def test_alignments_travel_between_processes():
     assert [each.to_dict() for each in sent] == [each.to_dict() for each in _nested(2).alignments]
 
 
-def test_an_alignment_as_python_shows_it():
-    assert repr(_nested(1).alignments[0]) == (
-        "ArrayAlignment('k', unordered, pairs=((1, 0, 0.6666666666666666),), unmatched=(1, 1))"
-    )
-
-
 @pytest.mark.parametrize("item", [1, 0.5, "some text"])
 def test_a_result_can_be_pickled_and_copied(item):
     result = compare_json(

@@ -349,6 +349,10 @@ def test_comparators_by_type_get_what_is_expected_to_be_of_their_type(mine):
     assert called_with([1], ["x"], string="mine") == []
     assert called_with([1], ["x"], number="mine") == called_with([1], ["x"], integer="mine") == [(1, "x")]
     assert called_with([1.5], ["x"], integer="mine") == called_with([2.5], [None], null="mine") == []
+    # A declared type decides which of the two comparators of numbers applies.
+    schema = {"properties": {"n": {"type": "number"}}}
+    assert compare_json({"n": "1"}, {"n": 1}, schema=schema, compare={"integer": "mine"}).score == 0.0
+    assert compare_json({"n": "1"}, {"n": 1}, schema=schema, compare={"number": "mine"}).score == 0.5
     # A metric's own comparators see values of one type only.
     assert compare_json({"n": "3"}, {"n": 3}).score == 0.0
     assert compare_json({"n": "3"}, {"n": 3}, compare="numeric").score == 1.0

@@ -243,41 +243,14 @@ strange = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys | st.integers(0, 1), inner, max_size=3),
     max_leaves=8,
 )
-OPTION_NAMES = ["root", "granularity", "arrays", "array_threshold", "empties", "leaf_threshold", "target_key"]
-OPTION_NAMES += [
-    "compare",
-    "transform",
-    "fields",
-    "schema",
-    "repair",
-    "extras",
-]
+OPTION_NAMES = [
+    "root", "granularity", "arrays", "array_threshold", "empties", "leaf_threshold", "target_key", "compare",
+    "transform", "fields", "schema", "repair", "extras",
+]  # fmt: skip
 WORDS = [
-    "compare",
-    "skip",
-    "weight",
-    "align",
-    "exact",
-    "numeric",
-    "tolerance",
-    "rel",
-    "unordered",
-    "key",
-    "type",
-]
-WORDS += [
-    "properties",
-    "items",
-    "x-eval-compare",
-    "x-eval-align",
-    "$ref",
-    "#",
-    "anyOf",
-    "string",
-    "object",
-    "a",
-    "a[",
-]
+    "compare", "skip", "weight", "align", "exact", "numeric", "tolerance", "rel", "unordered", "key", "type", "properties",
+    "items", "x-eval-compare", "x-eval-align", "$ref", "#", "anyOf", "string", "object", "a", "a[",
+]  # fmt: skip
 wild = st.recursive(
     scalars | st.sampled_from(WORDS) | nonfinite,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),

@@ -12,7 +12,6 @@ from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import (
     change_of_runs,
     changes_of_runs,
-    field_headlines,
     headlines,
 )
 from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
@@ -59,20 +58,6 @@ def test_headlines_are_of_cases_not_of_runs():
     assert found["pass_rate"] == wilson(1, 2)
     assert list(found)[:5] == ["score", "precision", "recall", "f1", "pass_rate"]
     assert headlines(ResultSet()) == []
-
-
-def test_fields_have_intervals_too():
-    found = field_headlines(run(often=[WRONG, GOLD], once=GOLD), 0.9)
-    assert [each.name for each in found] == ["a", "b"]
-    assert found[0].interval == mean_interval([0.5, 1.0], 0.9)
-
-
-def test_a_field_in_a_list_has_the_mean_of_its_elements():
-    gold = {"items": [{"a": 1}, {"a": 2}]}
-    half = case("half", {"items": [{"a": 1}, {"a": 3}]}, metric="json_similarity", gold=gold)
-    right = case("right", gold, metric="json_similarity", gold=gold)
-    found = {each.name: each.interval for each in field_headlines(ResultSet((half, right)))}
-    assert found["items[].a"] == mean_interval([3 / 4, 1.0])
 
 
 def test_what_is_the_same_is_not_worse():

@@ -10,11 +10,11 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.gate.power import (
-    Trials,
     assumed_sample,
     clusters_to_know,
     clusters_to_prove,
     minimum_detectable,
+    power_of,
     reach,
     sample_of,
 )
@@ -64,7 +64,7 @@ def test_more_power_takes_a_larger_drop_and_more_cases():
     assert drops == sorted(drops)
     assert drops[-1] < sample.mean
     assert cases == sorted(cases)
-    assert Trials(sample, cases[1]).power(0.2) >= 0.8
+    assert power_of(sample, cases[1])(0.2) >= 0.8
 
 
 def test_the_noise_is_that_of_repeats():

@@ -113,25 +113,6 @@ def test_many_runs_make_no_number_too_large():
     assert isclose(pass_at(found, 1), 0.5)
 
 
-def test_the_stability_of_a_field():
-    expected = {"a": 1, "b": "xxxx", "c": 1}
-    answers = ({"a": 1, "b": "xxxx", "c": 1}, {"a": 2, "b": "xxyy", "c": 1}, {"a": 1, "b": "xxxx"})
-    found = repeats([runs_of(*answers, expected=expected)])
-    # Of three runs the pairs differ by 1, 0, 1 in `a`; by 0.5, 0, 0.5 in `b`; by 0, 1, 1 in `c`.
-    assert [(field.path, round(field.stability, 9)) for field in found.fields] == [
-        ("a", round(1 / 3, 9)),
-        ("c", round(1 / 3, 9)),
-        ("b", round(2 / 3, 9)),
-    ]
-
-
-def test_a_field_that_only_some_runs_invent_is_not_stable():
-    found = repeats([runs_of({"a": 1}, {"a": 1, "z": 1}, expected={"a": 1})])
-    by_path = {field.path: field.stability for field in found.fields}
-    assert by_path["a"] == 1.0
-    assert by_path.get("z", 0.0) == 0.0
-
-
 def test_the_order_of_cases_does_not_matter():
     cases = [
         runs_of({"a": 1}, {"a": 2}, expected={"a": 1}, case="f::x"),

@@ -38,17 +38,6 @@ def ran(outcome):
 # -- pytest's own options ----------------------------------------------------------------------------------
 
 
-def test_failed_first(pytester, write):
-    write("a.golden.yaml", CASES)
-    pytester.runpytest().assert_outcomes(passed=2, failed=1)
-    outcome = pytester.runpytest("--ff", "-v")
-    assert ran(outcome) == [
-        ("a.golden.yaml::two", "FAILED"),
-        ("a.golden.yaml::one", "PASSED"),
-        ("a.golden.yaml::three", "PASSED"),
-    ]
-
-
 def test_stepwise_goes_on_where_it_stopped(pytester, write):
     write("a.golden.yaml", CASES)
     first = pytester.runpytest("--stepwise", "-v")
@@ -56,26 +45,6 @@ def test_stepwise_goes_on_where_it_stopped(pytester, write):
     write("a.golden.yaml", CASES.replace("{n: 0}", "{n: 2}"))
     second = pytester.runpytest("--stepwise", "-v")
     assert ran(second) == [("a.golden.yaml::two", "PASSED"), ("a.golden.yaml::three", "PASSED")]
-
-
-@pytest.mark.parametrize(
-    ("expression", "names"),
-    [
-        ("slow", ["a.golden.yaml::slow-one", "b.golden.yaml::b"]),
-        ("owner and not slow", ["a.golden.yaml::quick"]),
-    ],
-)
-def test_marks_of_file_and_case_select(pytester, write, expression, names):
-    pytester.makeini("[pytest]\nmarkers =\n    slow: takes long\n    owner(name): whom to ask\n")
-    write(
-        "a.golden.yaml",
-        "marks: [{owner: ann}]\ncases:\n"
-        "- {id: quick, actual: {}, expected: {}}\n"
-        "- {id: slow-one, actual: {}, expected: {}, marks: [slow]}\n",
-    )
-    write("b.golden.yaml", "actual: {}\nexpected: {}\nmarks: [slow]\n")
-    outcome = pytester.runpytest("-m", expression, "-v")
-    assert [name for name, _ in ran(outcome)] == names
 
 
 def test_custom_marks_bring_their_arguments(pytester, write):
@@ -128,50 +97,6 @@ def test_the_plan_of_setting_up_runs_nothing(pytester, write):
     )
 
 
-def test_fixtures_per_test_name_case_and_line(pytester, write):
-    pytester.makeconftest(
-        '''
-        import pytest
-
-        @pytest.fixture
-        def db():
-            """A database."""
-
-        @pytest.fixture
-        def jsonmatch_actual(jsonmatch_case):
-            """Asks the model."""
-        '''
-    )
-    write("golden/a.golden.yaml", CASES.replace("id: three", "id: three\n    marks: [{usefixtures: [db]}]"))
-    outcome = pytester.runpytest("--fixtures-per-test")  # which counts lines from 2 before pytest 8.1
-    outcome.stdout.fnmatch_lines(
-        [
-            "*fixtures used by three*",
-            "*(golden?a.golden.yaml:[89])*",
-            "db -- conftest.py:[34]",
-            "    A database.",
-            "jsonmatch_actual -- conftest.py:[78]",
-            "    Asks the model.",
-            "jsonmatch_case -- *plugin.py:*",
-        ]
-    )
-
-
-def test_collect_only_shows_files_and_cases(pytester, write):
-    write("golden/a.golden.yaml", CASES)
-    outcome = pytester.runpytest("--collect-only")
-    outcome.stdout.fnmatch_lines(
-        [
-            "*<Dir golden>",
-            "*<GoldenFile a.golden.yaml>",
-            "*<Function one>",
-            "*<Function two>",
-            "*<Function three>",
-            "*3 tests collected*",
-        ]
-    )
-
-
 def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
     write("golden/a.golden.yaml", CASES)
     pytester.runpytest("--junitxml=out.xml", "-o", "junit_family=xunit1")
@@ -206,16 +131,6 @@ def test_the_debugger_stops_at_the_line_of_the_yaml(pytester, write):
             "*1 failed, 1 passed*",
         ]
     )
-
-
-def test_node_ids_run_one_case_of_one_file(pytester, write):
-    write("a.golden.yaml", CASES)
-    write("golden/a.golden.yaml", CASES)
-    outcome = pytester.runpytest("golden/a.golden.yaml::three", "a.golden.yaml::two", "-v")
-    assert sorted(ran(outcome)) == [
-        ("a.golden.yaml::two", "FAILED"),
-        ("golden/a.golden.yaml::three", "PASSED"),
-    ]
 
 
 def test_a_node_id_that_no_case_has_is_a_usage_error(pytester, write):
@@ -304,13 +219,6 @@ def test_a_case_that_fails_at_first_is_run_again(pytester, write):
     outcome.stdout.fnmatch_lines(["jsonmatch: leaf_f1, 3 cases, 3 fields, all 1.00"])
 
 
-def test_the_mark_flaky_runs_a_case_again(pytester, write):
-    pytest.importorskip("pytest_rerunfailures")
-    write("a.golden.yaml", CASES.replace("id: two", "id: two\n    marks: [{flaky: {reruns: 2}}]"))
-    outcome = pytester.runpytest_subprocess("-p", "rerunfailures")
-    assert outcome.parseoutcomes() == {"passed": 2, "failed": 1, "rerun": 2}
-
-
 def test_another_order_is_the_same_run(pytester, write):
     pytest.importorskip("pytest_randomly")
     rows = [f"- {{id: c{n}, actual: {{n: {n}}}, expected: {{n: {n}}}}}\n" for n in range(20)]
@@ -393,63 +301,3 @@ def test_the_nearest_conftest_goes_over_its_parent_and_over_plugins(pytester, wr
         write(f"{folder}/a.golden.yaml", f"expected: {{from: {source}}}\n")
     pytester.syspathinsert()
     pytester.runpytest().assert_outcomes(passed=4)
-
-
-def test_a_matrix_of_models_by_the_ids_of_its_parameters(pytester, write):
-    pytester.makeconftest(
-        """
-        import pytest
-
-        @pytest.fixture(scope="session", params=["small", "large"])
-        def model(request):
-            return request.param
-
-        @pytest.fixture
-        def jsonmatch_actual(jsonmatch_case, model):
-            return {"n": jsonmatch_case.input, "model": model}
-        """
-    )
-    write(
-        "a.golden.yaml",
-        "cases:\n- {id: one, input: 1, expected: {n: 1, model: small}}\n- {id: two, input: 2, expected: {n: 2, model: large}}\n",
-    )
-    outcome = pytester.runpytest("-v")
-    assert sorted(ran(outcome)) == [
-        ("a.golden.yaml::one[large]", "FAILED"),
-        ("a.golden.yaml::one[small]", "PASSED"),
-        ("a.golden.yaml::two[large]", "PASSED"),
-        ("a.golden.yaml::two[small]", "FAILED"),
-    ]
-
-
-def test_usefixtures_of_a_file_and_of_a_case(pytester, write):
-    pytester.makeconftest(
-        """
-        import pytest
-
-        used = []
-
-        @pytest.fixture
-        def db():
-            used.append("db")
-            yield
-            used.remove("db")
-
-        @pytest.fixture
-        def cache():
-            used.append("cache")
-            yield
-            used.remove("cache")
-
-        @pytest.fixture
-        def jsonmatch_actual(request):
-            return sorted(used)
-        """
-    )
-    write(
-        "a.golden.yaml",
-        "marks: [{usefixtures: [db]}]\nmetric: json_similarity\ncases:\n"
-        "- {id: of-file, expected: [db]}\n"
-        "- {id: of-both, expected: [cache, db], marks: [{usefixtures: [cache]}]}\n",
-    )
-    pytester.runpytest().assert_outcomes(passed=2)

@@ -184,49 +184,19 @@ def test_what_an_actual_file_gives(tmp_path, name, data, value):
 @pytest.mark.parametrize(
     ("keys", "name", "data", "message"),
     [
-        (
-            "actual_file: b.txt\nexpected: 1",
-            "b.txt",
-            b"\xff",
-            "x.golden.yaml:1:1: actual_file 'b.txt' is not UTF-8 text",
-        ),
-        (
-            "expected_file: b.json",
-            "b.json",
-            b"\xff",
-            "x.golden.yaml:1:1: expected_file is not JSON: b.json:1:1: not UTF-8 text",
-        ),
-        (
-            "expected_file: b.json",
-            "b.json",
-            b'{"a": 1, "a": 2}',
-            "x.golden.yaml:1:1: expected_file is not JSON: b.json:1:",
-        ),
-        (
-            "expected_file: b.json",
-            "b.json",
-            b"NaN",
-            "x.golden.yaml:1:1: expected_file is not JSON: b.json:1:1: ",
-        ),
+        ("actual_file: b.txt\nexpected: 1", "b.txt", b"\xff", "actual_file 'b.txt' is not UTF-8 text"),
+        ("expected_file: b.json", "b.json", b"\xff", "expected_file is not JSON: b.json:1:1: not UTF-8 text"),
+        ("expected_file: b.json", "b.json", b'{"a": 1, "a": 2}', "expected_file is not JSON: b.json:1:"),
+        ("expected_file: b.json", "b.json", b"NaN", "expected_file is not JSON: b.json:1:1: "),
         (
             "expected_file: b.yml",
             "b.yml",
             b"a: &a [*a]",
-            "x.golden.yaml:1:1: expected_file is not valid: b.yml:1:8: *a is inside",
+            "expected_file is not valid: b.yml:1:8: *a is inside",
         ),
-        (
-            "expected_file: c.json",
-            "b.json",
-            b"",
-            "x.golden.yaml:1:1: expected_file 'c.json' can't be read: no such file",
-        ),
-        (
-            "expected_file: d.json",
-            "d.json/x",
-            b"",
-            "x.golden.yaml:1:1: expected_file 'd.json' can't be read: ",
-        ),
-        ('expected_file: "e\\0.json"', "b.json", b"", "x.golden.yaml:1:1: expected_file 'e"),
+        ("expected_file: c.json", "b.json", b"", "expected_file 'c.json' can't be read: no such file"),
+        ("expected_file: d.json", "d.json/x", b"", "expected_file 'd.json' can't be read: "),
+        ('expected_file: "e\\0.json"', "b.json", b"", "expected_file 'e"),
     ],
 )
 def test_errors_of_files(tmp_path, keys, name, data, message):
@@ -235,7 +205,7 @@ def test_errors_of_files(tmp_path, keys, name, data, message):
     (case,) = load_cases(f"{keys}\n".encode(), tmp_path / "x.golden.yaml", "x.golden.yaml").by_id.values()
     with pytest.raises(GoldenFileError) as caught:
         _ = (case.actual, case.expected)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"x.golden.yaml:1:1: {message}")
 
 
 def test_places_in_an_expected_file(tmp_path):
@@ -260,41 +230,3 @@ def test_errors_survive_the_way_from_a_worker():
         2,
         "no",
     )
-
-
-def test_amounts_dates_codes_and_texts_inside(pytester):
-    pytester.makefile(
-        ".golden.yaml",
-        invoice="""\
-fields:
-  total: {compare: {amount: {decimal: ","}}}
-  paid: {compare: {date: {languages: [de]}}}
-  born: {compare: {date: {precision: month}}}
-  phone: {compare: {phone: {region: DE}}}
-  iban: {compare: {identifier: {kind: iban}}}
-  calls: {align: unordered}
-  calls[].arguments: {transform: [parse_json]}
-cases:
-  - id: right
-    expected:
-      total: 1234.56
-      paid: "2024-04-03"
-      born: "1985-07"
-      phone: "+4930123456"
-      iban: DE89370400440532013000
-      calls: [{name: a, arguments: {x: 1}}, {name: b, arguments: {y: 2}}]
-    actual:
-      total: 1.234,56 €
-      paid: 3. April 2024
-      born: July 1985
-      phone: (030) 12 34 56
-      iban: DE89 3704 0044 0532 0130 00
-      calls: [{name: b, arguments: '{"y": 2}'}, {name: a, arguments: '{"x": 1}'}]
-  - id: wrong
-    expected: {total: 1234.56, calls: [{name: a, arguments: '{"x": 1}'}]}
-    actual: {total: "1.234,57 €", calls: [{name: a, arguments: '{"x": 2}'}]}
-""",
-    )
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(passed=1, failed=1)
-    outcome.stdout.fnmatch_lines(["*0.00*calls?0?.arguments.x*1 → 2*"])

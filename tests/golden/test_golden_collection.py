@@ -157,20 +157,6 @@ def test_locations_are_those_of_the_cases(pytester, write):
     )
 
 
-def test_junit_knows_file_and_case(pytester, write):
-    write("golden/a.golden.yaml", TWO)
-    pytester.runpytest("--junitxml=out.xml")
-    written = (pytester.path / "out.xml").read_text(encoding="utf-8")
-    assert 'classname="golden.a.golden.yaml" name="first"' in written
-    assert '<failure message="AssertionError: leaf_f1 score 0.00 &lt; 1.00' in written
-
-
-@pytest.mark.parametrize("option", ["--setup-plan", "--fixtures-per-test"])
-def test_pytest_lists_the_fixtures_of_a_case(pytester, write, option):
-    write("a.golden.yaml", ONE)
-    pytester.runpytest(option, "-v").stdout.fnmatch_lines(["*jsonmatch_actual*"])
-
-
 def test_the_case_fixture_belongs_to_golden_cases(pytester):
     pytester.makepyfile("def test_it(jsonmatch_case): pass")
     outcome = pytester.runpytest()

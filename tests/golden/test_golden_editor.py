@@ -240,8 +240,7 @@ marks = st.lists(
     | st.builds(lambda reason: {"skip": reason}, reasons)
     | st.builds(lambda words: {"skip": words}, mapping(reason=st.sampled_from(WORDS)))
     | st.builds(
-        lambda words: {"xfail": words},
-        mapping(reason=st.just("x"), strict=st.booleans(), run=st.booleans()),
+        lambda words: {"xfail": words}, mapping(reason=st.just("x"), strict=st.booleans(), run=st.booleans())
     )
     | st.builds(lambda names: {"usefixtures": names}, st.sampled_from(["db", ["db"], ["db", "é"]])),
     max_size=3,
@@ -336,11 +335,7 @@ def containers(document):
     return found
 
 
-ONLY_THE_LOADER = [
-    "is already taken by",
-    "names no parameter",
-    "the rows do not have the same names",
-]
+ONLY_THE_LOADER = ["is already taken by", "names no parameter", "the rows do not have the same names"]
 NAMES = [
     *KEYS,
     *SEVERAL,

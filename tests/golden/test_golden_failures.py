@@ -64,19 +64,25 @@ def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write):
     )
 
 
-def test_short_tracebacks_show_the_line(pytester, write):
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        (
+            ["--tb=short"],
+            ["a.golden.yaml:16: in receipt", "*- name: cake", "E *AssertionError: json_sim* 0.65 < 1.00"],
+        ),
+        (["--tb=line"], ["*a.golden.yaml:16: AssertionError: json_similarity score 0.65 < 1.00"]),
+        (
+            ["--full-trace", "--showlocals"],
+            ["> *- name: cake", "E *AssertionError: json_similarity score 0.65 < 1.00"],
+        ),
+    ],
+)
+def test_other_tracebacks_show_the_line_too(pytester, write, options, lines):
     write("a.golden.yaml", RECEIPT)
-    assert failures(pytester.runpytest("--tb=short"))[:3] == [
-        "a.golden.yaml:16: in receipt",
-        "- name: cake",
-        "E AssertionError: json_similarity score 0.65 < 1.00",
-    ]
-
-
-def test_line_tracebacks_name_it(pytester, write):
-    write("a.golden.yaml", RECEIPT)
-    outcome = pytester.runpytest("--tb=line")
-    outcome.stdout.fnmatch_lines(["*a.golden.yaml:16: AssertionError: json_similarity score 0.65 < 1.00"])
+    outcome = pytester.runpytest(*options)
+    outcome.assert_outcomes(failed=1, passed=1)
+    outcome.stdout.fnmatch_lines(lines)
 
 
 def test_native_tracebacks_show_the_line(pytester, write):
@@ -87,20 +93,9 @@ def test_native_tracebacks_show_the_line(pytester, write):
     assert shown[at - 1] == "- name: cake"
 
 
-def test_full_traces_and_locals_end_no_differently(pytester, write):
-    write("a.golden.yaml", RECEIPT)
-    outcome = pytester.runpytest("--full-trace", "--showlocals")
-    outcome.assert_outcomes(failed=1, passed=1)
-    outcome.stdout.fnmatch_lines(["> *- name: cake", "E *AssertionError: json_similarity score 0.65 < 1.00"])
-
-
 def test_the_first_lines_of_a_case_are_enough_context(pytester, write):
     write("a.golden.yaml", "# a comment\n\ncases:\n- id: receipt\n  actual: {a: 1}\n  expected: {a: 2}\n")
-    assert failures(pytester.runpytest())[:3] == [
-        "- id: receipt",
-        "actual: {a: 1}",
-        "> expected: {a: 2}",
-    ]
+    assert failures(pytester.runpytest())[:3] == ["- id: receipt", "actual: {a: 1}", "> expected: {a: 2}"]
 
 
 def test_a_field_that_expected_lacks_is_shown_at_what_is_around_it(pytester, write):
@@ -134,73 +129,32 @@ def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
     assert failures(pytester.runpytest())[:2] == ["actual: {'a': 1}", "> expected: {'a':"]
 
 
-@pytest.mark.parametrize(
-    ("case", "line", "message"),
-    [
-        (
-            "actual: no json here\n  expected: {a: 1}",
-            "actual: no json here",
-            "AssertionError: a.golden.yaml:3:3: no JSON found in the actual text: *",
-        ),
-        (
-            "metric: feild_match\n  actual: {}\n  expected: {a: 1}",
-            "metric: feild_match",
-            "AssertionError: a.golden.yaml:3:3: unknown metric 'feild_match'; did you mean 'field_match'?",
-        ),
-        (
-            "actual: [1]\n  expected: {a: 1}\n  metric: field_match",
-            "metric: field_match",
-            "AssertionError: a.golden.yaml:5:3: field_match compares two objects * actual is an array*",
-        ),
-        (
-            "actual: {a: 1}\n  expected: {a: 1}\n  options: {target_key: b}",
-            "options: {target_key: b}",
-            "AssertionError: a.golden.yaml:5:3: target_key is 'b'*",
-        ),
-        (
-            "actual: {a: 1}\n  expected: {a: 1}\n  fields: {a: {compare: exakt}}",
-            "fields: {a: {compare: exakt}}",
-            "AssertionError: a.golden.yaml:5:12: fields[[]'a'].compare: *'exakt'; did you mean 'exact'?",
-        ),
-        (
-            "actual: {a: 1}\n  expected: {a: 1}\n  options: {compare: {string: exakt}}",
-            "options: {compare: {string: exakt}}",
-            "AssertionError: a.golden.yaml:5:13: compare*'exakt'; did you mean 'exact'?",
-        ),
-        (
-            "actual: {a: 1}\n  expected_file: nowhere.json",
-            "expected_file: nowhere.json",
-            "AssertionError: a.golden.yaml:4:3: expected_file 'nowhere.json' can't be read: no such file*",
-        ),
-        (
-            "actual_file: nowhere.txt\n  expected: 1",
-            "actual_file: nowhere.txt",
-            "AssertionError: a.golden.yaml:3:3: actual_file 'nowhere.txt' can't be read: no such file*",
-        ),
-        (
-            "actual: {a: 1}\n  expected_file: broken.json",
-            "expected_file: broken.json",
-            "AssertionError: a.golden.yaml:4:3: expected_file is not JSON: broken.json:2:*",
-        ),
-        (
-            "actual: {a: 1}\n  expected_file: broken.yaml",
-            "expected_file: broken.yaml",
-            "AssertionError: a.golden.yaml:4:3: expected_file is not valid: broken.yaml:2:1: the key 'a' is already *",
-        ),
-        (
-            "actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}}",
-            "expected: {a: 1}",
-            'AssertionError: leaf_f1 fields[[]"b"] has no figure, needs 1.00',
-        ),
-    ],
-)
-def test_errors_stand_at_the_key_they_are_about(pytester, write, case, line, message):
+# A case, the line that is blamed, and the message.
+BLAMED = r"""
+actual: no json here\n  expected: {a: 1} | actual: no json here => a.golden.yaml:3:3: no JSON found in the actual text: *
+metric: feild_match\n  actual: {}\n  expected: {a: 1} | metric: feild_match => a.golden.yaml:3:3: unknown metric 'feild_match'; did you mean 'field_match'?
+actual: [1]\n  expected: {a: 1}\n  metric: field_match | metric: field_match => a.golden.yaml:5:3: field_match compares two objects * actual is an array*
+actual: {a: 1}\n  expected: {a: 1}\n  options: {target_key: b} | options: {target_key: b} => a.golden.yaml:5:3: target_key is 'b'*
+actual: {a: 1}\n  expected: {a: 1}\n  fields: {a: {compare: exakt}} | fields: {a: {compare: exakt}} => a.golden.yaml:5:12: fields[[]'a'].compare: *'exakt'; did you mean 'exact'?
+actual: {a: 1}\n  expected: {a: 1}\n  options: {compare: {string: exakt}} | options: {compare: {string: exakt}} => a.golden.yaml:5:13: compare*'exakt'; did you mean 'exact'?
+actual: {a: 1}\n  expected_file: nowhere.json | expected_file: nowhere.json => a.golden.yaml:4:3: expected_file 'nowhere.json' can't be read: no such file*
+actual_file: nowhere.txt\n  expected: 1 | actual_file: nowhere.txt => a.golden.yaml:3:3: actual_file 'nowhere.txt' can't be read: no such file*
+actual: {a: 1}\n  expected_file: broken.json | expected_file: broken.json => a.golden.yaml:4:3: expected_file is not JSON: broken.json:2:*
+actual: {a: 1}\n  expected_file: broken.yaml | expected_file: broken.yaml => a.golden.yaml:4:3: expected_file is not valid: broken.yaml:2:1: the key 'a' is already *
+actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}} | expected: {a: 1} => leaf_f1 fields[[]"b"] has no figure, needs 1.00
+"""
+
+
+@pytest.mark.parametrize("row", BLAMED.strip().splitlines())
+def test_errors_stand_at_the_key_they_are_about(pytester, write, row):
+    case, _, told = row.replace("\\n", "\n").partition(" | ")
+    line, message = told.split(" => ")
     write("a.golden.yaml", f"cases:\n- id: receipt\n  {case}\n")
     write("broken.json", '{"a":\n 1,}\n')
     write("broken.yaml", "a: 1\na: 2\n")
     outcome = pytester.runpytest()
     assert sum(outcome.parseoutcomes().get(kind, 0) for kind in ("failed", "errors")) == 1
-    outcome.stdout.fnmatch_lines([f"> *{line.replace('[', '[[]')}", f"E *{message}"])
+    outcome.stdout.fnmatch_lines([f"> *{line.replace('[', '[[]')}", f"E *AssertionError: {message}"])
 
 
 def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write):

@@ -110,31 +110,6 @@ def test_a_marked_case_keeps_its_fixtures_to_itself(pytester, write, arguments):
     outcome.stdout.fnmatch_lines(["special ran for ['marked']"])
 
 
-def test_an_asynchronous_fixture_of_pytest_asyncio(pytester, write):
-    pytester.makeini("[pytest]\nasyncio_mode = auto\n")
-    pytester.makeconftest(
-        "import pytest\n\n@pytest.fixture\nasync def jsonmatch_actual(jsonmatch_case):\n    return {'n': jsonmatch_case.input}\n"
-    )
-    write("a.golden.yaml", CASES)
-    # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
-    pytester.runpytest_subprocess("-p", "asyncio").assert_outcomes(passed=2)
-
-
-def test_reruns_and_stepwise(pytester, write):
-    pytester.makeconftest(
-        """
-        tries = []
-
-        def pytest_jsonmatch_actual(case):
-            tries.append(case.id)
-            return {"n": case.input if len(tries) > 1 else 0}
-        """
-    )
-    write("a.golden.yaml", CASES)
-    outcome = pytester.runpytest("-p", "rerunfailures", "--reruns", "1", "--stepwise")
-    assert outcome.parseoutcomes() == {"passed": 2, "rerun": 1}
-
-
 RECORDED = """\
 cases:
   - {id: one, actual: {n: 1}, expected: {n: 1}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 CASES = """\
-marks: [everywhere]
+marks: [everywhere, {usefixtures: [of_file]}]
 cases:
   - id: plain
     actual: {}
@@ -32,19 +32,34 @@ cases:
 INI = "[pytest]\nmarkers =\n    slow: takes long\n    owner(*names): whom to ask\n    everywhere\n"
 
 
+CONFTEST = """
+import pytest
+
+@pytest.fixture
+def fixture():
+    print("the fixture ran")
+
+@pytest.fixture
+def of_file():
+    print("for each")
+"""
+
+
 def test_marks_do_what_they_do_in_python(pytester, write):
     write("a.golden.yaml", CASES)
     pytester.makeini(INI)
-    pytester.makeconftest("import pytest\n\n@pytest.fixture\ndef fixture():\n    print('the fixture ran')\n")
+    pytester.makeconftest(CONFTEST)
     outcome = pytester.runpytest("--strict-markers", "-rP")
     outcome.assert_outcomes(passed=3, skipped=1, xfailed=1, failed=1)
-    outcome.stdout.fnmatch_lines(["the fixture ran"])
+    # Three pass, and of the one that fails output is shown too.
+    assert [outcome.outlines.count(line) for line in ("the fixture ran", "for each")] == [1, 4]
     assert "Unknown" not in outcome.stdout.str()
 
 
 def test_marks_select(pytester, write):
     write("a.golden.yaml", CASES)
     pytester.makeini(INI)
+    pytester.makeconftest(CONFTEST)
     pytester.runpytest("-m", "slow").assert_outcomes(passed=1, deselected=5)
     pytester.runpytest("--collect-only", "-m", "everywhere").stdout.fnmatch_lines(["*6 tests collected*"])
 

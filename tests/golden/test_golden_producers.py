@@ -73,10 +73,7 @@ def test_a_producer_that_cannot_be_imported(pytester, write, producer, message):
 @pytest.mark.parametrize(
     ("producer", "message"),
     [
-        (
-            "good:anser",
-            "the producer 'good:anser': 'good' has no 'anser'; did you mean 'answer'?",
-        ),
+        ("good:anser", "the producer 'good:anser': 'good' has no 'anser'; did you mean 'answer'?"),
         ("good:VALUE", "the producer 'good:VALUE' is int, not a function"),
     ],
 )

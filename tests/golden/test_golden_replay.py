@@ -108,27 +108,6 @@ def test_recorded_answers_are_kept_and_replayed_too(pytester, write):
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(failed=1)
 
 
-def test_of_several_tries_the_last_counts(pytester, write):
-    pytest.importorskip("pytest_rerunfailures")
-    pytester.makeconftest(
-        """
-        import pytest
-
-        tries = []
-
-        @pytest.fixture
-        def jsonmatch_actual():
-            tries.append(1)
-            return {"n": len(tries)}
-        """
-    )
-    write("a.golden.yaml", "expected: { n: 2 }\n")
-    outcome = pytester.runpytest("-p", "rerunfailures", "--reruns=2", "--jsonmatch-record=out.jsonl")
-    assert outcome.parseoutcomes() == {"passed": 1, "rerun": 1}
-    assert [entry["actual"] for entry in lines(pytester)] == [{"n": 1}, {"n": 2}]
-    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
-
-
 def test_an_older_file_stays_until_the_run_is_over(pytester, write):
     write("out.jsonl", "old")
     write(
@@ -204,11 +183,14 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write):
             ["--jsonmatch-replay=torn.jsonl"],
             "*torn.jsonl:2 is not complete: the file was cut; delete the line, *",
         ),
+        (["--jsonmatch-record="], "*--jsonmatch-record: *is a folder; name a file"),
+        (["--jsonmatch-record=here"], "*--jsonmatch-record: *here is a folder; *"),
         (["--jsonmatch-record=no/folder/out.jsonl"], "*--jsonmatch-record: *No such file*"),
         (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; a replay makes no new answers"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_runs(pytester, write, arguments, message):
+    write("here/a.txt", "")
     write("torn.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
     write("bad.jsonl", '{"case": "a", "text": "b"}\n{"case": "a"}\n')
     write("a.golden.yaml", "actual: 1\nexpected: 1\n")
@@ -328,21 +310,6 @@ def judged(actual, expected):
         return Comparing("json_similarity", {}).result(actual, expected).score
     except JsonMatchError as error:
         return str(error)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("", "*--jsonmatch-record: *is a folder; name a file"),
-        ("here", "*--jsonmatch-record: *here is a folder; *"),
-    ],
-)
-def test_a_folder_is_no_file(pytester, write, name, message):
-    (pytester.path / "here").mkdir()
-    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
-    outcome = pytester.runpytest(f"--jsonmatch-record={name}")
-    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
-    outcome.stderr.fnmatch_lines([message])
 
 
 def test_a_run_that_never_begins_leaves_no_file(pytester, write):

@@ -81,7 +81,7 @@ def converse(pytester):
 
 def test_accept_and_reject(pytester, write, converse):
     write("a.golden.yaml", CASES)
-    code, text = converse(["a\n", "r\n", "accept\n", "r\n", "a\n", "a\n"])
+    code, text = converse(["a\n", "r\n", "A\n", "r\n", "a\n", "a\n"])
     assert code == 1
     assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "Ann").replace(
         "      note: none\n", ""

@@ -46,52 +46,25 @@ def test_a_schema_written_out(pytester, write):
     pytester.runpytest().assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        (
-            "schema: nope.json\nexpected: {lab: A1}",
-            ["> *schema: nope.json", "E *: a.golden.yaml:2:1: schema file '*nope.json' does not exist*"],
-        ),
-        (
-            "schema: {properties: {lab: {x-eval-compare: exakt}}}\nexpected: {lab: A1}",
-            [
-                "> *schema: {*",
-                "E *: a.golden.yaml:2:1: schema: lab: unknown comparator 'exakt'; did you mean 'exact'[?]",
-            ],
-        ),
-        (
-            "schema: {properties: {lab: {}}}\nexpected:\n  lab: A1\n  lob: 2",
-            [
-                "> * lob: 2",
-                "E *: a.golden.yaml:5: 'lob' is not in the schema; did you mean 'lab'[?]; list it, or *",
-            ],
-        ),
-        (
-            "schema: {properties: {a: {}}}\nmetric: pairwise_f1\nexpected: {a: 1}",
-            [
-                "> *actual: {lab: A1}",
-                "E *: a.golden.yaml:1:1: actual has 'lab', which is not in the schema; *",
-            ],
-        ),
-        (
-            "schema: 5\nexpected: 1",
-            ["E *: a.golden.yaml:2:1: `schema` is neither the path of a JSON file nor a schema*"],
-        ),
-        (
-            "schema: ''\nexpected: 1",
-            ["E *: a.golden.yaml:2:1: `schema` is empty; *"],
-        ),
-        (
-            "options: {schema: x.json}\nexpected: 1",
-            ["E *: a.golden.yaml:2:11: `options` can't hold `schema`; write it beside `options`*"],
-        ),
-    ],
-)
-def test_what_is_wrong_is_told_at_its_line(pytester, write, lines, told):
+# Lines of a file, the line that is blamed, and the message.
+ERRORS = r"""
+schema: nope.json\nexpected: {lab: A1} | schema: nope.json => 2:1: schema file '*nope.json' does not exist*
+schema: {properties: {lab: {x-eval-compare: exakt}}}\nexpected: {lab: A1} | schema: {* => 2:1: schema: lab: unknown comparator 'exakt'; did you mean 'exact'[?]
+schema: {properties: {lab: {}}}\nexpected:\n  lab: A1\n  lob: 2 | lob: 2 => 5: 'lob' is not in the schema; did you mean 'lab'[?]; list it, or *
+schema: {properties: {a: {}}}\nmetric: pairwise_f1\nexpected: {a: 1} | actual: {lab: A1} => 1:1: actual has 'lab', which is not in the schema; *
+schema: 5\nexpected: 1 | schema: 5 => 2:1: `schema` is neither the path of a JSON file nor a schema*
+schema: ''\nexpected: 1 | schema: '' => 2:1: `schema` is empty; *
+options: {schema: x.json}\nexpected: 1 | options: * => 2:11: `options` can't hold `schema`; write it beside `options`*
+"""
+
+
+@pytest.mark.parametrize("row", ERRORS.strip().splitlines())
+def test_what_is_wrong_is_told_at_its_line(pytester, write, row):
+    lines, told = row.replace("\\n", "\n").split(" | ")
+    blamed, message = told.split(" => ")
     write("a.golden.yaml", f"actual: {{lab: A1}}\n{lines}\n")
     outcome = pytester.runpytest()
     # What is wrong with the file or the configuration, whatever the answer is, is an error.
     is_error = not any(word in lines for word in ("lob", "pairwise_f1"))
     outcome.assert_outcomes(failed=int(not is_error), errors=int(is_error))
-    outcome.stdout.fnmatch_lines(told)
+    outcome.stdout.fnmatch_lines([f"> *{blamed}", f"E *: a.golden.yaml:{message}"])

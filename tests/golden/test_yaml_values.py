@@ -35,42 +35,13 @@ def error_of(text: str | bytes) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "NO",
-        "no",
-        "on",
-        "off",
-        "yes",
-        "y",
-        "2024-01-31",
-        "2024-01-31T10:00:00Z",
-        "012",
-        "0o17",
-        "0x1F",
-        "12:30",
-        "1_000",
-        "=",
-        "+1",
-        ".5",
-        "1.",
-        "1e",
-        "--1",
-        "True",
-        "TRUE",
-        "False",
-        "Null",
-        "NULL",
-        ".nan",
-        ".inf",
-        "-.inf",
-        "nan",
-        "1.2.3",
-        "١",
-        "1 000",
-    ],
-)
+WORDS = """
+NO no on off yes y 2024-01-31 2024-01-31T10:00:00Z 012 0o17 0x1F 12:30 1_000 = +1 .5 1. 1e --1 True
+TRUE False Null NULL .nan .inf -.inf nan 1.2.3 ١
+"""
+
+
+@pytest.mark.parametrize("text", [*WORDS.split(), "1 000"])
 def test_text_that_is_no_json_scalar_is_a_string(text: str) -> None:
     assert value_of(f"a: {text}") == {"a": text}
 
@@ -172,44 +143,36 @@ def test_an_alias_may_be_a_key() -> None:
     assert value_of("- &k name\n- *k : 1\n") == ["name", {"name": 1}]
 
 
+ERRORS = r"""
+# only a comment\n => 1:1: the file is empty; it should hold a case, or `cases:`
+a: 1\nb: 2\na: 3\n => 3:1: the key 'a' is already at line 1; keep one of them
+a:\n  - {k: [1, {z: 2}], b: 1,\n     k: 2}\n => 3:6: the key 'k' is already at line 2; keep one of them
+a:\n  1: x\n => 2:3: the key 1 is not a string, as JSON's keys are; write "1"
+true: x\n => 1:1: the key true is not a string, as JSON's keys are; write "true"
+~: x\n => 1:1: the key null is not a string, as JSON's keys are; write "null"
+? [a]\n: x\n => 1:3: a key is an array; JSON's keys are strings
+? {a: 1}\n: x\n => 1:3: a key is an object; JSON's keys are strings
+- &a [1]\n- *a : 1\n => 2:3: a key is an array; JSON's keys are strings
+a: !!str 1\n => 1:4: the tag '!!str': values have JSON's types only; leave it out, and put strings in quotes
+a: !mine {b: 1}\n => 1:4: the tag '!mine': values have JSON's types only; leave it out, and put strings in quotes
+b:\n  <<: {a: 1}\n => 2:3: YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name
+a: &x [1, *x]\n => 1:11: *x is inside the value it names; JSON has no cycles
+total: &total 1\nb: *totol\n => 2:4: there is no anchor &totol before this alias; did you mean *total?
+b: *q\n => 1:4: there is no anchor &q before this alias
+a: 1\n---\nb: 2\n => 2:1: a second document begins here; keep one document per file, and list several cases below `cases:`
+"""
+
+
+@pytest.mark.parametrize("line", ERRORS.strip().splitlines())
+def test_messages(line: str) -> None:
+    text, message = line.split(" => ")
+    assert error_of(text.replace("\\n", "\n")) == f"x.yaml:{message}"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "x.yaml:1:1: the file is empty; it should hold a case, or `cases:`"),
-        ("# only a comment\n", "x.yaml:1:1: the file is empty; it should hold a case, or `cases:`"),
-        ("a: 1\nb: 2\na: 3\n", "x.yaml:3:1: the key 'a' is already at line 1; keep one of them"),
-        (
-            "a:\n  - {k: [1, {z: 2}], b: 1,\n     k: 2}\n",
-            "x.yaml:3:6: the key 'k' is already at line 2; keep one of them",
-        ),
-        ("a:\n  1: x\n", 'x.yaml:2:3: the key 1 is not a string, as JSON\'s keys are; write "1"'),
-        ("true: x\n", 'x.yaml:1:1: the key true is not a string, as JSON\'s keys are; write "true"'),
-        ("~: x\n", 'x.yaml:1:1: the key null is not a string, as JSON\'s keys are; write "null"'),
-        ("? [a]\n: x\n", "x.yaml:1:3: a key is an array; JSON's keys are strings"),
-        ("? {a: 1}\n: x\n", "x.yaml:1:3: a key is an object; JSON's keys are strings"),
-        ("- &a [1]\n- *a : 1\n", "x.yaml:2:3: a key is an array; JSON's keys are strings"),
-        (
-            "a: !!str 1\n",
-            "x.yaml:1:4: the tag '!!str': values have JSON's types only; leave it out, and put strings in quotes",
-        ),
-        (
-            "a: !mine {b: 1}\n",
-            "x.yaml:1:4: the tag '!mine': values have JSON's types only; leave it out, and put strings in quotes",
-        ),
-        (
-            "b:\n  <<: {a: 1}\n",
-            'x.yaml:2:3: YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name',
-        ),
-        ("a: &x [1, *x]\n", "x.yaml:1:11: *x is inside the value it names; JSON has no cycles"),
-        (
-            "total: &total 1\nb: *totol\n",
-            "x.yaml:2:4: there is no anchor &totol before this alias; did you mean *total?",
-        ),
-        ("b: *q\n", "x.yaml:1:4: there is no anchor &q before this alias"),
-        (
-            "a: 1\n---\nb: 2\n",
-            "x.yaml:2:1: a second document begins here; keep one document per file, and list several cases below `cases:`",
-        ),
         ("a:\n\tb: 1\n", "x.yaml:2:1: a tab can't indent in YAML; use spaces"),
         ("a: x\x00y\n", "x.yaml:1:5: a NUL character; the file is damaged, or is not text"),
         (
@@ -220,11 +183,9 @@ def test_an_alias_may_be_a_key() -> None:
         ("a: 1\n".encode("utf-16"), "x.yaml:1:1: the file seems to be UTF-16 or UTF-32; save it as UTF-8"),
         (
             'a: "\\ud83d\\ude00"\n',
-            (
-                "x.yaml:1:7: an escape names no character, or half of one (YAML has no surrogate pairs); "
-                "write the character itself, or keep the JSON in a file of its own"
-            ),
+            "x.yaml:1:7: an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, or keep the JSON in a file of its own",
         ),
+        ("\ufeff\ufeffa: 1\n", "x.yaml:1:1: a byte order mark in the middle of the file; remove it"),
         ("---\n\ufeff", "x.yaml:2:1: a byte order mark in the middle of the file; remove it"),
         (
             "[" * 129 + "]" * 129,

@@ -82,7 +82,7 @@ def test_a_hint_once_where_no_cluster_is_named(suite, workers):
     run.stdout.no_fnmatch_line(HINT)
 
 
-def test_a_hint_where_cases_share_an_input_file(pytester, workers):
+def test_cases_with_one_input_file_are_a_cluster(pytester, workers):
     rows = []
     for at in range(12):
         (pytester.path / f"{at // 2}.txt").write_text("x")
@@ -90,8 +90,10 @@ def test_a_hint_where_cases_share_an_input_file(pytester, workers):
             f"  - id: case{at}\n    input_file: {at // 2}.txt\n    actual: {{}}\n    expected: {{}}\n"
         )
     pytester.makefile(".golden.yaml", a="cases:\n" + "".join(rows))
-    run = pytester.runpytest("--jsonmatch-fail-under=0.5", *workers)
-    run.stdout.fnmatch_lines("cases share input files (such as 0.txt): if cases come from one document*")
+    run = pytester.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-json=out.json", *workers)
+    run.stdout.no_fnmatch_line(HINT)
+    clusters = {case.cluster for case in read_results(pytester.path / "out.json").cases}
+    assert clusters == {f"{number}.txt" for number in range(6)}
 
 
 def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
@@ -127,25 +129,18 @@ def test_a_gate_that_is_to_be_proven(suite):
 
 
 @pytest.mark.parametrize(
-    ("names", "shared", "hint"),
+    ("names", "hint"),
     [
-        ([f"invoice{at // 3}-{at}" for at in range(18)], {}, "ids share beginnings (such as invoice0-)"),
+        ([f"invoice{at // 3}-{at}" for at in range(18)], "ids share beginnings (such as invoice0-)"),
         (
             [f"test_it[doc{at // 3}-{at}]" for at in range(18)],
-            {},
             "ids share beginnings (such as test_it[doc0-)",
         ),
-        ([f"case-{at}" for at in range(18)], {}, ""),
-        ([f"{'invoice' if at % 2 else 'receipt'}-{at}" for at in range(18)], {}, ""),
-        (
-            [f"case-{at}" for at in range(18)],
-            {f"case-{at}": f"{at // 2}.pdf" for at in range(18)},
-            "cases share input",
-        ),
-        ([f"case-{at}" for at in range(18)], {f"case-{at}": f"{at}.pdf" for at in range(18)}, ""),
+        ([f"case-{at}" for at in range(18)], ""),
+        ([f"{'invoice' if at % 2 else 'receipt'}-{at}" for at in range(18)], ""),
     ],
 )
-def test_a_hint_where_cases_seem_to_come_from_one_document(names, shared, hint):
-    found = cluster_hint(dict.fromkeys(names, ""), shared)
+def test_a_hint_where_cases_seem_to_come_from_one_document(names, hint):
+    found = cluster_hint(dict.fromkeys(names, ""))
     assert (found[: len(hint)], bool(found)) == (hint, bool(hint))
-    assert cluster_hint({**dict.fromkeys(names, ""), "x": "invoice 1"}, shared) == ""
+    assert cluster_hint({**dict.fromkeys(names, ""), "x": "invoice 1"}) == ""

@@ -36,9 +36,11 @@ from typing import Any
 if __name__ == "__main__":  # the repository's root, so that the engine of this checkout is the one compared
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from figures import answer_of, close
 from generate import METRICS, Case, case
 from reference import Plan, RefusedError, reference_score, shuffled_sides
+
+from pytest_jsonmatch import MatchResult, compare_json
+from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
 
 UNORDERED = True
 """Whether generated options may pair arrays without order."""
@@ -59,6 +61,21 @@ def plan_of(this: Case) -> Plan:
 
 
 KNOWN_ERRORS = {"RootTypeError", "TargetPathError", "GoldValidationError", "UnlistedFieldError"}
+
+
+def answer_of(this: Case) -> MatchResult:
+    """Return the engine's answer to a case, whose values and options it may not change."""
+    expected, actual, options, type_defaults = copy.deepcopy(
+        (this.expected, this.actual, this.options, this.type_defaults)
+    )
+    try:
+        for name, spec in type_defaults.items():
+            set_type_default(name, spec)
+        # A root that is a string is given as JSON text, which is what `str` arguments are.
+        given = [json.dumps(value) if isinstance(value, str) else value for value in (actual, expected)]
+        return compare_json(*given, **options)
+    finally:
+        reset_type_defaults()
 
 
 def engine_says(this: Case) -> dict[str, Any]:
@@ -122,6 +139,17 @@ def with_figures_of_its_own(said: dict[str, Any], this: Case) -> dict[str, Any]:
         # What is above the target holds it and nothing else: no figure of the metric's.
         said["containers"].pop(("$", "$"), None)
     return said
+
+
+def close(one: Any, other: Any) -> bool:
+    """Whether two parts of a line are equal, numbers to 1e-9."""
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(close, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(close(one[key], other[key]) for key in one)
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        return abs(one - other) <= 1e-9 * max(1.0, abs(one))
+    return bool(one == other)
 
 
 def agree(engine: dict[str, Any], reference: dict[str, Any]) -> bool:

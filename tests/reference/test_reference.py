@@ -1,13 +1,12 @@
 """The slow reference against figures derived by hand, and the engine against the slow reference.
 
-3,000 seeded cases run here; `compare.py` beside this file runs as many as it is told to.
+1,500 seeded cases run here; `compare.py` beside this file runs as many as it is told to.
 """
 
 from __future__ import annotations
 
 import importlib
 import itertools
-import math
 import os
 import random
 import sys
@@ -24,94 +23,13 @@ def compare():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(HERE)
         yield importlib.import_module("compare")
-    for name in ("compare", "figures", "generate", "reference", "schemas"):
+    for name in ("compare", "generate", "reference", "schemas"):
         sys.modules.pop(name, None)
 
 
 @pytest.fixture(scope="module")
 def score(compare):
     return compare.reference_score
-
-
-LEFT = {
-    "name": "Michael Scott",
-    "age": 47,
-    "is_athlete": False,
-    "metadata": {"date_recorded": "2025-01-01", "location": "Scranton, PA"},
-    "hobbies": [
-        {"name": "tv", "hours_spent": 10000.0005, "metadata": {"date_started": "2020-01-01"}},
-        {"name": "literature", "hours_spent": 0.1, "metadata": {"date_started": "2020-08-01"}},
-        {"name": "running", "hours_spent": 90.5, "metadata": {"date_started": "2020-07-01"}},
-    ],
-}
-RIGHT = {
-    "name": "Michael Scott",
-    "age": 47,
-    "is_athlete": True,
-    "metadata": {"date_recorded": "2025-01-01", "location": "Scranton, PA"},
-    "hobbies": [
-        {
-            "name": "carbo loading and running",
-            "hours_spent": 90.5,
-            "metadata": {"date_started": "2020-07-01"},
-        },
-        {"name": "tv", "hours_spent": 10000, "metadata": {"date_started": "2020-01-01"}},
-        {"name": "reading", "hours_spent": 0.1, "metadata": {"date_started": "2020-08-01"}},
-        {"name": "comedy", "hours_spent": 1000000, "metadata": {"date_started": "1970-08-01"}},
-    ],
-}
-
-
-def test_source_4_left_and_right(score):
-    result = score(RIGHT, LEFT, {"metric": "pairwise_f1"})
-    assert (round(result.precision, 4), round(result.recall, 4), round(result.f1, 4)) == (
-        0.8035,
-        0.6617,
-        0.7257,
-    )
-    assert [(i, j) for _, _, i, j, _ in result.pairs] == [(0, 2), (1, 0), (2, 1)]
-
-
-@pytest.mark.parametrize(
-    ("expected", "actual", "figure"),
-    [
-        ({"status": "completed sucessfully"}, {"status": "completed successfully"}, 1 - 1 / 22),
-        ({"temperature": 20.3, "humidity": 65}, {"temperature": 20.5, "humidity": 65}, (2 - 0.2 / 20.3) / 2),
-        ({"items": ["apple", "banana", "grape"]}, {"items": ["apple", "banana", "orange"]}, 2.5 / 3),
-        ({"a": {}, "b": 1}, {"b": 1}, 1 / 2),
-        ({"a": {"x": []}, "b": 1}, {"a": 5, "b": 1}, 1 / 2),
-        ({"a": {"x": [], "y": 1, "z": 2}, "b": 1}, {"b": 1}, 1 / 3),
-        ({"a": [], "b": 1}, {"a": [1], "b": 1, "c": 1}, 1.0),
-    ],
-)
-def test_source_3_figures(score, expected, actual, figure):
-    assert math.isclose(score(expected, actual, {"metric": "json_similarity"}).score, figure, abs_tol=1e-12)
-
-
-def test_source_3_array_example_with_the_threshold_that_its_figure_implies(score):
-    options = {"metric": "json_similarity", "leaf_threshold": 0.5}
-    result = score({"items": ["apple", "banana", "grape"]}, {"items": ["apple", "banana", "orange"]}, options)
-    assert math.isclose(result.score, 2 / 3)
-
-
-def test_field_match_counts_top_level_keys(score):
-    expected = {"a": [True], "b": {"x": 1}, "c": None, "d": "é"}
-    actual = {"a": [1], "b": {"x": 1.0}, "d": "É", "extra": 1}
-    assert score(expected, actual, {"metric": "field_match"}).score == 1 / 4
-    assert score(expected, actual, {"metric": "field_match"}).counts == {
-        "match": 1,
-        "mismatch": 2,
-        "omission": 1,
-    }
-    assert score(expected, actual, {"metric": "field_match_normalized"}).score == 2 / 4
-    assert score({}, actual, {"metric": "field_match"}).score == 1.0
-
-
-def test_type_mismatch_counts_the_leaves_of_each_side(score):
-    result = score({"a": {"x": 1, "y": [2, 3]}}, {"a": [1, 2]}, {"metric": "leaf_f1"})
-    assert (result.precision, result.recall, result.counts) == (0.0, 0.0, {"mismatch": 1})
-    half = score({"a": {"x": 1, "y": [2, 3]}, "b": 1}, {"a": [1, 2], "b": 1}, {"metric": "leaf_f1"})
-    assert (half.precision, half.recall) == (1 / 3, 1 / 4)
 
 
 def test_pairing_is_the_optimum_of_the_sum_not_greedy(score):

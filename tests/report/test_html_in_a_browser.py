@@ -181,7 +181,7 @@ def many(number: int) -> RunView:
             f"{name}#1", name, "json_similarity", "s", score, score, score, score, score >= 0.9, fields=fields
         )
         cases.append(Case(name, (CaseRun(1, score >= 0.9, (compared,)),)))
-    shown = Headline("score", Interval(0.9, 0.89, 0.91, 0.95, "bootstrap", number, number))
+    shown = Headline("score", Interval(0.9, 0.89, 0.91, 0.95, number, number))
     return RunView(ResultSet(tuple(cases)), headlines=[shown])
 
 
@@ -314,8 +314,6 @@ def test_whole_documents_side_by_side(browser: Browser) -> None:
         '{\n  "shop": "Bakery",\n  "total": 1\n}',
         '{\n  "shop": "Bakkery",\n  "total": 1\n}',
     ]
-    assert browser.texts("#cases .documents del") == ['"shop": "Bakery",']
-    assert browser.texts("#cases .documents ins") == ['"shop": "Bakkery",']
     # Nothing in a case scrolls by itself.
     assert browser.run(SCROLLING, "#cases *") == 0
     # What is open stays open while it is out of sight.
@@ -382,20 +380,19 @@ def test_large_documents_keep_the_page_small(browser: Browser) -> None:
     }
     browser.open(html_page(page_of(answers)), height=1600)
     browser.click("#cases .toggle")
-    seen = marks = 0
+    seen = 0
     for _ in range(100):
         browser.run(
             "for (const each of document.querySelectorAll('.documents:not([open]) summary')) each.click()"
         )
         browser.settle()
         seen = max(seen, len(browser.texts(".documents .side")))
-        marks = max(marks, len(browser.texts(".documents del, .documents ins")))
         assert browser.run("return document.querySelectorAll('.list-rows *').length") <= 1500
         before, after = browser.run("const before = scrollY; scrollBy(0, 600); return [before, scrollY]")
         browser.settle()
         if before == after:
             break
-    assert (before == after, seen, marks) == (True, 2, 80)
+    assert (before == after, seen) == (True, 2)
 
 
 def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:

@@ -297,19 +297,6 @@ def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, widt
     assert not {character for character in text if unicodedata.category(character)[0] == "C"}
 
 
-def test_elements_without_a_partner_are_counted_below_the_table():
-    cases = [
-        compared("one", {"rows": ["a", "x", "b"]}, {"rows": ["b", "c", "a"]}, metric="pairwise_f1"),
-        compared("two", {"rows": ["a"]}, {"rows": ["b", "a"]}, metric="pairwise_f1"),
-    ]
-    assert shown(cases)[5:9] == [
-        "2 of 5 expected leaves omitted (40 %); 1 of 4 actual leaves invented (25 %)",
-        "",
-        "elements without a partner  expected  actual",
-        "rows                          2 of 5  1 of 4",
-    ]
-
-
 def test_what_is_missing_and_made_up_is_told_in_full():
     many = compared("a", {"b": [0] * 1_200, "made": 1}, {"a": [0] * 1_200}, metric="leaf_f1")
     told = "2 of 2 places where nothing is expected fabricated (100 %)"

@@ -15,7 +15,7 @@ from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.gate.headlines import change_of_runs, field_headlines, headlines
+from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.look import Look
@@ -23,7 +23,7 @@ from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
-from pytest_jsonmatch.report.view import RunView, baseline_blocks, faults_of, field_figures
+from pytest_jsonmatch.report.view import RunView, baseline_blocks, faults_of
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.model import ResultSet
@@ -249,9 +249,6 @@ def test_figures_with_their_intervals(unicode):
     assert leaves[0] == "all leaves, with 95 % confidence intervals (40 cases):"
     for block in view.figure_blocks:
         assert all(line_width(line) <= 40 for line in block_lines(block, Look(width=40)))
-    fields = block_lines(field_figures(field_headlines(results)), Look())
-    assert line_text(fields[0]).startswith("score of fields, mean of the cases that have them")
-    assert line_text(fields[-1]).endswith("(40 cases)")
 
 
 # -- tables ------------------------------------------------------------------------------------------------

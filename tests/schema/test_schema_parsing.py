@@ -63,14 +63,6 @@ def test_a_rule_that_is_null_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "values"),
-    [({"enum": ["a", 1]}, ("a", 1)), ({"const": "a"}, ("a",)), ({"type": "string", "enum": []}, ())],
-)
-def test_enum(schema: dict[str, Any], values: tuple[object, ...]) -> None:
-    assert parse_eval_schema(schema).enum == values
-
-
-@pytest.mark.parametrize(
     ("schema", "types"),
     [
         ({"enum": ["a", 1, None]}, {"string", "integer", "null"}),
@@ -78,10 +70,21 @@ def test_enum(schema: dict[str, Any], values: tuple[object, ...]) -> None:
         ({"properties": {"a": {}}}, {"object"}),
         ({"items": {}}, {"array"}),
         ({"type": "string", "minLength": 1}, {"string"}),
+        ({"allOf": [{"type": "number"}, {"type": "integer"}]}, {"integer"}),
+        ({"allOf": [{"type": ["string", "null"]}, {"type": ["null", "number"]}]}, {"null"}),
+        ({"allOf": [{"type": "number"}, {"minimum": 1}]}, {"number"}),
+        ({"allOf": [{"type": ["integer", "string"]}, {"type": "number"}]}, {"integer"}),
     ],
 )
 def test_types(schema: dict[str, Any], types: set[str]) -> None:
     assert parse_eval_schema(schema).types == types
+
+
+def test_enum_and_elements_that_say_nothing() -> None:
+    assert parse_eval_schema({"enum": ["a", 1]}).enum == ("a", 1)
+    assert parse_eval_schema({"const": "a"}).enum == ("a",)
+    for schema in ({}, True, {"items": True}, {"items": False}):
+        assert parse_eval_schema(schema).items is None
 
 
 def test_references() -> None:
@@ -153,19 +156,6 @@ def test_parts_of_all_of_are_merged() -> None:
         False,
     )
     assert (members["id"].types, members["id"].rules.get("compare")) == ({"string"}, "exact")
-
-
-@pytest.mark.parametrize(
-    ("parts", "types"),
-    [
-        ([{"type": "number"}, {"type": "integer"}], {"integer"}),
-        ([{"type": ["string", "null"]}, {"type": ["null", "number"]}], {"null"}),
-        ([{"type": "number"}, {"minimum": 1}], {"number"}),
-        ([{"type": ["integer", "string"]}, {"type": "number"}], {"integer"}),
-    ],
-)
-def test_types_that_all_parts_allow(parts: list[Any], types: set[str]) -> None:
-    assert parse_eval_schema({"allOf": parts}).types == types
 
 
 @pytest.mark.parametrize("union", ["anyOf", "oneOf"])
@@ -371,11 +361,6 @@ def test_the_elements_of_a_tuple_share_one_place(schema: dict[str, Any], types: 
     items = parse_eval_schema(schema).items
     assert items is not None
     assert items.types == types
-
-
-@pytest.mark.parametrize("schema", [{}, True, {"items": True}, {"items": False}])
-def test_elements_of_which_nothing_is_said(schema: Any) -> None:
-    assert parse_eval_schema(schema).items is None
 
 
 def test_members_that_may_be_there_under_a_condition_are_listed() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -15,6 +13,7 @@ from pydantic import BaseModel, Field
 
 import pytest_jsonmatch.schema
 from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.schema import parse_eval_schema, resolve_schema_references
 
 
@@ -121,41 +120,23 @@ def test_ids_and_anchors(tmp_path: Path) -> None:
 # Errors.
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    write(tmp_path / "invoice.json", {})
-    with pytest.raises(
-        ConfigurationError, match=r"invioce\.json' does not exist; did you mean 'invoice\.json'\?$"
-    ):
-        parse_eval_schema(tmp_path / "invioce.json")
-
-
-def test_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"^schema file '.*' cannot be read: "):
-        parse_eval_schema(tmp_path)
-
-
-def test_a_file_that_is_not_json(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text('{"type": \n"string",}', encoding="utf-8")
-    with pytest.raises(
-        ConfigurationError, match=r"^schema file '.*a\.json': not valid JSON .*line 2, column 10"
-    ):
-        parse_eval_schema(path)
-
-
-def test_a_file_that_is_no_schema(tmp_path: Path) -> None:
-    with pytest.raises(
-        ConfigurationError, match=r"holds no JSON Schema: a schema is an object, or true or false$"
-    ):
-        parse_eval_schema(write(tmp_path / "a.json", [1]))
-
-
-def test_a_file_that_is_referred_to_and_not_there(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", {"properties": {"p": {"$ref": "b.json"}}})
-    with pytest.raises(
-        ConfigurationError, match=r"^p: \$ref 'b\.json' leads nowhere: schema file '.*b\.json' does not exist"
-    ):
-        parse_eval_schema(path)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("invioce.json", r"^schema file '.*invioce\.json' does not exist; did you mean 'invoice\.json'\?$"),
+        ("folder.json", r"^schema file '.*' cannot be read: "),
+        ("comma.json", r"^schema file '.*comma\.json': not valid JSON .*line 2, column 10"),
+        ("list.json", r"holds no JSON Schema: a schema is an object, or true or false$"),
+        ("invoice.json", r"^p: \$ref 'b\.json' leads nowhere: schema file '.*b\.json' does not exist"),
+    ],
+)
+def test_files_that_hold_no_schema(tmp_path: Path, name: str, message: str) -> None:
+    write(tmp_path / "invoice.json", {"properties": {"p": {"$ref": "b.json"}}})
+    write(tmp_path / "list.json", [1])
+    (tmp_path / "comma.json").write_text('{"type": \n"string",}', encoding="utf-8")
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(ConfigurationError, match=message):
+        parse_eval_schema(tmp_path / name)
 
 
 def test_references_stay_in_the_allowed_folders(tmp_path: Path) -> None:
@@ -304,27 +285,20 @@ def test_alternatives_may_refer_to_names_that_are_not_ascii() -> None:
     assert [accepts({"b": "x"}) for accepts, _ in node.branches] == [False, True]
 
 
-def test_register_takes_names_that_source_5_leaves_free():
-    code = (
-        "from pytest_jsonmatch import ConfigurationError\n"
-        "from pytest_jsonmatch.schema import evaluate, register\n"
-        "register('date', lambda gold, extracted, params: 0.5)\n"
-        "register('semantic', lambda gold, extracted, params: 0.5)\n"
-        "schema = {'properties': {'d': {'type': 'string', 'x-eval-compare': 'date'}}}\n"
-        "print(evaluate([{'d': 'a'}], [{'d': 'b'}], schema).mean_f1)\n"
-        "for name in ('date', 'exact'):\n"
-        "    try:\n"
-        "        register(name, lambda gold, extracted, params: 1.0, name == 'exact')\n"
-        "    except ConfigurationError as error:\n"
-        "        print(error)\n"
-    )
-    # (What is registered lasts as long as the process.)
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.stdout.splitlines() == [
-        "0.5",
-        "comparator 'date' is registered already; pass overwrite=True to replace it",
-        "'exact' is a built-in comparator and cannot be replaced; choose another name",
-    ], run.stderr
+def test_register_takes_names_that_source_5_leaves_free() -> None:
+    schema = {"properties": {"d": {"type": "string", "x-eval-compare": "date"}}}
+    with session_registry():
+        pytest_jsonmatch.schema.register("date", lambda gold, extracted, params: 0.5)
+        pytest_jsonmatch.schema.register("semantic", lambda gold, extracted, params: 0.5)
+        assert pytest_jsonmatch.schema.evaluate([{"d": "a"}], [{"d": "b"}], schema).mean_f1 == 0.5
+        with pytest.raises(
+            ConfigurationError, match="comparator 'date' is registered already; pass overwrite="
+        ):
+            pytest_jsonmatch.schema.register("date", lambda gold, extracted, params: 1.0)
+        with pytest.raises(
+            ConfigurationError, match="'exact' is a built-in comparator and cannot be replaced"
+        ):
+            pytest_jsonmatch.schema.register("exact", lambda gold, extracted, params: 1.0, True)
 
 
 def test_alternatives_in_another_file(tmp_path: Path) -> None:

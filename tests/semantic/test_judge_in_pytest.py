@@ -147,39 +147,17 @@ def test_batch_errors_are_in_every_report(pytester, workers):
     ]
 
 
+def write_settings(pytester, url):
+    pytester.makeini(
+        f"[pytest]\njsonmatch_judge =\n    model = loopback\n    base_url = {url}\n    cache = judge.jsonl\n"
+    )
+
+
 # -- the setting -------------------------------------------------------------------------------------------
-
-FILES = {
-    "ini": (
-        "pytest.ini",
-        "[pytest]\njsonmatch_judge =\n    model = loopback\n    base_url = {url}\n    cache = judge.jsonl\n",
-    ),
-    "toml": (
-        "pyproject.toml",
-        '[tool.pytest.ini_options]\njsonmatch_judge = ["model = loopback", "base_url = {url}", "cache = judge.jsonl"]\n',
-    ),
-    "native": (
-        "pytest.toml",
-        '[pytest]\njsonmatch_judge = ["model = loopback", "base_url = {url}", "cache = judge.jsonl"]\n',
-    ),
-}
-native = pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="native TOML came with pytest 9")
-
-
-def write_settings(pytester, kind, url):
-    name, text = FILES[kind]
-    (pytester.path / name).write_text(text.format(url=url), encoding="utf-8")
-
-
-@pytest.mark.parametrize("kind", ["toml", pytest.param("native", marks=native)])
-def test_other_files_say_it_too(suite, endpoint, kind):
-    write_settings(suite, kind, endpoint.url)
-    suite.runpytest().assert_outcomes(passed=5)
-    assert (len(endpoint.requests), (suite.path / "judge.jsonl").is_file()) == (5, True)
 
 
 def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint):
-    write_settings(suite, "ini", endpoint.url)
+    write_settings(suite, endpoint.url)
     live = suite.runpytest()
     live.assert_outcomes(passed=5)
     assert (sum(len(request.pairs) for request in endpoint.requests), judge_line(live)) == (
@@ -187,7 +165,7 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint):
         "judge: 5 calls, 5 items, 550 tokens",
     )
     endpoint.requests.clear()
-    write_settings(suite, "ini", "http://127.0.0.1:9/v1")  # nobody is there
+    write_settings(suite, "http://127.0.0.1:9/v1")  # nobody is there
     again = suite.runpytest("--jsonmatch-judge-mode=cached")
     again.assert_outcomes(passed=5)
     assert (judge_line(again), endpoint.requests) == ("judge: 0 calls, 5 from cache", [])
@@ -200,9 +178,9 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint):
 
 
 def test_past_the_budget_every_case_says_so(pytester, endpoint):
-    write_settings(pytester, "ini", endpoint.url)
-    with (pytester.path / "pytest.ini").open("a", encoding="utf-8") as file:
-        file.write("    max_calls = 1\n")
+    write_settings(pytester, endpoint.url)
+    with (pytester.path / "tox.ini").open("a", encoding="utf-8") as file:
+        file.write("\n    max_calls = 1\n")
     cases = "".join(
         f"  - {{id: c{at}, expected: {{a: x{at}}}, actual: {{a: X{at}}}, fields: {{a: {{compare: semantic}}}}}}\n"
         for at in range(6)

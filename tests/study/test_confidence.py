@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, Verdict
+from pytest_jsonmatch import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.study import measure_confidence
 
 
@@ -35,13 +35,6 @@ def test_what_is_right_and_how_sure_it_was():
     assert study.by_field["total"]["accuracy"] == 0.8
 
 
-def test_records_find_each_other_in_any_order():
-    answers, gold = records(50)
-    assert measure_confidence(answers[::-1], gold, id_field="id") == measure_confidence(
-        answers, gold, id_field="id"
-    )
-
-
 def test_rules_and_schema_say_what_is_right():
     gold = [{"n": 100, "s": "a"}] * 4
     answers = [{"n": {"value": 101, "confidence": 0.9}, "s": {"value": "A", "confidence": 0.9}}] * 4
@@ -50,20 +43,6 @@ def test_rules_and_schema_say_what_is_right():
     assert measure_confidence(answers, gold, fields=rules).total.accuracy == 1.0
     close = measure_confidence(answers, gold, metric="json_similarity", correct=0.9)
     assert close.fields["n"].accuracy == 1.0
-
-
-def test_a_judge_is_asked_about_many_records_at_once():
-    asked = []
-
-    class Judge:
-        def judge(self, items):
-            asked.append(len(items))
-            return {item.id: Verdict(item.expected.lower() == item.actual.lower()) for item in items}
-
-    gold = [{"s": f"Text {at}"} for at in range(40)]
-    answers = [{"s": {"value": f"TEXT {at}", "confidence": 0.9}} for at in range(40)]
-    study = measure_confidence(answers, gold, fields={"s": {"compare": "semantic"}}, judge=Judge())
-    assert (study.total.accuracy, len(asked), sum(asked)) == (1.0, 1, 40)
 
 
 def test_invented_values_are_wrong_and_missing_ones_are_not_there():
@@ -226,10 +205,3 @@ def test_confidences_beside_values_and_by_a_function(write, command):
 )
 def test_a_command_that_cannot_be_used(corpus, refused, line, told):
     assert told in refused(f"study confidence answers.jsonl gold.jsonl --id-field id {line}")
-
-
-def test_an_empty_file(write, refused):
-    write(answers_jsonl="", gold_jsonl="")
-    assert "no value in the answers to 0 records has a confidence" in refused(
-        "study confidence answers.jsonl gold.jsonl"
-    )

@@ -89,14 +89,3 @@ def test_the_answer_is_not_changed():
     for where in ("inline", "c.{path}"):
         split_by(where)(answer)
     assert answer == {"a": {"b": 1}, "c": V}
-
-
-def test_at_the_deepest():
-    deep = V
-    for _ in range(126):
-        deep = [deep]
-    plain, sure = split_by("inline")(deep)
-    assert list(sure.values()) == [0.5]
-    while isinstance(plain, list):
-        plain = plain[0]
-    assert plain == 1

@@ -103,11 +103,6 @@ class Line(BaseModel):
     amount: float | None = None
 
 
-def sample_version() -> None:
-    assert_type(pytest_jsonmatch.__version__, str)
-    assert pytest_jsonmatch.__version__
-
-
 # Comparing ----------------------------------------------------------------------------------------
 
 
@@ -118,15 +113,10 @@ def sample_compare_json() -> None:
     assert_type(result.recall, "float | Any")
     assert_type(result.f1, "float | Any")
     assert_type(result.f_beta(2), "float | Any")
-    assert_type(result.metric, str)
-    assert_type(result.details, str)
-    assert_type(result.matched_leaves, float)
-    assert_type(result.total_leaves, float)
     assert_type(result.counts, dict[str, int])
     assert_type(result.errors, tuple[ErrorEntry, ...])
     assert_type(result.warnings, tuple[str, ...])
     assert_type(result.signature, Signature)
-    assert_type(result.signature.metric, str)
     assert_type(result.to_dict(), dict[str, Any])
     assert result.score == 0.0
 
@@ -135,14 +125,6 @@ def sample_field_results() -> None:
     result = compare_json({"n": 1}, {"n": 2, "m": 3}, metric="json_similarity")
     fields: Sequence[FieldResult] = result.field_results
     field = assert_type(fields[0], FieldResult)
-    assert_type(field.path, str)
-    assert_type(field.expected_path, "str | None")
-    assert_type(field.actual_path, "str | None")
-    assert_type(field.status, str)
-    assert_type(field.score, float)
-    assert_type(field.weight, float)
-    assert_type(field.comparator, "str | None")
-    assert_type(field.reason, "str | None")
     assert_type(field.replaced(status="match", score=1.0), FieldResult)
     numbers: list[int] = [field.expected, field.expected_compared, field.expected_leaves]
     assert numbers == [2, 2, 1]
@@ -156,9 +138,6 @@ def sample_per_field() -> None:
     result = compare_json({"n": 1}, {"n": 2}, metric="json_similarity")
     by_path: Mapping[str, FieldAggregation] = result.per_field
     field = assert_type(by_path["n"], FieldAggregation)
-    assert_type(field.mean_score, "float | None")
-    assert_type(field.precision, "float | None")
-    assert_type(field.total, int)
     assert_type(field.merge(FieldAggregation(matches=1)), FieldAggregation)
     assert field.mean_score == 0.5
 
@@ -167,8 +146,6 @@ def sample_containers_and_alignments() -> None:
     result = compare_json({"items": [2, 1]}, {"items": [1, 3]}, metric="pairwise_f1")
     containers: Sequence[ContainerResult] = result.containers
     items = assert_type(result.containers[1], ContainerResult)
-    assert_type(items.kind, str)
-    assert_type(items.f1, float)
     assert items in containers or items.path == "items"
     alignments: Sequence[ArrayAlignment] = result.alignments
     alignment = assert_type(alignments[0], ArrayAlignment)
@@ -183,10 +160,6 @@ def sample_audit() -> None:
     pair = audits[0].pairs[0]
     partner = pair.next_actual
     assert partner is not None
-    assert_type(partner.index, "int | None")
-    assert_type(partner.score, float)
-    assert_type(pair.ambiguous, "bool | None")
-    assert_type(audits[0].reason, "str | None")
     assert pair.f1 == 1.0
 
 
@@ -285,6 +258,7 @@ def sample_registering() -> None:
 
 def sample_registry() -> None:
     registry = Registry()
+    assert pytest_jsonmatch.__version__
     pytest_jsonmatch_register(registry)
     assert_type(registry.find_metric("strict")[0], str)
 
@@ -324,14 +298,11 @@ def sample_comparison() -> None:
 
 def sample_evaluate() -> None:
     run = assert_type(compare_corpus(GOLD, GOLD, schema=SCHEMA, id_field="id"), RunResult)
-    assert_type(run.mean_f1, "float | None")
-    assert_type(run.micro_recall, "float | None")
     assert_type(run.per_field, Mapping[str, FieldAggregation])
     assert_type(run.records, tuple[RecordResult, ...])
     assert_type(run.worst, tuple[RecordResult, ...])
     assert_type(run.errors, tuple[RunError, ...])
     assert_type(run.unmatched_expected, tuple["str | int", ...])
-    assert_type(run.total_matches, int)
     assert_type(run.merge(run), RunResult)
     # Without any record there are no figures: typed code says what it then wants.
     assert run.mean_f1 is not None
@@ -341,14 +312,10 @@ def sample_evaluate() -> None:
 def sample_records_of_a_run() -> None:
     run = compare_corpus(expected=GOLD, actual=[{"id": "a", "city": "Lyon"}, "no idea"])
     record = run.records[1]
-    assert_type(record.record_id, "str | int")
     assert_type(record.f1, "float | Any")
-    assert_type(record.error, "str | None")
     assert_type(record.counts, Mapping[str, int])
     assert_type(record.field_results, Sequence[FieldResult])
     error = run.errors[0]
-    assert_type(error.record_id, "str | int")
-    assert_type(error.reason, str)
     assert record.error == error.reason
 
 
@@ -433,8 +400,6 @@ def sample_the_names_of_the_schema_package() -> None:
 
 def sample_golden_cases_for_a_python_test() -> None:
     def judged(case: GoldenCase) -> MatchResult:
-        assert_type(case.id, str)
-        assert_type(case.metric, "str | None")
         assert_type(case.options, dict[str, Any])
         assert_type(case.params, dict[str, Any])
         return assert_json_match(
@@ -451,9 +416,7 @@ def sample_golden_cases_for_a_python_test() -> None:
 
 def sample_answers() -> None:
     answer = Answer({"n": 1}, model="small", usage={"input_tokens": 900, "cost": 0.01}, seconds=0.5)
-    assert_type(answer.value, object)
     assert_type(answer.spent, Spent)
-    assert_type(answer.spent.tokens, "int | None")
     assert assert_json_match(answer, {"n": 1}).score == 1.0
 
 
@@ -462,17 +425,13 @@ def sample_answers() -> None:
 
 def sample_judges() -> None:
     def same_but_for_case(item: JudgeItem) -> bool:
-        assert_type(item.description, "str | None")
         return str(item.expected).lower() == str(item.actual).lower()
 
     judge: Judge = CallableJudge(same_but_for_case)
     answers = judge.judge([JudgeItem("1", "city", "Paris", "PARIS")])
     answer = assert_type(answers["1"], "Verdict | JudgeError")
     assert isinstance(answer, Verdict)
-    assert_type(answer.equivalent, bool)
-    assert_type(answer.reason, "str | None")
     assert_type(judge.usage, JudgeUsage)
-    assert_type(judge.usage.calls, int)
 
 
 def sample_judges_that_are_made() -> None:
@@ -483,7 +442,6 @@ def sample_judges_that_are_made() -> None:
         recorded: Judge = CachedJudge(None, path, model="gpt-4.1-mini")
         missed = cached.judge([JudgeItem("1", "city", "Paris", "PARIS")])["1"]
         assert isinstance(missed, JudgeError)
-        assert_type(missed.kind, str)
         assert (missed.kind, recorded.usage.calls) == ("cache miss", 0)
 
 
@@ -493,19 +451,12 @@ def sample_judges_that_are_made() -> None:
 def sample_errors_and_what_they_say() -> None:
     with pytest.raises(JsonParseError) as parsing:
         compare_json({}, "{")
-    assert_type(parsing.value.line, int)
-    assert_type(parsing.value.reason, str)
     with pytest.raises(JsonExtractionError) as extraction:
         extract_json("nothing")
-    assert_type(extraction.value.excerpt, str)
     with pytest.raises(GoldValidationError) as gold:
         compare_corpus([{}], [{"m": 1}], schema=SCHEMA)
-    assert_type(gold.value.record_id, "str | int | None")
-    assert_type(gold.value.path, str)
-    with pytest.raises(UnlistedFieldError) as unlisted:
-        compare_json({"m": 1}, {"n": 1}, metric="pairwise_f1", schema=SCHEMA)
-    assert_type(unlisted.value.path, str)
-    assert unlisted.value.path == "m"
+    told: list[str] = [parsing.value.reason, extraction.value.excerpt, gold.value.path]
+    assert (parsing.value.line, len(told)) == (1, 3)
 
 
 def sample_errors_are_also_of_pythons_kinds() -> None:

@@ -299,7 +299,10 @@ class PlanBase:
             integer = compare.pop("integer", None)
             if integer is not None and "integer" in declared:
                 compare["number"] = integer
-            tables["types"] = self._table(compare)
+            called = set(self.options.called) - {"integer", "number"}
+            if declared <= set(self.options.called):
+                called |= {"integer", "number"}
+            tables["types"] = self._table(compare, sorted(called))
         return tables
 
     def _table(self, compare: Mapping[str, Spec], called: Collection[str] | None = None) -> TypeTable:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Place, instance_path
+from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Place, instance_path, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
@@ -21,28 +21,9 @@ if TYPE_CHECKING:
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """Something about an object or array; its paths are made when they are read."""
-
-    # A deep document has long paths, one for each level.
-    place: Place
-    """Its place."""
-
-    @property
-    def path(self) -> str:
-        """The schema path; `$` is the root."""
-        keys: list[Any] = []
-        place = self.place
-        while place.parent is not None:
-            keys.append(ELEMENT if type(place.key) is int else place.key)
-            place = place.parent
-        return format_path(keys[::-1])
-
-
 @final
-@dataclass(frozen=True, slots=True, repr=False)
-class ContainerResult(_Placed):
+@dataclass(frozen=True, slots=True)
+class ContainerResult:
     """The figures of one object or array, over all results in it at any depth.
 
     >>> from pytest_jsonmatch import compare_json
@@ -51,6 +32,12 @@ class ContainerResult(_Placed):
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
+    path: str
+    """The schema path; `$` is the root."""
+    expected_path: str | None
+    """The instance path in expected; None if expected has no such container."""
+    actual_path: str | None
+    """The instance path in actual; None if actual has no such container."""
     kind: str
     """object or array; expected's kind if the two sides differ."""
     expected_leaves: float
@@ -64,31 +51,15 @@ class ContainerResult(_Placed):
     f1: float
     """2 Σ score / leaves of both sides, 0/0 being 1."""
 
-    @property
-    def expected_path(self) -> str | None:
-        """The instance path in expected; None if expected has no such container."""
-        gone = self.place.expected_key is MISSING
-        return None if gone else instance_path(self.place, "expected")
-
-    @property
-    def actual_path(self) -> str | None:
-        """The instance path in actual; None if actual has no such container."""
-        gone = self.place.actual_key is MISSING
-        return None if gone else instance_path(self.place, "actual")
-
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
         names = ("path", "expected_path", "actual_path", "kind", "precision", "recall", "f1")
         return {name: getattr(self, name) for name in names}
 
-    def __repr__(self) -> str:
-        where = self.expected_path or self.actual_path
-        return f"ContainerResult({where!r}, precision={self.precision:.4g}, recall={self.recall:.4g})"
-
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
-class ArrayAlignment(_Placed):
+@dataclass(frozen=True, slots=True)
+class ArrayAlignment:
     """Which elements of two arrays were paired, if not by position.
 
     >>> from pytest_jsonmatch import compare_json
@@ -98,6 +69,12 @@ class ArrayAlignment(_Placed):
     ('$', ((0, 1, 1.0), (1, 0, 0.5)), (2,), ())
     """
 
+    path: str
+    """The schema path; `$` is the root."""
+    expected_path: str
+    """The instance path in expected."""
+    actual_path: str
+    """The instance path in actual."""
     kind: str
     """unordered or key."""
     pairs: tuple[tuple[int, int, float], ...]
@@ -106,20 +83,6 @@ class ArrayAlignment(_Placed):
     """Indices in expected of elements without a partner."""
     unmatched_actual: tuple[int, ...]
     """Likewise in actual."""
-
-    @property
-    def expected_path(self) -> str:
-        """The instance path in expected."""
-        return instance_path(self.place, "expected")
-
-    @property
-    def actual_path(self) -> str:
-        """The instance path in actual."""
-        return instance_path(self.place, "actual")
-
-    def __repr__(self) -> str:
-        alone = len(self.unmatched_expected), len(self.unmatched_actual)
-        return f"ArrayAlignment({self.expected_path!r}, {self.kind}, pairs={self.pairs!r}, unmatched={alone})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as plain JSON types."""
@@ -144,6 +107,32 @@ class _Container(NamedTuple):
 
 def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
     """Return the figures of every object and array, in the order of the document, the root first."""
+    return [
+        ContainerResult(
+            _schema_path(place),
+            None if place.expected_key is MISSING else instance_path(place, "expected"),
+            None if place.actual_key is MISSING else instance_path(place, "actual"),
+            kind,
+            sums.expected,
+            sums.actual,
+            sums.precision,
+            sums.recall,
+            sums.f1,
+        )
+        for place, kind, sums in _sums_of(findings)
+    ]
+
+
+def _schema_path(place: Place) -> str:
+    keys = [
+        actual if expected is MISSING else expected
+        for expected, actual in zip(instance_trail(place, "expected"), instance_trail(place, "actual"))
+    ]
+    return format_path([ELEMENT if type(key) is int else key for key in keys])
+
+
+def _sums_of(findings: Iterable[FieldResult]) -> list[tuple[Place, str, Sums]]:
+    """Return the kind and the sums of every object and array, the root first."""
     known: dict[Place, _Container] = {}
     around: _Container | None = None
     for finding in findings:
@@ -157,14 +146,13 @@ def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
             known[finding.place] = _Container(finding.place, around, kind, [finding.sums])
         elif around is not None:
             around.parts.append(finding.sums)
-    results: list[ContainerResult] = []
+    found: list[tuple[Place, str, Sums]] = []
     for container in reversed(known.values()):
         sums = total_of(container.parts)
-        figures = sums.expected, sums.actual, sums.precision, sums.recall, sums.f1
-        results.append(ContainerResult(container.place, container.kind, *figures))
+        found.append((container.place, container.kind, sums))
         if container.around is not None:
             container.around.parts.append(sums)
-    return results[::-1]
+    return found[::-1]
 
 
 def _container(place: Place, key: Any, known: dict[Place, _Container]) -> _Container:
@@ -182,16 +170,18 @@ def alignments_of(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) ->
         return []
     aligned = {each.place for each in arrays}
     figures = {each.place: each.sums.f1 for each in findings if each.trail in aligned}
-    for container in containers_of(findings):
-        if container.place.parent in aligned:
-            figures[container.place._replace(choice=0)] = container.f1
+    for place, _, sums in _sums_of(findings):
+        if place.parent in aligned:
+            figures[place._replace(choice=0)] = sums.f1
     return [_alignment(each, figures) for each in arrays]
 
 
 def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
     return ArrayAlignment(
-        aligned.place,
+        aligned.node.path,
+        instance_path(aligned.place, "expected"),
+        instance_path(aligned.place, "actual"),
         kind="unordered" if aligned.node.align == "unordered" else "key",
         pairs=tuple((i, j, figures.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),

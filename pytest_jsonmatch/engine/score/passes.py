@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
@@ -83,86 +85,72 @@ class Seen:
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, in the order of the document."""
-        keys: dict[PlanNode, list[str]] = {}
-        counts: dict[PlanNode, int] = dict(Counter([node.place for node, each in self._met if each is None]))
+        counts: Counter[PlanNode] = Counter()
         below: dict[PlanNode, dict[PlanNode, None]] = {}
-        entered = [(node, container) for node, container in self._met if container is not None]
-        for node, container in entered:
-            if type(container) is dict:
-                keys.setdefault(node, []).extend(container)
+        entered: dict[tuple[PlanNode, type], list[Collection[Any]]] = {}
+        for node, container in self._met:
+            if container is None:
+                counts[node.place] += 1
             else:
-                element = node.children[ELEMENT].place
-                counts[element] = counts.get(element, 0) + len(container)
-                below.setdefault(node.place, {})[element] = None
-        for node, names in keys.items():
+                entered.setdefault((node, type(container)), []).append(container)
+        for (node, kind), containers in entered.items():
+            counts[node.place] -= len(containers)
             members = below.setdefault(node.place, {})
-            for key, number in Counter(names).items():
+            elements = {ELEMENT: sum(map(len, containers))}
+            keys = Counter(chain.from_iterable(containers)) if kind is dict else elements
+            for key, number in keys.items():
                 place = node.children[key].place
-                counts[place] = counts.get(place, 0) + number
+                counts[place] += number
                 members[place] = None
-        for node, number in Counter([node for node, _ in entered]).items():
-            counts[node.place] = counts.get(node.place, 0) - number
         inner = {place for members in below.values() for place in members}
-        waiting = [place for place in (*below, *counts) if place not in inner]
         ordered: dict[PlanNode, int] = {}
-        waiting.reverse()
-        while waiting:
-            place = waiting.pop()
+
+        def add(place: PlanNode) -> None:
             if place not in ordered:
-                ordered[place] = counts.get(place, 0)
-                waiting.extend(reversed(below.get(place, {})))
+                ordered[place] = counts[place]
+                for member in below.get(place, ()):
+                    add(member)
+
+        for place in (*below, *counts):
+            if place not in inner:
+                add(place)
         return ordered
 
 
 @final
+@dataclass(slots=True, eq=False)
 class Pass:
     """One pass over two documents, with all that comparators and pairings have said in it.
 
     Walking again with the same pass gives the same results, asks nobody twice, and pairs nothing again.
     """
 
-    __slots__ = (
-        "aligner",
-        "answers",
-        "choices",
-        "count_extra",
-        "known",
-        "leaves",
-        "limit",
-        "nested",
-        "pairs",
-        "partly_keyed",
-        "plan",
-        "rounds",
-        "units",
-    )
+    plan: Plan
+    answers: Mapping[Place, BatchAnswer]
+    """The answers of batch comparators so far."""
+    units: bool = False
+    """Whether top-level keys are units: then any extra leaf below one is a difference."""
+    rounds: int = 0
+    """How often batch comparators have been asked."""
+    count_extra: bool = False
+    limit: float | None = None
+    known: dict[Place, float | ComparatorResult | Question | Exception] = field(default_factory=dict)
+    """What comparators without a table said or raised: none is called twice for one place."""
+    choices: dict[Place, BestValue] = field(default_factory=dict)
+    """What counts at the places where more than the expected value is right."""
+    pairs: dict[Place, IndexPairs] = field(default_factory=dict)
+    """How the arrays of the result are paired."""
+    partly_keyed: list[Aligned] = field(default_factory=list)
+    """The arrays of the result that pair by key and have elements without a partner."""
+    leaves: Known = field(default_factory=dict)
+    aligner: Aligner | None = None
+    nested: dict[Place, tuple[Sums, dict[Place, Asked]]] = field(default_factory=dict)
+    """The sums of arrays in the elements of other arrays, and the questions in them."""
 
-    def __init__(
-        self, plan: Plan, answers: Mapping[Place, BatchAnswer], *, units: bool = False, rounds: int = 0
-    ) -> None:
-        """Take the answers of batch comparators so far, and the number of rounds.
-
-        If top-level keys are `units`, an extra leaf below one is a difference, however the metric treats
-        extra keys at the top.
-        """
-        self.plan: Plan = plan
-        self.answers: Mapping[Place, BatchAnswer] = answers
-        self.units: bool = units
-        self.rounds: int = rounds
-        self.count_extra: bool = units or plan.options.extra == "count"
-        self.limit: float | None = plan.options.leaf_threshold
-        self.known: dict[Place, float | ComparatorResult | Question | Exception] = {}
-        """What comparators without a table said or raised: none is called twice for one place."""
-        self.choices: dict[Place, BestValue] = {}
-        """What counts at the places where more than the expected value is right."""
-        self.pairs: dict[Place, IndexPairs] = {}
-        """How the arrays of the result are paired."""
-        self.partly_keyed: list[Aligned] = []
-        """The arrays of the result that pair by key and have elements without a partner."""
-        self.leaves: Known = {}
-        self.aligner: Aligner | None = None
-        self.nested: dict[Place, tuple[Sums, dict[Place, Asked]]] = {}
-        """The sums of arrays in the elements of other arrays, and the questions in them."""
+    def __post_init__(self) -> None:
+        """Take options of the plan that every walk looks at."""
+        self.count_extra = self.units or self.plan.options.extra == "count"
+        self.limit = self.plan.options.leaf_threshold
 
     def finish(self) -> None:
         """Forget what walking again does not need."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import enum
-import gc
 import math
 import pathlib
 import uuid
@@ -192,26 +191,6 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
 
 
 _EVERYDAY_INTEGER: Final = 2**63
-
-
-@final
-class CollectorPause:
-    """A context without garbage collection; at its end the collector is on again if it was on before.
-
-    Chains of 100,000 containers are its worst case: building them triggers full collections again and again,
-    each of which walks the whole chain and takes most of the time. The engine makes no cyclic garbage
-    meanwhile.
-    """
-
-    __slots__ = ("_was_on",)
-
-    def __enter__(self) -> None:
-        self._was_on = gc.isenabled()
-        gc.disable()
-
-    def __exit__(self, *_exception: object) -> None:
-        if self._was_on:
-            gc.enable()
 
 
 def _convert(value: Any, side: Side, where: Where = ()) -> JsonValue:
