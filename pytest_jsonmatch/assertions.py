@@ -223,29 +223,26 @@ class _Asked:
         __tracebackhide__ = True
         from pytest_jsonmatch.api import Comparing
 
-        test, actual = _running_test(), value_of(answer)
-        spent = answer.spent if isinstance(answer, Answer) else None
+        test, actual, unreadable = _running_test(), value_of(answer), None
         try:
             result = Comparing(self.metric, self.options).result(actual, expected)
         except JsonMatchError as error:
             # The message is about the caller's data; the engine's inner frames would only hide it.
-            failure = error.with_traceback(None)
+            unreadable = error.with_traceback(None)
             if isinstance(error, ConfigurationError):
-                raise failure  # noqa: B904 - the very same error
-            result = self._without_answer(expected, failure)
-            if test is not None:
-                parsed = (not isinstance(error, JsonExtractionError)) if isinstance(actual, _TEXT) else None
-                test.record(
-                    Compared(result, self.limits, self.name, False, parsed, spent, self.tags, str(error))
-                )
-            return result, failure
-        passed = self.passes(result)
+                raise unreadable  # noqa: B904 - the very same error
+            result = self._without_answer(expected, unreadable)
+        passed = unreadable is None and self.passes(result)
         if test is not None:
-            parsed = True if isinstance(actual, _TEXT) else None
+            parsed = not isinstance(unreadable, JsonExtractionError) if isinstance(actual, _TEXT) else None
+            spent = answer.spent if isinstance(answer, Answer) else None
             compared = Compared(result, self.limits, self.name, passed, parsed, spent, self.tags)
-            test.record(compared._replace(rules=self._rules()))
-        if passed:
-            return result, None
+            if unreadable is None:
+                test.record(compared._replace(rules=self._rules()))
+            else:
+                test.record(compared._replace(unreadable=str(unreadable)))
+        if passed or unreadable is not None:
+            return result, unreadable
         failures = _failures(result, self.limits)
         lines = [
             # If only the schema refuses the answer, the first line says why.
@@ -353,12 +350,12 @@ def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
     least = limits.get("score")
     if len(limits) == 1 and isinstance(least, float) and result.has_figures and result.score >= least:
         return []  # the common case, kept fast
-    found = measured(
+    figures = measured(
         limits,
         result.__getattribute__,
         lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
     )
-    return [each for each in found if not each.is_reached]
+    return [each for each in figures if not each.is_reached]
 
 
 def _violations(result: MatchResult) -> Iterator[str]:

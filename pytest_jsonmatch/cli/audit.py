@@ -54,13 +54,13 @@ def run(options: Namespace) -> int:
     gates = study_gates(options, {"suspects", "suspect_records"})
     if options.review:
         _check_review(Path(options.gold))
-    found = _audited(options)
+    audit = _audited(options)
     about = (
-        f"{name_of(options.gold)}: {count(found.records, 'record')}, answers of {len(found.systems)} systems"
+        f"{name_of(options.gold)}: {count(audit.records, 'record')}, answers of {len(audit.systems)} systems"
     )
-    code = finish(options, found, _gold_sheet(found, about), gates, on=count(found.records, "record"))
+    code = finish(options, audit, _gold_sheet(audit, about), gates, on=count(audit.records, "record"))
     if options.review:
-        _review_suspects(found.found, options)
+        _review_suspects(audit.found, options)
     return code
 
 
@@ -68,9 +68,9 @@ def _mutate(options: Namespace) -> int:
     if options.gold is not None or options.answers:
         raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
     gates = study_gates(options, {"noticed"})
-    found = audit_suite(options.mutate)
-    about = f"{', '.join(options.mutate)}: {count(found.cases, 'golden case')}"
-    return finish(options, found, _suite_sheet(found, about), gates, on=count(found.mutated, "mutation"))
+    audit = audit_suite(options.mutate)
+    about = f"{', '.join(options.mutate)}: {count(audit.cases, 'golden case')}"
+    return finish(options, audit, _suite_sheet(audit, about), gates, on=count(audit.mutated, "mutation"))
 
 
 def _audited(options: Namespace) -> GoldAudit:
@@ -81,35 +81,35 @@ def _audited(options: Namespace) -> GoldAudit:
         }
         first = next(iter(sides.values()))
         answers = {name: each.actual for name, each in sides.items()}
-        found = audit_gold(first.expected, answers, **rules)
+        audit = audit_gold(first.expected, answers, **rules)
     told = (f"{name}: {text}" for name, each in sides.items() for text in each.warnings)
-    return replace(found, notes=(*told, *found.notes))
+    return replace(audit, notes=(*told, *audit.notes))
 
 
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _gold_sheet(found: GoldAudit, about: str) -> Sheet:
+def _gold_sheet(audit: GoldAudit, about: str) -> Sheet:
     """Return the audit of gold records as a sheet for people."""
     columns = "record", "place", "gold", "answers", "votes", "wrong gold", "who"
     text = {"place", "gold", "answers", "who"}
     rows = [
         (
-            SheetCell(each.record, "strong"),
-            each.path,
-            *_differing(each),
-            f"{len(each.systems)} to {len(each.backing)}",
-            f"{min(each.probability * 100, 99):.0f} %",
-            ", ".join(each.systems),
+            SheetCell(suspect.record, "strong"),
+            suspect.path,
+            *_differing(suspect),
+            f"{len(suspect.systems)} to {len(suspect.backing)}",
+            f"{min(suspect.probability * 100, 99):.0f} %",
+            ", ".join(suspect.systems),
         )
-        for each in found.found
+        for suspect in audit.found
     ]
     told = (
         f"{count(len(rows), 'place')} where systems agree against the gold, the strongest evidence first. "
-        f"If one gold value in fifty is wrong, about {found.expected:.0f} of these are."
+        f"If one gold value in fifty is wrong, about {audit.expected:.0f} of these are."
     )
     table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
-    return Sheet("jsonmatch study audit", about, [Sentence(told), table, noted(found.notes)])
+    return Sheet("jsonmatch study audit", about, [Sentence(told), table, noted(audit.notes)])
 
 
 def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:
@@ -123,28 +123,28 @@ def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:
     return (gold, said) if begin <= _CONTEXT else (f"…{gold[begin:]}", f"…{said[begin:]}")
 
 
-def _suite_sheet(found: SuiteAudit, about: str) -> Sheet:
+def _suite_sheet(audit: SuiteAudit, about: str) -> Sheet:
     """Return the audit of a suite as a sheet for people."""
     columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (
-            SheetCell(each.field, "strong"),
-            each.kind,
-            f"{each.mutated - each.noticed} of {each.mutated}",
-            " · ".join(each.rules),
-            each.example,
-            each.case,
+            SheetCell(hole.field, "strong"),
+            hole.kind,
+            f"{hole.mutated - hole.noticed} of {hole.mutated}",
+            " · ".join(hole.rules),
+            hole.example,
+            hole.case,
         )
-        for each in found.holes
+        for hole in audit.holes
     ]
     told = "Nothing could be broken."
-    if found.noticed is not None:
+    if audit.noticed is not None:
         told = (
-            f"{count(found.mutated, 'mutation')} of right answers: {found.noticed:.1%} of them are noticed."
+            f"{count(audit.mutated, 'mutation')} of right answers: {audit.noticed:.1%} of them are noticed."
         )
     text = {"broken by", "let pass by", "example", "in"}
     table = Rows(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
-    notes = [Sentence(f"Left out: {'; '.join(found.notes)}.", "faint")] if found.notes else []
+    notes = [Sentence(f"Left out: {'; '.join(audit.notes)}.", "faint")] if audit.notes else []
     return Sheet("jsonmatch study audit --mutate", about, [Sentence(told), table, *notes])
 
 

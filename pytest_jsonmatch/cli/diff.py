@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,11 @@ def run(options: Namespace) -> int:
             changes = [verdict.scores]
             lines += [[], *_gate_lines(verdict.scores, look)]
         names = options.after[0].name, options.before.name
-        checks = [_check(change, options) for change in changes]
+        subject = f"--max-drop={options.max_drop:g}" if changes else ""
+        checks = [
+            Check(subject, "drop", None, options.max_drop, passed=change.passed, note=change.note)
+            for change in changes
+        ]
         write_files(options, RunView(diff.after, names[0], checks, names[1], diff, verdict))
     else:
         if options.html is not None or options.markdown is not None:
@@ -72,11 +76,6 @@ def _diff(before: ResultSet, path: Path, options: Namespace) -> BaselineDiff:
         where = f"{path}: " if len(options.after) > 1 else ""
         raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")
     return diff
-
-
-def _check(change: Change, options: Namespace) -> Check:
-    subject = f"--max-drop={options.max_drop:g}"
-    return Check(subject, "drop", None, options.max_drop, passed=change.passed, note=change.note)
 
 
 def _candidates(changes: Collection[Change], options: Namespace, look: Look) -> list[StyledLine]:
@@ -104,14 +103,12 @@ def _gate_lines(change: Change, look: Look, name: str = "") -> list[StyledLine]:
     return look.folded(text, 4, GREEN if change.passed else RED)
 
 
-def _is_partial(runs: Iterable[tuple[object, ResultSet]], options: Namespace) -> bool:
+def _is_partial(runs: Sequence[tuple[object, ResultSet]], options: Namespace) -> bool:
     """Tell whether any run kept only part of its records; refuse that if single records are needed."""
-    partial = [(path, results) for path, results in runs if results.is_partial]
-    if partial and (options.max_drop is not None or len(options.after) > 1):
-        what = "--max-drop compares" if options.max_drop is not None else "several candidates need"
-        path, results = partial[0]
-        raise CommandError(
-            f"{what} single records, but {path} keeps {len(results.cases):,} of "
-            f"{results.number:,}: save it with --keep all"
-        )
-    return bool(partial)
+    for path, results in runs:
+        if results.is_partial and (options.max_drop is not None or len(options.after) > 1):
+            kept = f"{len(results.cases):,} of {results.number:,}"
+            raise CommandError(
+                f"single records are compared, but {path} keeps {kept}: save it with --keep all"
+            )
+    return any(results.is_partial for _, results in runs)

@@ -176,18 +176,13 @@ def finding_modules_here() -> Iterator[None]:
     ...     os.getcwd() in sys.path
     True
     """
-    folder = None
+    before = list(sys.path)
     with suppress(OSError):  # it may be gone
-        folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
-    if folder is None or folder in sys.path:
-        yield
-        return
-    sys.path.append(folder)
+        sys.path.append(os.getcwd())  # noqa: PTH109 - sys.path holds strings
     try:
         yield
     finally:
-        if folder in sys.path:
-            sys.path.remove(folder)
+        sys.path[:] = before
 
 
 def imported(written: str) -> Any:

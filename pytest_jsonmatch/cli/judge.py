@@ -157,15 +157,15 @@ def read_labels(written: str) -> list[_Label]:
     return labels
 
 
-def _label(found: Any, place: str) -> _Label:
-    is_label = type(found) is dict and found.keys() >= _NEEDED and found["label"] in (0, 1)
-    if not is_label or not all(type(found.get(name)) in {str, type(None)} for name in _TEXTS):
+def _label(label: Any, place: str) -> _Label:
+    is_label = type(label) is dict and label.keys() >= _NEEDED and label["label"] in (0, 1)
+    if not is_label or not all(type(label.get(name)) in {str, type(None)} for name in _TEXTS):
         told = "expected, actual and label (true if they mean the same, else false)"
         more = "path, description and criterion, which it may have, are texts"
-        raise CommandError(f"{place}: a label is an object with {told}; {more}; not {render(found, _SHOWN)}")
-    path, *words = map(found.get, _TEXTS)
+        raise CommandError(f"{place}: a label is an object with {told}; {more}; not {render(label, _SHOWN)}")
+    path, *words = map(label.get, _TEXTS)
     # Tables and notebooks write labels as 1 and 1.0.
-    return JudgeItem(place, path or "", found["expected"], found["actual"], *words), bool(found["label"])
+    return JudgeItem(place, path or "", label["expected"], label["actual"], *words), bool(label["label"])
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -175,14 +175,14 @@ def _sheet(study: JudgeStudy, about: str) -> Sheet:
     blocks = list(agreement_blocks(study.agreement)) if study.agreement.documents else []
     rows: list[list[AnySheetCell]] = [
         [
-            each.place,
-            each.path,
-            SheetCell("different", "open") if each.label else SheetCell("same", "bad"),
-            shortened(each.expected, _WIDTH),
-            shortened(each.actual, _WIDTH),
-            each.reason or "",
+            pair.place,
+            pair.path,
+            SheetCell("different", "open") if pair.label else SheetCell("same", "bad"),
+            shortened(pair.expected, _WIDTH),
+            shortened(pair.actual, _WIDTH),
+            pair.reason or "",
         ]
-        for each in study.disagreements
+        for pair in study.disagreements
     ]
     texts = "field", "judge says", "expected", "actual", "reason"
     pairs = [[place, why] for place, why in study.without_verdict.items()]

@@ -83,15 +83,9 @@ def look_of(options: Namespace) -> Look:
     unicode = not terminal or can_write(sys.stdout.encoding)
     width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, 40)
     verbose = getattr(options, "verbose", 0)
-    return Look(_is_colored(terminal=terminal), unicode, width, mode="all" if verbose else "auto")
-
-
-def _is_colored(*, terminal: bool) -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return terminal and os.environ.get("TERM") != "dumb"
+    wanted = os.environ.get("FORCE_COLOR") or (terminal and os.environ.get("TERM") != "dumb")
+    color = bool(wanted and not os.environ.get("NO_COLOR"))
+    return Look(color, unicode, width, mode="all" if verbose else "auto")
 
 
 def as_text(lines: Iterable[StyledLine], look: Look) -> str:

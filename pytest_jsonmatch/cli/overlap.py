@@ -30,15 +30,15 @@ def _sheet(study: OverlapStudy) -> Sheet:
     about = f"overlap of {count(study.records, 'gold record')} and {texts}"
     rows = [
         [
-            f"{each.gold}: {each.id}",
-            SheetCell("whole", "bad") if each.is_whole else "part",
-            f"{each.found} of {each.values}",
-            each.text,
-            "; ".join(each.fields),
+            f"{record.gold}: {record.id}",
+            SheetCell("whole", "bad") if record.is_whole else "part",
+            f"{record.found} of {record.values}",
+            record.text,
+            "; ".join(record.fields),
         ]
-        for each in study.found
+        for record in study.found
     ]
-    whole = sum(each.is_whole for each in study.found)
+    whole = sum(record.is_whole for record in study.found)
     told = "No distinctive value of any record occurs in the texts."
     if rows:
         seen = f"{count(len(rows), 'record')} with distinctive values in a text, {whole} of them whole"

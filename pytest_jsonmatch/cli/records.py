@@ -103,12 +103,12 @@ def _answers(written: str, content: bytes, *, repair: bool) -> tuple[list[Any], 
     If one has too many levels or digits, all are returned as text: then that one alone counts as no JSON.
     """
     try:
-        found, warnings = value_of_answer(written, "array", repair=repair, content=content)
+        array, warnings = value_of_answer(written, "array", repair=repair, content=content)
     except CommandError:
         if answers := _texts(content.decode("utf-8", "ignore")):
             return answers, ()
         raise
-    return _array(written, found), warnings
+    return _array(written, array), warnings
 
 
 def _texts(array: str) -> list[str]:
@@ -247,13 +247,13 @@ def _is_array(written: str, stream: BufferedReader) -> bool:
     return suffix == ".json" or stream.peek(1).lstrip(_BLANK)[:1] == b"["
 
 
-def _array(written: str, found: Any) -> list[Any]:
-    if type(found) is not list:
+def _array(written: str, array: Any) -> list[Any]:
+    if type(array) is not list:
         raise CommandError(
             f"{name_of(written)} holds one JSON value, not an array of records; the name of a file with a "
             "record in each line ends in .jsonl, and jsonmatch compare is for two single values"
         )
-    return found
+    return array
 
 
 def _as_text(value: Any) -> Any:

@@ -114,5 +114,6 @@ class CollectedSuite:
             self.tried.cases += 1
             self.tried.notes[f"{name}: {str(error).splitlines()[0]}"] = None
         else:
-            self.tried.add(name, case.expected, compare)
+            by_gates = isinstance(item.parent, GoldenFile) and item.parent.rules.has_only_gates
+            self.tried.add(name, case.expected, compare, by_gates=by_gates)
         return True

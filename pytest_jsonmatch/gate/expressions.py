@@ -182,17 +182,17 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
         known, where = {*FIGURES, *(() if is_micro else _OF_RESULTS)}, " of fields"
     elif not figures and (tag is not None or cases is not None):
         known, where = known - _OF_RUN, " of some cases"
-    found = _taken(
+    word = _taken(
         text,
         of.end(),
         r"[^\W\d]\w*(\s*\.\s*\w+)*",
         f"a figure such as {'score' if 'score' in known else min(known)}",
     )
-    figure = re.sub(r"\s", "", found[0])
+    figure = re.sub(r"\s", "", word[0])
     figure = _SPELLINGS.get(figure, figure)
     if figure not in known:
-        raise GateError.at(text, found.start(), f"unknown figure{where} {figure!r}{_advice(figure, known)}")
-    sign = _taken(text, found.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}")
+        raise GateError.at(text, word.start(), f"unknown figure{where} {figure!r}{_advice(figure, known)}")
+    sign = _taken(text, word.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}")
     number = _taken(text, sign.end(), _NUMBER, "a number")
     limit = float(number[0])
     if not figures and figure in SHARES and not 0 <= limit <= 1:
@@ -208,12 +208,12 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
 def _taken(text: str, position: int, pattern: str, wanted: str) -> re.Match[str]:
     """Return what matches a pattern here, after any white space."""
     position += len(text[position:]) - len(text[position:].lstrip())
-    found = re.compile(pattern).match(text, position)
-    if found is None:
+    match = re.compile(pattern).match(text, position)
+    if match is None:
         there = re.compile(r"\w+|\S").match(text, position)
         what = "but the gate ends here" if there is None else f"not {there[0]!r}"
         raise GateError.at(text, min(position, len(text.rstrip())), f"expected {wanted}, {what}")
-    return found
+    return match
 
 
 def _advice(figure: str, known: Collection[str]) -> str:

@@ -48,13 +48,13 @@ def check_gates(
 
     Batch errors fail a run that has gates, unless one of them limits the `batch_errors` of all cases.
     """
-    found = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
+    checks = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
     is_allowed = any(gate.figure == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
     if gates and results.batch_errors and not is_allowed:
         allow = parse_gate(f"batch_errors <= {results.batch_errors}").text
         note = f"a batch comparator failed; the gate {allow!r} would allow it"
-        found.append(replace(check_gate(parse_gate("batch_errors == 0"), results), note=note))
-    return found
+        checks.append(replace(check_gate(parse_gate("batch_errors == 0"), results), note=note))
+    return checks
 
 
 def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confidence: float = 0.95) -> Check:
@@ -82,17 +82,17 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
         results = replace(results, cases=cases, corpus=None)
     value, note = _value(gate, results)
     if gate.is_proven and value is not None:
-        found = _proven(gate, results, confidence)
+        checked = _proven(gate, results, confidence)
     else:
-        found = _check(gate, value, value is not None and gate.holds(value), note)
+        checked = _check(gate, value, value is not None and gate.holds(value), note)
     several = candidates(results)
-    if not several or found.value is None:
-        return found
+    if not several or checked.value is None:
+        return checked
     told = f"over every {' and '.join(several)}"
     if gate.tag is None:
         name, values = next(iter(several.items()))
         told += f'; one is tags["{name}={values[0]}"]'
-    return replace(found, note=f"{found.note}, {told}" if found.note else told)
+    return replace(checked, note=f"{checked.note}, {told}" if checked.note else told)
 
 
 def _proven(gate: Gate, results: ResultSet, confidence: float) -> Check:

@@ -120,21 +120,21 @@ def _both(now: Scores, then: Scores, before: ResultSet, after: ResultSet) -> tup
     nothing was invented.
     """
     cases = {*now, *then}
-    found = []
+    sides = []
     for results, scores in ((after, now), (before, then)):
         right = {
             case.id: [1.0] * len(case.runs)
             for case in results.cases
             if case.id in cases and all(run.comparisons for run in case.runs)
         }
-        found.append({**right, **scores})
-    return found[0], found[1]
+        sides.append({**right, **scores})
+    return sides[0], sides[1]
 
 
 def _field_scores(results: ResultSet) -> dict[str, dict[str, list[float]]]:
     """Return, by field and case, the mean score of each run that has the field."""
-    found: dict[str, dict[str, list[float]]] = {}
+    by_field: dict[str, dict[str, list[float]]] = {}
     for case in results.cases:
         for path, scores in case.scores_by_field().items():
-            found.setdefault(path, {})[case.id] = scores
-    return found
+            by_field.setdefault(path, {})[case.id] = scores
+    return by_field

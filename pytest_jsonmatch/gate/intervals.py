@@ -82,9 +82,9 @@ def ratio_interval(
     (0.78, 0.99)
     """
     listed = list(rows)
-    found = influences(listed)
-    ends = found.ends((1 - confidence) / 2, low, high)
-    return Interval(found.ratio, *ends, confidence, len(listed), len(found.values))
+    mean = influences(listed)
+    ends = mean.ends((1 - confidence) / 2, low, high)
+    return Interval(mean.ratio, *ends, confidence, len(listed), len(mean.values))
 
 
 @final
@@ -119,9 +119,9 @@ def influences(rows: Sequence[Row]) -> Influences:
 
     sums: dict[str, list[list[float]]] = {}
     for row in rows:
-        found = sums.setdefault(row.cluster, [[], []])
-        found[0].append(row.part)
-        found[1].append(row.whole)
+        sums_of = sums.setdefault(row.cluster, [[], []])
+        sums_of[0].append(row.part)
+        sums_of[1].append(row.whole)
     # Sorted, so that the order of the cases does not matter.
     pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
     parts, wholes = np.array(pairs).reshape(-1, 2).T

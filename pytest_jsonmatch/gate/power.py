@@ -85,11 +85,11 @@ def sample_of(
     else:
         pairs, source = pair_cases({}, {}), _ASSUMPTION
     differences = dict(zip(pairs.cases, pairs.deltas, strict=True))
-    found = pair_cases(runs, runs if again is None else again, clusters)
-    if not found.cases:
+    scored = pair_cases(runs, runs if again is None else again, clusters)
+    if not scored.cases:
         raise ConfigurationError("there is no case to plan from")
     rows: dict[str, list[float]] = {}
-    for case, score, cluster in zip(found.cases, found.current, found.clusters, strict=True):
+    for case, score, cluster in zip(scored.cases, scored.current, scored.clusters, strict=True):
         row = rows.setdefault(cluster, [0.0, 0, 0.0])
         row[:] = row[0] + score, row[1] + 1, row[2] + scale * differences.get(case, 0.0)
     scores, sizes, noise = zip(*sorted(rows.values()), strict=True)

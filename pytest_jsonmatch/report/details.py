@@ -31,6 +31,7 @@ _MAX_ARRAYS: Final = 5
 _MAX_PAIRS: Final = 12
 _MAX_ALONE: Final = 8
 _MAX_PREVIEW: Final = 40
+_MAX_VALUES: Final = 10
 _MAX_NAME: Final = 60
 # For each side; less for a perfect comparison, which is rarely looked at.
 _MAX_DOCUMENT: Final = 6000
@@ -111,7 +112,7 @@ def _leaf(leaf: FieldResult) -> dict[str, Any]:
         different = spans(texts[0], texts[1])
         sides = [_side(different, "-"), _side(different, "+")]
     paths = [clip(path, _MAX_PATH) for path in (leaf.expected_path, leaf.actual_path) if path]
-    found = {
+    shown = {
         "p": paths[0] if paths else "",
         "k": leaf.status,
         "s": short_figure(leaf.score),
@@ -119,10 +120,10 @@ def _leaf(leaf: FieldResult) -> dict[str, Any]:
         "a": sides[1],
     }
     if paths[1:] and paths[1] != paths[0]:
-        found["q"] = paths[1]
+        shown["q"] = paths[1]
     if leaf.reason and leaf.reason not in _EVIDENT:
-        found["y"] = clip(leaf.reason, _MAX_REASON)
-    return found
+        shown["y"] = clip(leaf.reason, _MAX_REASON)
+    return shown
 
 
 def _text(value: JsonValue) -> str | None:
@@ -131,13 +132,13 @@ def _text(value: JsonValue) -> str | None:
 
 def _side(different: Iterable[DiffSpan], own: str) -> list[list[str]]:
     """Return the spans of one side, its own ones marked."""
-    found: list[list[str]] = []
+    pieces: list[list[str]] = []
     for kind, text in different:
-        if kind == "=" and found and found[-1][0] == "=":
-            found[-1][1] += printable(text)
+        if kind == "=" and pieces and pieces[-1][0] == "=":
+            pieces[-1][1] += printable(text)
         elif kind in {"=", own}:
-            found.append([kind, printable(text)])
-    return found
+            pieces.append([kind, printable(text)])
+    return pieces
 
 
 # -- arrays ------------------------------------------------------------------------------------------------
@@ -159,22 +160,22 @@ def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
 
 
 def _array(
-    each: ArrayAlignment,
+    alignment: ArrayAlignment,
     pairs: list[tuple[int, int, float]],
     audit: ArrayAudit | None,
     documents: tuple[JsonValue, JsonValue],
 ) -> dict[str, Any]:
     """Return one array: path, notes, the pairs shown, elements without a partner, names of elements."""
-    expected, actual = each.unmatched_expected[:_MAX_ALONE], each.unmatched_actual[:_MAX_ALONE]
+    expected, actual = alignment.unmatched_expected[:_MAX_ALONE], alignment.unmatched_actual[:_MAX_ALONE]
     sides = (
-        (each.expected_path, {*(pair[0] for pair in pairs), *expected}),
-        (each.actual_path, {*(pair[1] for pair in pairs), *actual}),
+        (alignment.expected_path, {*(pair[0] for pair in pairs), *expected}),
+        (alignment.actual_path, {*(pair[1] for pair in pairs), *actual}),
     )
     names = [
         {index: _name(elements[index]) for elements in [_at(document, path)] for index in indices}
         for (path, indices), document in zip(sides, documents, strict=True)
     ]
-    audited = () if audit is None or audit.reason is not None or each.kind == "key" else audit.pairs
+    audited = () if audit is None or audit.reason is not None or alignment.kind == "key" else audit.pairs
     known = {pair.expected: pair for pair in audited}
     drawn: list[list[Any]] = []
     for i, j, score in pairs:
@@ -184,8 +185,8 @@ def _array(
             drawn[-1] += [best and best.index, short_figure(best and best.score)]
             drawn[-1] += [] if margin is None else [short_figure(margin)]
     return {
-        "p": clip(each.expected_path, _MAX_PATH),
-        "note": ", ".join(_notes(each, audit, len(pairs), len(expected) + len(actual))),
+        "p": clip(alignment.expected_path, _MAX_PATH),
+        "note": ", ".join(_notes(alignment, audit, len(pairs), len(expected) + len(actual))),
         "pairs": drawn,
         "expected": expected,
         "actual": actual,
@@ -194,11 +195,11 @@ def _array(
     }
 
 
-def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: int) -> Iterator[str]:
+def _notes(alignment: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: int) -> Iterator[str]:
     """Yield notes on an array, of which `pairs` pairs and `alone` unpaired elements are shown."""
-    only_expected, only_actual = len(each.unmatched_expected), len(each.unmatched_actual)
-    yield f"{count(len(each.pairs), 'pair')} {'by key' if each.kind == 'key' else 'by best fit'}"
-    if hidden := len(each.pairs) - pairs:
+    only_expected, only_actual = len(alignment.unmatched_expected), len(alignment.unmatched_actual)
+    yield f"{count(len(alignment.pairs), 'pair')} {'by key' if alignment.kind == 'key' else 'by best fit'}"
+    if hidden := len(alignment.pairs) - pairs:
         yield f"{count(hidden)} of them in place and right, or not shown"
     if only_expected:
         yield f"{count(only_expected)} only expected"
@@ -207,7 +208,7 @@ def _notes(each: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: in
     if hidden := only_expected + only_actual - alone:
         yield f"{count(hidden)} of these not shown"
     reason = "only the first arrays are audited" if audit is None else audit.reason
-    if each.kind != "key" and reason is not None:
+    if alignment.kind != "key" and reason is not None:
         yield f"second-best partners not computed: {clip(reason, _MAX_TEXT)}"
 
 
@@ -221,12 +222,10 @@ def _at(document: JsonValue, path: str) -> Any:
 
 def _name(element: JsonValue) -> str:
     """Return the first values in an element as a short name for it."""
-    texts: list[str] = []
-    waiting = [element]
-    while waiting and sum(map(len, texts)) < _MAX_PREVIEW:
-        value = waiting.pop(0)
-        if type(value) is dict or type(value) is list:
-            waiting[:0] = islice(value.values() if type(value) is dict else value, _MAX_PREVIEW)
-        else:
-            texts.append(value[:_MAX_PREVIEW] if type(value) is str else render(value, _MAX_PREVIEW))
-    return clip(", ".join(texts), _MAX_NAME)
+    values: Any = [element]
+    if type(element) is dict or type(element) is list:
+        values = element.values() if type(element) is dict else element
+    texts = (
+        value if type(value) is str else render(value, _MAX_PREVIEW) for value in islice(values, _MAX_VALUES)
+    )
+    return clip(", ".join(text[:_MAX_PREVIEW] for text in texts), _MAX_NAME)

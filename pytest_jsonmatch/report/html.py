@@ -113,10 +113,6 @@ def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
     return clip(text, limit)
 
 
-def _is_judged(view: RunView) -> bool:
-    return view.results.corpus is not None or view.is_judged
-
-
 def _card(figure: Headfigure) -> dict[str, str]:
     value, ends = figure.texts
     card = {"name": figure.name, "value": value, "interval": ends}
@@ -150,7 +146,7 @@ class _Data:
         """The row of each field in the table of fields, by metric and path."""
         self._sections = view.sections
         self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
-        self._is_judged = _is_judged(view)
+        self._is_judged = view.results.corpus is not None or view.is_judged
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
         """The index of each tag."""
@@ -208,59 +204,59 @@ class _Data:
                 yield [_plain(row.path, _MAX_ID), number, _counts(of), *map(short_figure, scores)]
 
     def _case(self, case: Case, before: float | None) -> dict[str, object]:
-        found: dict[str, object] = {
+        entry: dict[str, object] = {
             "i": _plain(case.id, _MAX_ID),
             "v": case.verdict if self._is_judged else _UNJUDGED,
             **_figures(*map(case.figure, FIGURES)),
             "u": [self._run(case, run) for run in case.runs],
         }
-        found |= _exact(case.figure("score"), *(each for run in case.runs for each in run.comparisons))
+        entry |= _exact(case.figure("score"), *(each for run in case.runs for each in run.comparisons))
         if place := self._source(case, case.runs[0]).place:
-            found["l"] = _plain(place, _MAX_ID)
+            entry["l"] = _plain(place, _MAX_ID)
         if tags := tags_of_case(case):
-            found["t"] = sorted(self.tags[tag] for tag in tags)
+            entry["t"] = sorted(self.tags[tag] for tag in tags)
         if case.of > 1:
-            found["o"] = case.of
+            entry["o"] = case.of
         if before is not None:
-            found["b"] = short_figure(before)
-        return found
+            entry["b"] = short_figure(before)
+        return entry
 
     def _source(self, case: Case, run: CaseRun) -> CaseText:
         nodeid = run.comparisons[0].nodeid if run.comparisons else case.id
         return self._view.sources.get(nodeid, _UNKNOWN)
 
     def _run(self, case: Case, run: CaseRun) -> dict[str, object]:
-        found: dict[str, object] = {"n": run.number, "k": int(run.passed)}
+        entry: dict[str, object] = {"n": run.number, "k": int(run.passed)}
         for key, text in zip("qa", self._source(case, run)[1:], strict=True):
             if text and self._room > 0:
-                found[key] = "\n".join(_plain(line, _MAX_MESSAGE) for line in text.split("\n"))
+                entry[key] = "\n".join(_plain(line, _MAX_MESSAGE) for line in text.split("\n"))
                 self._room -= len(text)
         if run.error:
-            found["e"] = _plain(run.error)
+            entry["e"] = _plain(run.error)
         if run.comparisons:
-            found["c"] = [self._comparison(each) for each in run.comparisons]
-        return found
+            entry["c"] = [self._comparison(each) for each in run.comparisons]
+        return entry
 
     def _comparison(self, of: Comparison) -> dict[str, object]:
-        found: dict[str, object] = {
+        entry: dict[str, object] = {
             "m": self._metrics.index(of.metric),
             **_figures(of.score, of.precision, of.recall, of.f1),
             "x": [number for path, figures in of.fields.items() for number in self._cell(of, path, figures)],
         }
-        found |= _exact(of.score, of)
+        entry |= _exact(of.score, of)
         if of.threshold:
-            found["t"] = _plain(", ".join(_limits(of.threshold)))
+            entry["t"] = _plain(", ".join(_limits(of.threshold)))
         if warnings := [_plain(text) for text in (*of.errors, *of.warnings)]:
-            found["w"] = warnings
+            entry["w"] = warnings
         arrays = [[_plain(path, _MAX_ID), *counts] for path, counts in of.arrays.items() if any(counts[1:])]
         if arrays:
-            found["a"] = arrays
+            entry["a"] = arrays
         wrong, documents = self._details.get((of.nodeid, of.id), (None, None))
         if wrong is not None:
-            found["d"] = wrong
+            entry["d"] = wrong
         if documents is not None:
-            found["o"] = documents
-        return found
+            entry["o"] = documents
+        return entry
 
     def _cell(self, comparison: Comparison, path: str, figures: FieldAggregation) -> Iterator[float]:
         """Yield the field's row, its counts, and the sum of its scores."""

@@ -63,10 +63,6 @@ class Look:
         """Return the look of lines that are this many columns narrower."""
         return replace(self, width=self.width - columns)
 
-    def most(self, number: int) -> int | None:
-        """Return how many items of a list to show: this number, or None for all of them."""
-        return None if self.mode == "all" else number
-
     def printable(self, text: str) -> str:
         """Return text with an escape for every character that can't be shown."""
         return printable(text, ascii_only=not self.unicode)
@@ -100,7 +96,7 @@ class Look:
         self, items: Sequence[T], number: int, noun: str = "", indent: str = "  "
     ) -> tuple[Sequence[T], list[StyledLine]]:
         """Return the items of a list to show, and a line that counts the hidden ones, if there are any."""
-        shown = items[: self.most(number)]
+        shown = items[: None if self.mode == "all" else number]
         hidden = len(items) - len(shown)
         what = count(hidden, f"more {noun}") if noun else f"{count(hidden)} more"
         return shown, [self.more(what, indent)] if hidden else []
@@ -113,13 +109,13 @@ class Look:
     def fitting(self, line: StyledLine) -> StyledLine:
         """Return a line cut at its end, if it is too long."""
         room = self.width
-        found: StyledLine = []
+        parts: StyledLine = []
         for text, markup in line:
-            found.append((self.clip(text, room), markup))
-            room -= display_width(found[-1][0])
+            parts.append((self.clip(text, room), markup))
+            room -= display_width(parts[-1][0])
             if room <= 0:
                 break
-        return found
+        return parts
 
 
 def can_write(encoding: str) -> bool:

@@ -40,13 +40,13 @@ def spans(expected: str, actual: str) -> list[DiffSpan]:
 
 
 def _by_words(expected: str, actual: str) -> list[DiffSpan]:
-    found: list[DiffSpan] = []
+    pieces: list[DiffSpan] = []
     for equal, left, right in _matched(_WORD.findall(expected), _WORD.findall(actual)):
         if equal:
-            found.append(("=", "".join(left)))
+            pieces.append(("=", "".join(left)))
         else:
-            found.extend(_by_characters("".join(left), "".join(right)))
-    return found
+            pieces.extend(_by_characters("".join(left), "".join(right)))
+    return pieces
 
 
 def _by_characters(expected: str, actual: str) -> list[DiffSpan]:
@@ -64,13 +64,13 @@ def _by_characters(expected: str, actual: str) -> list[DiffSpan]:
 def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
     from rapidfuzz.distance import Indel
 
-    found: list[tuple[bool, _Text, _Text]] = []
+    blocks: list[tuple[bool, _Text, _Text]] = []
     left = right = 0  # where the next change to list starts
     for block in Indel.editops(expected, actual).as_matching_blocks():  # the last is empty, at the ends
-        found.append((False, expected[left : block.a], actual[right : block.b]))
+        blocks.append((False, expected[left : block.a], actual[right : block.b]))
         left, right = block.a + block.size, block.b + block.size
-        found.append((True, expected[block.a : left], actual[block.b : right]))
-    return found
+        blocks.append((True, expected[block.a : left], actual[block.b : right]))
+    return blocks
 
 
 def _tidy(raw: list[DiffSpan]) -> list[DiffSpan]:

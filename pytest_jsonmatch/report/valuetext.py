@@ -102,9 +102,9 @@ def _cut(text: str, shared: int, room: int, space: Space) -> str:
 
 def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
     """Return one string with the differences marked in it, or None if that would not read well."""
-    found = spans(expected, actual)
-    changes = sum(1 for kind, _ in found if kind != "=")
-    shared = sum(len(text) for kind, text in found if kind == "=")
+    pieces = spans(expected, actual)
+    changes = sum(1 for kind, _ in pieces if kind != "=")
+    shared = sum(len(text) for kind, text in pieces if kind == "=")
     if (
         changes > _MAX_CHANGES
         or 2 * shared < max(len(expected), len(actual))
@@ -115,9 +115,9 @@ def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
     same = unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", actual)
     look = replace(space.look, unicode=space.look.unicode and not same)
     if space.reach is None:
-        return _assemble(found, None, look)
+        return _assemble(pieces, None, look)
     for context in _CONTEXTS:
-        line = _assemble(found, context * max(1, space.reach // space.look.width), look)
+        line = _assemble(pieces, context * max(1, space.reach // space.look.width), look)
         if line_width(line) <= max(space.reach, space.look.width):
             return line
     return None

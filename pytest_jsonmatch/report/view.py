@@ -353,13 +353,13 @@ def faults_of(
         told: returns the file and line at which a run of a case failed, and the test's message; without it
             only the errors of comparators are known.
     """
-    found = []
+    faults = []
     for case in results.cases:
         run = _failed_run(case)
         if run is not None:
             errors = "\n".join(error for each in run.comparisons for error in each.errors)
-            found.append(_fault(case, run, *(("", 1, errors) if told is None else told(case, run))))
-    return tuple(sorted(found, key=lambda fault: (fault.score, fault.case)))
+            faults.append(_fault(case, run, *(("", 1, errors) if told is None else told(case, run))))
+    return tuple(sorted(faults, key=lambda fault: (fault.score, fault.case)))
 
 
 def _fault(case: Case, run: CaseRun, path: str, line: int, message: str) -> Fault:

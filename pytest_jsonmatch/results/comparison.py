@@ -227,7 +227,7 @@ class Case:
 
     def scores_by_field(self) -> dict[str, list[float]]:
         """Return, by field, the mean score of each run that has the field."""
-        found: dict[str, list[float]] = {}
+        scores: dict[str, list[float]] = {}
         for run in self.runs:
             sums: dict[str, list[float]] = {}
             for comparison in run.comparisons:
@@ -237,8 +237,8 @@ class Case:
                         of_field[0] += figures.score_sum
                         of_field[1] += figures.total
             for path, (score, total) in sums.items():
-                found.setdefault(path, []).append(min(score / total, 1.0))
-        return found
+                scores.setdefault(path, []).append(min(score / total, 1.0))
+        return scores
 
     @property
     def has_figures(self) -> bool:
@@ -258,7 +258,7 @@ def comparisons_of(cases: Iterable[Case]) -> Iterator[Comparison]:
 
 def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
     """Return cases by metric, each with only the comparisons made with that metric."""
-    found: dict[str, list[Case]] = {}
+    by_name: dict[str, list[Case]] = {}
     for case in cases:
         metrics = dict.fromkeys(each.metric for each in comparisons_of([case]))
         for metric in metrics:
@@ -266,8 +266,8 @@ def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
                 replace(run, comparisons=tuple(each for each in run.comparisons if each.metric == metric))
                 for run in (case.runs if len(metrics) > 1 else ())
             )
-            found.setdefault(metric, []).append(replace(case, runs=runs) if runs else case)
-    return found
+            by_name.setdefault(metric, []).append(replace(case, runs=runs) if runs else case)
+    return by_name
 
 
 def field_sums(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, list[float]]:

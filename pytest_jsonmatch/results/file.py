@@ -140,15 +140,15 @@ def _loaded(line: str) -> Any:
 def _read_head(line: str) -> dict[str, Any]:
     if line.strip() == "{":
         raise ValueError("a result file has a line for its head and one for each case")
-    found = _loaded(line)
-    if type(found) is not dict or found.get("format") != FORMAT:
+    head = _loaded(line)
+    if type(head) is not dict or head.get("format") != FORMAT:
         raise ValueError(f'its first line has no "format": "{FORMAT}"')
-    version = found.get("version")
+    version = head.get("version")
     if type(version) is not int or version > VERSION:
         told = f"its version is {short(version)}, and this release reads up to {VERSION}"
         raise ValueError(f"{told}: upgrade pytest-jsonmatch")
-    _check("head", found)
-    return dict(found)
+    _check("head", head)
+    return dict(head)
 
 
 def _read_case(line: str) -> Case:
@@ -169,14 +169,14 @@ def schema_text() -> str:
     return resources.files("pytest_jsonmatch.results").joinpath(SCHEMA).read_text(encoding="utf-8")
 
 
-def _check(kind: str, found: object) -> None:
+def _check(kind: str, line: object) -> None:
     """Check a line against the schema of a head or a case.
 
     Raises:
         ValueError: the schema does not allow it; the message names the first invalid place.
     """
     try:
-        error = next(_validator(kind).iter_errors(found), None)
+        error = next(_validator(kind).iter_errors(line), None)
     except UnicodeEncodeError:  # a key with a lone surrogate, which the validator can't handle
         return
     if error is not None:

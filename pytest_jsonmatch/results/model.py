@@ -67,12 +67,12 @@ class AnswerCounts(NamedTuple):
     @property
     def rates(self) -> dict[str, float]:
         """`parse_rate` and `valid_rate`; a rate that would be 0/0 is left out."""
-        found = {}
+        rates = {}
         if self.texts:
-            found["parse_rate"] = self.parsed / self.texts
+            rates["parse_rate"] = self.parsed / self.texts
         if self.validated:
-            found["valid_rate"] = self.valid / self.validated
-        return found
+            rates["valid_rate"] = self.valid / self.validated
+        return rates
 
 
 _NO_ANSWERS: Final = AnswerCounts()

@@ -34,13 +34,13 @@ def with_origin(results: ResultSet, folder: Path) -> ResultSet:
 
 
 def _versions() -> dict[str, str]:
-    found = {"pytest-jsonmatch": __version__, "python": platform.python_version()}
+    versions = {"pytest-jsonmatch": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _commit(folder: Path) -> str:

@@ -37,12 +37,12 @@ def to_plain(value: object) -> Any:
     members = _members(cast("Hashable", kind))
     if members is None:
         return [to_plain(item) for item in value] if isinstance(value, (tuple, list)) else value
-    found: dict[str, Any] = {"score": value.mean_score} if isinstance(value, FieldAggregation) else {}
+    plain: dict[str, Any] = {"score": value.mean_score} if isinstance(value, FieldAggregation) else {}
     for name, default in members.items():
         member = getattr(value, name)
         if member != default:
-            found[name] = member if type(member) in _SCALARS else to_plain(member)
-    return found
+            plain[name] = member if type(member) in _SCALARS else to_plain(member)
+    return plain
 
 
 @cache
@@ -58,7 +58,7 @@ def _members(kind: Hashable) -> dict[str, object] | None:
     return None if names is None else {**dict.fromkeys(names, MISSING), **defaults}
 
 
-def from_plain(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
+def from_plain(kind: Callable[..., T], plain: Mapping[str, Any]) -> T:
     """Return the object that `to_plain` made a dict of; unknown keys, of later releases, are ignored.
 
     >>> from_plain(AnswerCounts, {"texts": 2, "later": 1})
@@ -66,7 +66,7 @@ def from_plain(kind: Callable[..., T], found: Mapping[str, Any]) -> T:
     """
     readers = _READERS.get(kind, {})
     members = _members(kind) or {}
-    known = {name: value for name, value in found.items() if name in members}
+    known = {name: value for name, value in plain.items() if name in members}
     for name, read in readers.items():
         if name in known:
             known[name] = read(known[name])

@@ -44,12 +44,14 @@ def _tagged_case(case: Case, tag: str) -> Case | None:
 
 def _tagged_run(run: CaseRun, of_case: Tags, tag: str) -> CaseRun | None:
     has_tag = tag in _texts(of_case)
-    kept = tuple(each for each in run.comparisons if tag in _texts({**of_case, **each.tags}))
+    kept = tuple(
+        comparison for comparison in run.comparisons if tag in _texts({**of_case, **comparison.tags})
+    )
     if len(kept) == len(run.comparisons):
         return run if kept or has_tag else None
     if not kept and not (run.error and has_tag):
         return None
-    passed = not run.error and all(each.passed for each in kept)
+    passed = not run.error and all(comparison.passed for comparison in kept)
     return replace(run, comparisons=kept, passed=passed)
 
 

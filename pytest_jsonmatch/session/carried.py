@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.running import Turn
-from pytest_jsonmatch.session.rules import Looked
+from pytest_jsonmatch.session.rules import Looked, WrittenRule
 
 if TYPE_CHECKING:
     import pytest
@@ -91,17 +91,19 @@ def carried_by(report: pytest.TestReport) -> tuple[TestNews | None, RunNews | No
     return None if test is None else _test(test), None if run is None else _run(run)
 
 
-def _test(found: dict[str, Any]) -> TestNews:
-    if "turn" in found:
-        found["turn"] = Turn(**found["turn"])
-    if "rules" in found:
-        found["rules"] = [Looked(**each) for each in found["rules"]]
-    return TestNews(**found)
+def _test(members: dict[str, Any]) -> TestNews:
+    if "turn" in members:
+        members["turn"] = Turn(**members["turn"])
+    if "rules" in members:
+        members["rules"] = [
+            Looked(**{**each, "rule": WrittenRule(**each["rule"])}) for each in members["rules"]
+        ]
+    return TestNews(**members)
 
 
-def _run(found: dict[str, Any]) -> RunNews:
-    if "judged" in found:
+def _run(members: dict[str, Any]) -> RunNews:
+    if "judged" in members:
         from pytest_jsonmatch.semantic.judging import JudgeUsage
 
-        found["judged"] = JudgeUsage(**found["judged"])
-    return RunNews(**found)
+        members["judged"] = JudgeUsage(**members["judged"])
+    return RunNews(**members)

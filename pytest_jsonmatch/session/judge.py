@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -47,9 +48,7 @@ class Judging:
 
         said["mode"] = self._settings.judge_mode or "live"
         if said.get("cache"):
-            place, here = self._root / said["cache"], Path.cwd()
-            # The shortest path, since messages name it.
-            said["cache"] = place.relative_to(here) if place.is_relative_to(here) else place
+            said["cache"] = Path(os.path.relpath(self._root / said["cache"]))  # messages name it
         try:
             return make_judge(said)
         except ConfigurationError as error:

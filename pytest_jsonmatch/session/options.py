@@ -60,18 +60,18 @@ def _deciding(raw: object) -> str:
 
 def _judge(raw: object) -> tuple[tuple[str, str], ...]:
     """Return the settings of a judge, one `NAME = VALUE` a line; most values are checked when needed."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for line in _strings(raw):
         name, equals, value = (part.strip() for part in line.partition("="))
         if not equals or not name:
             raise ValueError(f"got {line!r}")
-        if name in found:
+        if name in settings:
             raise ValueError(f"{name} is given twice")
-        found[name] = value
-    mode = found.get("mode", "live")
+        settings[name] = value
+    mode = settings.get("mode", "live")
     if mode not in _JUDGE_MODES:
         raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(_JUDGE_MODES)}")
-    return tuple(found.items())
+    return tuple(settings.items())
 
 
 # -- reading values of the command line --------------------------------------------------------------------
@@ -253,18 +253,16 @@ class Settings(NamedTuple):
         return self.review or self.update is not None
 
     @property
-    def needing_cases(self) -> tuple[str, ...]:
+    def needing_cases(self) -> list[str]:
         """The options in use that have no effect without golden cases."""
-        return self._used("update", "review", "record", "replay", "repeat")
+        return [name for name in ("update", "review", "record", "replay", "repeat") if getattr(self, name)]
 
     @property
-    def needing_comparisons(self) -> tuple[str, ...]:
+    def needing_comparisons(self) -> list[str]:
         """The options in use that have no effect if nothing is compared."""
-        gates = ("--jsonmatch-gate",) if any(is_asked for _, is_asked in self.gates) else ()
-        return (*gates, *self._used("baseline", "save", "json", "html", "markdown", "by"))
-
-    def _used(self, *names: str) -> tuple[str, ...]:
-        return tuple(f"--jsonmatch-{name}" for name in names if getattr(self, name))
+        names = ("baseline", "save", "json", "html", "markdown", "by")
+        gates = ["gate"] if any(is_asked for _, is_asked in self.gates) else []
+        return [*gates, *(name for name in names if getattr(self, name))]
 
     @property
     def asks_of_run(self) -> bool:

@@ -96,13 +96,13 @@ def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
             passed = passed and not error and all(each.passed for each in compared)
         runs.setdefault(test.run.case, []).append(CaseRun(test.run.number, passed, compared, error))
         last[test.run.case] = test
-    found = []
+    cases = []
     for name, test in sorted(last.items()):
         in_order = tuple(sorted(runs[name], key=lambda run: run.number))
-        found.append(
+        cases.append(
             Case(name, in_order, test.run.of, test.run.min_pass_rate, test.news.cluster, test.news.tags)
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 @final
@@ -175,11 +175,11 @@ class Outcomes:
     def details(self) -> dict[tuple[str, str], str]:
         """Return what a report shows of each comparison, by node id and id; empty if none is written."""
         return {
-            (each.nodeid, each.id): test.news.details[each.id]
+            (comparison.nodeid, comparison.id): test.news.details[comparison.id]
             for test in self._counted()
             if test.news.details
-            for each in test.compared()
-            if each.id in test.news.details
+            for comparison in test.compared()
+            if comparison.id in test.news.details
         }
 
     def sources(self) -> dict[str, CaseText]:

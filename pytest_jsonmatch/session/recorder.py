@@ -336,13 +336,13 @@ def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
 
     Raises ConfigurationError for an invalid tag.
     """
-    found: dict[str, Any] = {}
+    tags: dict[str, Any] = {}
     for mark in reversed(list(item.iter_markers("jsonmatch"))):
         if mark.kwargs.get("tags") is not None:
             from pytest_jsonmatch.corpus.tags import read_tags
 
-            found.update(read_tags(mark.kwargs["tags"]))
-    return found
+            tags.update(read_tags(mark.kwargs["tags"]))
+    return tags
 
 
 def _parameters(item: pytest.Item) -> dict[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @final
-class _Rule(NamedTuple):
+class WrittenRule(NamedTuple):
     """A pattern, and where it was given."""
 
     file: str
@@ -32,10 +32,7 @@ class _Rule(NamedTuple):
 class Looked(NamedTuple):
     """What one test says about a rule that applies to several."""
 
-    file: str
-    line: int
-    kind: str
-    pattern: str
+    rule: WrittenRule
     fits: bool
     """Whether it matches a place."""
     holders: int | None = None
@@ -78,25 +75,24 @@ class SharedRules:
     """
 
     def __init__(self) -> None:
-        self._fitted: dict[_Rule, bool] = {}
+        self._fitted: dict[WrittenRule, bool] = {}
         """Whether a rule has matched, of those seen so far."""
 
     def look(
         self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
     ) -> Iterator[Looked]:
         """Yield what the controller has to know: rules that match for the first time, or did not match."""
-        rules = [_Rule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
+        rules = [WrittenRule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
         rules = [rule for rule in rules if not self._fitted.get(rule)]
         unmatched = result.unmatched(rule.pattern for rule in rules)
         for rule in rules:
             fits = rule.pattern not in unmatched
             if fits or rule in self._fitted:
-                yield Looked(*rule, fits)
+                yield Looked(rule, fits)
             else:
                 # Holders and the nearest path take longer, so they are found only once.
-                yield Looked(
-                    *rule, fits, source.holders(kind, rule.pattern), result.nearest_path(rule.pattern)
-                )
+                pattern = rule.pattern
+                yield Looked(rule, fits, source.holders(kind, pattern), result.nearest_path(pattern))
             self._fitted[rule] = fits
 
 
@@ -115,22 +111,21 @@ class RulesOfRun:
     """In the controller: the rules that apply to several tests, from all processes."""
 
     def __init__(self) -> None:
-        self._fitted: set[_Rule] = set()
-        self._open: dict[_Rule, _Open] = {}
+        self._fitted: set[WrittenRule] = set()
+        self._open: dict[WrittenRule, _Open] = {}
 
     def take(self, nodeid: str, rules: Iterable[Looked]) -> None:
         """Take what one test says."""
         for looked in rules:
-            rule = _Rule(*looked[:4])
             if looked.fits:
-                self._fitted.add(rule)
+                self._fitted.add(looked.rule)
                 continue
-            known = self._open.setdefault(rule, _Open())
+            known = self._open.setdefault(looked.rule, _Open())
             known.tests.add(nodeid)
             known.holders = known.holders if looked.holders is None else looked.holders
             known.near = known.near or looked.near
 
-    def unmatched(self, *, is_whole: bool) -> Iterator[tuple[_Rule, str]]:
+    def unmatched(self, *, is_whole: bool) -> Iterator[tuple[WrittenRule, str]]:
         """Yield the rules that matched nowhere although all their tests ran, each with its warning.
 
         Args:
@@ -148,7 +143,7 @@ class RulesOfRun:
                 yield rule, unmatched_text(rule.kind, rule.pattern, known.near, of)
 
 
-def warn_of_rules(config: pytest.Config, found: Iterable[tuple[_Rule, str]]) -> list[str]:
+def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[WrittenRule, str]]) -> list[str]:
     """Warn of rules, each at its place; return the texts of those that a filter makes errors.
 
     pytest shows warnings of this late phase only if its own hook is called with them.
@@ -156,7 +151,7 @@ def warn_of_rules(config: pytest.Config, found: Iterable[tuple[_Rule, str]]) -> 
     from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 
     errors = []
-    for rule, text in found:
+    for rule, text in unmatched:
         with warnings.catch_warnings(record=True) as caught:
             try:
                 warnings.warn_explicit(text, JsonMatchWarning, rule.file, rule.line)

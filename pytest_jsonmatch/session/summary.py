@@ -85,7 +85,8 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
         needed, what = settings.needing_comparisons, "a comparison, and nothing was compared"
     else:
         return False
-    text = f"{', '.join(needed)} needs {what}; golden files are {patterns} (jsonmatch_files names more)"
+    options = ", ".join(f"--jsonmatch-{name}" for name in needed)
+    text = f"{options} needs {what}; golden files are {patterns} (jsonmatch_files names more)"
     terminalreporter.write_line(text, yellow=True)
     return True
 

@@ -286,11 +286,11 @@ class Ratings:
             score: of one compared with the other.
             weight: the share of the pair in what all annotators of the document say.
         """
-        one, other = (
+        first, second = (
             0 if key is None else self._values.setdefault(key, (len(self._values) + 1, value))[0]
             for key, value in values
         )
-        self._rows.append((document, weight, score, one, other))
+        self._rows.append((document, weight, score, first, second))
 
     def apart(self, *, is_of_two: bool) -> Callable[[Floats, float], Floats]:
         """Return a function that says how far annotators are apart, and how far they could be.
@@ -304,8 +304,8 @@ class Ratings:
         one, other = self._alike(codes)
 
         def measured(of_documents: Floats, unseen: float) -> Floats:
-            each = of_documents[places]
-            weighted = each * weights
+            share = of_documents[places]
+            weighted = share * weights
             number = weighted.sum()
             first, second = (np.bincount(side, weighted, codes.max() + 1) for side in codes)
             # Missing values equal nothing.
@@ -322,13 +322,13 @@ class Ratings:
             more = unseen / len(of_documents)
             beyond = more * weights.sum()
             differing = weighted[scores < 1].sum()
-            found: Floats = np.array(
+            sums: Floats = np.array(
                 [
-                    ((each * (1 - scores)).sum(), each.sum(), more * len(each), more * len(each)),
+                    ((share * (1 - scores)).sum(), share.sum(), more * len(share), more * len(share)),
                     (differing, number * chance, beyond, beyond * chance),
                 ]
             )
-            return found
+            return sums
 
         return measured
 

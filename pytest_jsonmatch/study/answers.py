@@ -83,15 +83,15 @@ class Answered(NamedTuple):
     where: str | None
     """The gold record's file and line."""
 
-    def checked(self, found: ComparedAnswer) -> MatchResult | None:
+    def checked(self, compared: ComparedAnswer) -> MatchResult | None:
         """Return the result of an answer; None if the metric refuses the answer.
 
         Raises:
             GoldValidationError: the gold record has a member that the schema does not list.
         """
-        if isinstance(found, GoldValidationError):
-            raise gold_error(self.id, self.where, found) from None
-        return None if isinstance(found, JsonMatchError) else found
+        if isinstance(compared, GoldValidationError):
+            raise gold_error(self.id, self.where, compared) from None
+        return None if isinstance(compared, JsonMatchError) else compared
 
 
 def answered(

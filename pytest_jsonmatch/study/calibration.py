@@ -311,20 +311,20 @@ def promise(of: GroupedOutcomes, most: float) -> ReviewThreshold:
         return ReviewThreshold(None, 0.0)
     steps = np.unique(np.linspace(0, len(lower) - 1, min(len(lower), _STEPS)).round().astype(int))
     holds = checked.p_values(most) <= 1 - SURE
-    found: int | None = None
+    lowest: int | None = None
     for at in lower[steps]:
         if not holds[at]:
             break
-        found = int(at)
-    if found is None:
+        lowest = int(at)
+    if lowest is None:
         return ReviewThreshold(None, 0.0)
-    coverage = float((chosen.accepted[found] + checked.accepted[found]) / of.number)
+    coverage = float((chosen.accepted[lowest] + checked.accepted[lowest]) / of.number)
     return ReviewThreshold(
-        float(of.values[found]),
+        float(of.values[lowest]),
         coverage,
-        int(checked.accepted[found]),
-        int(checked.wrong[found]),
-        checked.bound(found),
+        int(checked.accepted[lowest]),
+        int(checked.wrong[lowest]),
+        checked.bound(lowest),
     )
 
 

@@ -172,11 +172,11 @@ def measure_confidence(
         answers, sure = zip(*(_split(record, split) for record in chunk), strict=True)
         bare = (cluster_of(answer, cluster)[1] for answer in answers)
         results = compare(zip(bare, golds, strict=True))
-        for record, name, result, found in zip(chunk, names, results, sure, strict=True):
+        for record, name, result, confidences in zip(chunk, names, results, sure, strict=True):
             number = record.position
             if cluster is not None:
                 number = clusters.setdefault(name or record.position, len(clusters))
-            counting.add(number, record.checked(result), found)
+            counting.add(number, record.checked(result), confidences)
         records += len(chunk)
         without += answers.count(MISSING)
     if not counting.total.confidences:
@@ -224,11 +224,11 @@ class _Counting:
             if place is None:
                 continue
             confidence = sure.get(place)
-            for each in (self.fields.setdefault(result.path, Tally()), self.total):
+            for tally in (self.fields.setdefault(result.path, Tally()), self.total):
                 if confidence is None:
-                    each.without += 1
+                    tally.without += 1
                 else:
-                    each.add(confidence, result.score >= self._correct, cluster)
+                    tally.add(confidence, result.score >= self._correct, cluster)
 
 
 def _figures(of: Tally, max_error: float | None) -> FieldConfidence:
@@ -282,20 +282,20 @@ def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue,
     own = _by_function(source) if callable(source) else _inline if source == _INLINE else _beside(source)
 
     def split(answer: JsonValue) -> tuple[JsonValue, dict[str, float]]:
-        found: dict[str, float] = {}
+        confidences: dict[str, float] = {}
 
         def copied(value: JsonValue, place: _Segments, above: float | None) -> JsonValue:
             value, given = own(answer, place, value)
             sure = above if given is None else _checked(given, place)
             if sure is not None:
-                found[format_path(place)] = sure
+                confidences[format_path(place)] = sure
             if type(value) is dict:
                 return {key: copied(inner, (*place, key), sure) for key, inner in value.items()}
             if type(value) is list:
                 return [copied(inner, (*place, at), sure) for at, inner in enumerate(value)]
             return value
 
-        return copied(answer, (), None), found
+        return copied(answer, (), None), confidences
 
     return split
 

@@ -71,11 +71,11 @@ def _digit(value: Any) -> Any:
     return type(value)(f"{text[:at]}{'1234567891'[int(text[at])]}{text[at + 1 :]}")
 
 
-def _next_day(found: re.Match[str]) -> str:
+def _next_day(date: re.Match[str]) -> str:
     try:
-        return (dt.date.fromisoformat(found[0]) + dt.timedelta(days=1)).isoformat()
+        return (dt.date.fromisoformat(date[0]) + dt.timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
-        return found[0]  # it only looks like a date
+        return date[0]  # it only looks like a date
 
 
 _NULL: Final[Mapping[str, Callable[[Any], Any]]] = {"null": lambda _: None}
@@ -115,14 +115,14 @@ def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
     null | "2024-01-31" → null
     """
     ranked: list[tuple[int, float, int]] = []
-    found = list(_mutations(expected))
+    every = list(_mutations(expected))
     number: Counter[tuple[str, str]] = Counter()
     random = Random(0)  # noqa: S311 - a sample, not a secret
-    for at, each in enumerate(found):
+    for at, each in enumerate(every):
         # Among equals chance decides, so that no kind and no part of the document is neglected.
         ranked.append((number[each.field, each.kind], random.random(), at))
         number[each.field, each.kind] += 1
-    return [found[at] for at in sorted(at for *_, at in nsmallest(most, ranked))]
+    return [every[at] for at in sorted(at for *_, at in nsmallest(most, ranked))]
 
 
 def _mutations(expected: JsonValue) -> Iterator[Mutation]:
@@ -264,13 +264,14 @@ class Tried:
     notes: dict[str, None] = field(default_factory=dict)
     """What is left out."""
 
-    def add(self, name: str, expected: JsonValue, compare: Try) -> None:
+    def add(self, name: str, expected: JsonValue, compare: Try, *, by_gates: bool = False) -> None:
         """Break what a case expects, and see whether the case notices.
 
         Args:
             name: the name of the case.
             expected: the right answer.
             compare: compares an answer as the case does.
+            by_gates: whether only gates decide about the case: they see every loss.
         """
         self.cases += 1
         try:
@@ -281,26 +282,25 @@ class Tried:
         if not passes:
             self.notes[f"{name}: its own expected value does not pass"] = None
             return
-        is_for_gates = not any(limits.values())
-        skipped = [each for each in results_of(right) if each.status == SKIPPED]
-        self.notes |= {f"{each.path}: a rule skips it": None for each in skipped}
-        trails = [instance_trail(each.place, "expected") for each in skipped]
-        for each in mutations(expected):
-            if any(each.trail[: len(trail)] == trail for trail in trails):
+        by_gates = by_gates or not any(limits.values())
+        skipped = [leaf for leaf in results_of(right) if leaf.status == SKIPPED]
+        self.notes |= {f"{leaf.path}: a rule skips it": None for leaf in skipped}
+        trails = [instance_trail(leaf.place, "expected") for leaf in skipped]
+        for mutation in mutations(expected):
+            if any(mutation.trail[: len(trail)] == trail for trail in trails):
                 continue
-            place = each.field, each.kind
+            place = mutation.field, mutation.kind
             try:
-                result, passes, limits = compare(with_value(expected, each.trail, each.value))
+                result, passes, limits = compare(with_value(expected, mutation.trail, mutation.value))
             except JsonMatchError:  # the test would fail
                 self.tries[place] += 1
                 continue
             if any(found.status == BATCH_ERROR for found in results_of(result)):
-                self.notes[f"{each.field}: a judge compares it, but none is asked"] = None
+                self.notes[f"{mutation.field}: a judge compares it, but none is asked"] = None
                 continue
             self.tries[place] += 1
-            # A case whose own threshold is 0 is there for gates, which see every loss.
-            if passes and not (is_for_gates and (result.score or 0.0) < (right.score or 0.0)):
-                self.passed[place].append(_Passed(_rule(each, result, limits), each.told, name))
+            if passes and not (by_gates and (result.score or 0.0) < (right.score or 0.0)):
+                self.passed[place].append(_Passed(_rule(mutation, result, limits), mutation.told, name))
 
     def summed_up(self) -> SuiteAudit:
         """Return what a suite notices."""
@@ -321,20 +321,20 @@ class Tried:
 
 def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
     """Return what lets a mutation pass."""
-    weights = [each.weight for each in results_of(result) if each.status in LEAVES and each.status != MATCH]
+    weights = [leaf.weight for leaf in results_of(result) if leaf.status in LEAVES and leaf.status != MATCH]
     if weights and not any(weights):
         return "`weight` 0"
     if weights:
         least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
         return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
-    for each in results_of(result):
-        if instance_trail(each.place, "expected") == mutation.trail:
-            if each.actual is MISSING or (each.reason or "").startswith("accepted"):
+    for leaf in results_of(result):
+        if instance_trail(leaf.place, "expected") == mutation.trail:
+            if leaf.actual is MISSING or (leaf.reason or "").startswith("accepted"):
                 return "`accept`"
-            one, other = each.expected_compared, each.actual_compared
+            one, other = leaf.expected_compared, leaf.actual_compared
             if json_equal(one, other):
                 return "`transform`"
-            comparator, params = each.node.comparator_for(one, other)
+            comparator, params = leaf.node.comparator_for(one, other)
             return f"`{comparator}` {_params(params)}".rstrip()
     if mutation.kind.startswith("invented"):
         return "`extra: ignore`"

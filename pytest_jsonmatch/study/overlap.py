@@ -116,11 +116,11 @@ def measure_overlap(
     for name, text in texts:
         words = words_of(text)
         texts_read, words_read = texts_read + 1, words_read + len(words)
-        found: defaultdict[_Sought, set[str]] = defaultdict(set)
+        hits: defaultdict[_Sought, set[str]] = defaultdict(set)
         for key in (run for size in range(1, _LONG + 1) for run in runs_of(words, size)):
             for record, value in keys.get(key, ()) if key not in common else ():
-                found[record].add(value)
-        for record, values in found.items():
+                hits[record].add(value)
+        for record, values in hits.items():
             if len(values) > len(record.found):
                 record.found, record.text = values, name
     seen = [record.seen() for record in sought if 2 * len(record.found) >= max(len(record.values), 1)]

@@ -41,12 +41,12 @@ def disagreements(result: MatchResult) -> dict[Steps, list[JsonValue]]:
     {('a',): [1], ('b', 1): [{'c': 2}]}
     """
     expected, actual = result.documents
-    found: dict[Steps, dict[Steps, JsonValue]] = {}
+    by_place: dict[Steps, dict[Steps, JsonValue]] = {}
     for leaf in results_of(result):
         if leaf.status != MATCH and leaf.status not in LEAFLESS:
             place, source = _topmost(leaf, expected)
-            found.setdefault(place, {})[source] = value_at(actual, source)
-    return {place: list(by_source.values()) for place, by_source in found.items()}
+            by_place.setdefault(place, {})[source] = value_at(actual, source)
+    return {place: list(by_source.values()) for place, by_source in by_place.items()}
 
 
 def results_of(result: MatchResult) -> Iterator[FieldResult]:
@@ -60,14 +60,14 @@ def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Steps, Steps]:
     places = instance_trail(leaf.place, "expected"), instance_trail(leaf.place, "actual")
     place: list[Any] = []
     source: list[Any] = []
-    for key, other in zip(*places):
-        place.append(key)
-        source.append(other)
-        if key is MISSING:
+    for of_expected, of_actual in zip(*places):
+        place.append(of_expected)
+        source.append(of_actual)
+        if of_expected is MISSING:
             around = value_at(expected, tuple(place[:-1]))
-            place[-1] = len(around) if type(around) is list else other
+            place[-1] = len(around) if type(around) is list else of_actual
             break
-        if other is MISSING:
+        if of_actual is MISSING:
             break
     return tuple(place), tuple(source)
 

@@ -261,11 +261,11 @@ class Auditor:
             asked = []
             leaders = []
             for dispute in disputes:
-                leading, *others = sorted(dispute.groups, key=len, reverse=True)
+                leading, *rest = sorted(dispute.groups, key=len, reverse=True)
                 said = next(iter(leading.values()))
                 leaders.append((dispute, leading, said))
-                alike = [group for group in others if (MISSING in group.values()) == (said is MISSING)]
-                dispute.groups = [group for group in others if group not in alike]
+                alike = [group for group in rest if (MISSING in group.values()) == (said is MISSING)]
+                dispute.groups = [group for group in rest if group not in alike]
                 corrected = with_value(dispute.record.gold, dispute.trail, said) if alike else None
                 asked += [(dispute, leading, group, corrected) for group in alike]
             pairs = ((of.record.answers[next(iter(group))], corrected) for of, _, group, corrected in asked)

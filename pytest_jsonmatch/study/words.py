@@ -47,11 +47,11 @@ def text_of(value: JsonValue) -> str:
     'role user tokens 12 null'
     """
     parts: list[str] = []
-    for segments, each in nodes_of(value):
+    for segments, part in nodes_of(value):
         if segments and segments[-1] is not ELEMENT:
             parts.append(segments[-1])
-        if type(each) not in {dict, list}:
-            parts.append(str(each) if type(each) is not bool and each is not None else json.dumps(each))
+        if type(part) not in {dict, list}:
+            parts.append(str(part) if type(part) is not bool and part is not None else json.dumps(part))
     return " ".join(parts)
 
 

@@ -324,6 +324,14 @@ Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
     }
 
 
+def test_where_gates_decide_every_loss_is_noticed(folder, suite, command, write):
+    cases = "cases:\n- {id: a, expected: {a: x, b: 1}}\n"
+    (folder / "golden" / "a.golden.yaml").write_text(f"threshold: 0.1\n{cases}")
+    assert "0.0% of them" in command("study audit --mutate golden").out
+    write(pytest_ini="[pytest]\njsonmatch_fail = gate\n")
+    assert "100.0% of them" in command("study audit --mutate golden").out
+
+
 def test_gate_on_what_is_noticed(suite, command):
     assert command("study audit --mutate golden", "--gate", "noticed >= 0.9").code == 0
     assert command("study audit --mutate golden", "--gate", 'fields["total"].noticed >= 0.95').code == 1

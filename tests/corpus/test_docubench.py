@@ -23,8 +23,6 @@ COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "docubench.py"
 needs_data = pytest.mark.skipif(
     not LABELS, reason="no docubench/labels in $JSONMATCH_REAL or in shared/real beside the checkout"
 )
-# The sources that are published as a package come without the benchmarks.
-needs_command = pytest.mark.skipif(not COMMAND.exists(), reason="no benchmarks/docubench.py in this tree")
 
 
 def read(path: Path):
@@ -77,7 +75,6 @@ def printed(*arguments: str) -> list[str]:
 
 
 @needs_data
-@needs_command
 def test_the_command_prints_each_system_under_each_metric():
     lines = printed(str(DATA), "--documents", "3")
     rows = [line for line in lines if re.match(r"\| (\w+) +\| +\d\.\d{4} ", line)]
@@ -90,7 +87,6 @@ def test_the_command_prints_each_system_under_each_metric():
 
 
 @needs_data
-@needs_command
 def test_verdicts_are_of_all_pairs():
     lines = printed(str(DATA), "--documents", "12", "--verdicts")
     ranking = [line.split() for line in lines if re.match(r"\| \d \| ", line)]

@@ -7,7 +7,6 @@ After 300 runs a doubled error rate is over its bound in three of four tests; FU
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 from scipy.stats import binom
@@ -17,13 +16,6 @@ from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare
-
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-# The sources that are published as a package come without the benchmarks.
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "gates.py").exists(), reason="no benchmarks/gates.py in this tree"
-)
-
 
 RUNS = 1_000 if "FULL" in os.environ else 300
 FULL = pytest.mark.full

@@ -122,10 +122,9 @@ def test_no_field_at_all():
 def test_a_tag_that_no_case_has():
     check = checked('tags["source=phone"].f1 >= 0')
     assert (check.passed, check.note) == (False, "no case has any tag")
-    for number, end in ((10, "n8=1, n9=1"), (12, "n7=1 and 2 more")):
-        tagged = ResultSet((replace(RESULTS.cases[0], tags={f"n{at}": 1 for at in range(number)}),))
-        note = checked('tags["source=phone"].f1 >= 0', tagged).note
-        assert note.endswith(end), note
+    with_tags = ResultSet((replace(RESULTS.cases[0], tags={"source": "mail", "n": 1}),))
+    note = checked('tags["source=phone"].f1 >= 0', with_tags).note
+    assert note == "no case has this tag; did you mean 'source=mail'?"
 
 
 def test_no_case_ran_twice():

@@ -42,10 +42,6 @@ def test_wilson_is_scipys(passed):
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
-def test_wilson_knows_its_ends():
-    assert (wilson(0, 5).low, wilson(5, 5).high) == (0.0, 1.0)
-
-
 @pytest.mark.parametrize(("passed", "n"), [(17, 20), (9, 10), (99, 100), (15, 30)])
 def test_of_few_outcomes_an_interval_is_clopper_and_pearsons(passed, n):
     found = mean_interval([1.0] * passed + [0.0] * (n - passed))

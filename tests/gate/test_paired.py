@@ -87,10 +87,6 @@ def test_a_rare_sum_of_many_is_as_rare_as_among_all_patterns():
         assert sign_flip((signs * sizes).tolist()).p_drop == pytest.approx(share, rel=0.005)
 
 
-def test_a_rare_sum_of_many_has_a_small_p_value():
-    assert 0 <= sign_flip([-0.1 - index * 0.00012345 for index in range(50)]).p_drop < 1e-6
-
-
 @pytest.mark.parametrize("n", [5, 8, 10, 20, 35, 50])
 def test_the_error_rate_for_outcomes(n):
     """Summed over all that can happen, for shares of cases that differ from next to none to all."""

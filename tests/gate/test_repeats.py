@@ -103,10 +103,6 @@ def test_means_are_over_cases_not_over_runs():
     assert (both.k, both.pass_at(1), both.flip_rate) == (2, 0.5, 0.0)
 
 
-def test_a_case_that_runs_once_is_not_repeated():
-    assert not repeats([case(of=1, passed=1)])
-
-
 def test_many_runs_make_no_number_too_large():
     found = case(of=10_000, passed=5_000)
     assert (pass_at(found, 5_001), pass_all(found, 5_000)) == (1.0, 0.0)

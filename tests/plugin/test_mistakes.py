@@ -128,5 +128,5 @@ def test_a_producer_that_is_not_there_lists_those_that_are(pytester):
     result = pytester.runpytest()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["E *the producer 'conftest:model': 'conftest' has no 'model'; functions there: receipt, invoice"]
+        ["E *the producer 'conftest:model': 'conftest' has no 'model'; known: invoice, receipt"]
     )

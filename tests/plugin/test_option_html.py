@@ -73,17 +73,6 @@ def test_details_are_those_of_the_last_rerun(pytester: pytest.Pytester) -> None:
     assert leaf["a"] == [["=", "2"]]
 
 
-def test_without_the_option_nothing_more_travels(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".golden.yaml", shops=CASES)
-    pytester.makeconftest(
-        """
-        def pytest_runtest_logreport(report):
-            assert '"details"' not in getattr(report, "jsonmatch", "")
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1, failed=1)
-
-
 def test_nothing_was_compared(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
     pytester.runpytest("--jsonmatch-html=report.html").assert_outcomes(passed=1)

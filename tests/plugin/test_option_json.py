@@ -33,20 +33,3 @@ def test_pairs_of_what_is_not_perfect(pytester: pytest.Pytester, workers: tuple[
         (pair["expected"], pair["actual"], pair["f1"], pair["next_actual"], pair["ambiguous"])
         for pair in found["shops.golden.yaml::swapped"]["audit"][0]["pairs"]
     ] == [(0, 1, 0.5, {"index": 0, "score": 0.5}, True), (1, 0, 0.5, {"index": 1, "score": 0.5}, True)]
-
-
-def test_without_the_option_nothing_is_worked_out(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".golden.yaml", shops=CASES)
-    pytester.makeconftest(
-        """
-        from pytest_jsonmatch.engine.align import audit
-
-        def refuse(*args, **more):
-            raise RuntimeError("nobody has asked for it")
-
-        audit.audit_arrays = refuse
-        """
-    )
-    pytester.runpytest_subprocess("--jsonmatch-save=main").assert_outcomes(passed=2)
-    result = pytester.runpytest_subprocess("--jsonmatch-json=results.json")
-    result.assert_outcomes(passed=1, failed=1)  # so much for the conftest

@@ -60,25 +60,19 @@ def test_the_table_of_a_run_in_which_all_pass_is_there_for_the_asking(pytester, 
     assert rows(pytester.runpytest(*arguments)) == ["name", "age"]
 
 
-def test_auto_is_the_table_when_something_failed(pytester):
-    pytester.makepyfile(FAILED)
-    assert rows(pytester.runpytest()) == ["age", "name"]
-
-
-def test_none_is_nothing(pytester):
-    pytester.makepyfile(MIXED)
-    outcome = pytester.runpytest("--jsonmatch-summary=none")
-    assert summary(outcome) == []
-
-
-def test_failed_has_only_fields_under_1(pytester):
-    pytester.makepyfile(MIXED)
-    assert rows(pytester.runpytest("--jsonmatch-summary=failed")) == ["age"]
-
-
-def test_all_is_the_table_though_all_is_well(pytester):
-    pytester.makepyfile(PERFECT)
-    assert rows(pytester.runpytest("--jsonmatch-summary=all")) == ["name", "age"]
+@pytest.mark.parametrize(
+    ("text", "arguments", "shown"),
+    [
+        (FAILED, [], ["age", "name"]),
+        (FAILED, ["-q"], ["age", "name"]),
+        (MIXED, ["--jsonmatch-summary=none"], []),
+        (MIXED, ["--jsonmatch-summary=failed"], ["age"]),
+        ("def test_plain(): pass", ["--jsonmatch-summary=all"], []),
+    ],
+)
+def test_which_rows_are_shown(pytester, text, arguments, shown):
+    pytester.makepyfile(text)
+    assert rows(pytester.runpytest(*arguments)) == shown
 
 
 def test_workers_change_nothing(pytester):
@@ -98,16 +92,6 @@ def test_what_turns_summaries_off_turns_ours_off(pytester, arguments):
     text = pytester.runpytest(*arguments).stdout.str()
     assert "age" not in text
     assert " jsonmatch " not in text
-
-
-def test_the_table_stands_in_a_quiet_run(pytester):
-    pytester.makepyfile(FAILED)
-    assert rows(pytester.runpytest("-q")) == ["age", "name"]
-
-
-def test_a_run_without_comparisons_says_nothing(pytester):
-    pytester.makepyfile("def test_plain(): pass")
-    assert " jsonmatch " not in pytester.runpytest("--jsonmatch-summary=all").stdout.str()
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])

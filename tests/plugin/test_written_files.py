@@ -85,11 +85,6 @@ def test_no_file_of_a_run_in_which_nothing_runs(suite, command, monkeypatch):
     assert not any((suite.path / name).exists() for name in [*FILES.values(), "summary.md"])
 
 
-def test_workers_that_collect_only_write_nothing(suite):
-    suite.runpytest(*FILES, "--collect-only", "-p", "xdist", "-n", "2")
-    assert not (suite.path / "out").exists()
-
-
 # -- where nothing can be written --------------------------------------------------------------------------
 
 

@@ -83,6 +83,8 @@ def engine_says(this: Case) -> dict[str, Any]:
         result = answer_of(this)
     except Exception as error:  # noqa: BLE001 - whatever it raises is an answer to be compared
         kind = type(error).__name__
+        if "only objects have a member" in str(error):
+            return {"error": kind}
         return {
             "error": kind if kind in KNOWN_ERRORS else f"{kind}: {error}",
             "path": getattr(error, "path", None),
@@ -215,6 +217,9 @@ def symmetric(this: Case) -> bool:
     if (plan.extra, plan.reduce, plan.schema, plan.target_key) != ("count", "f1", None, "*"):
         return False
     words = json.dumps([this.options, plan.types, this.expected, this.actual])
+    # What holds for leaves alone goes by expected's form.
+    if any(pattern.endswith("**") for pattern in this.options.get("fields", {})):
+        return False
     # A text beside a container is searched for JSON, and numbers that are none are an error in expected.
     if isinstance(this.expected, str) or "NaN" in words or "Infinity" in words:
         return False

@@ -637,6 +637,18 @@ def element_node(node: Mapping | None) -> Mapping | None:
     return None if node is None else node.get("items")
 
 
+def has_key_without_objects(schema: object) -> bool:
+    """Whether elements pair by a member, though their enum has no object."""
+    if isinstance(schema, list):
+        return any(map(has_key_without_objects, schema))
+    if not isinstance(schema, Mapping):
+        return False
+    align, items = schema.get("x-eval-align"), schema.get("items")
+    values = listed_values(items) if isinstance(align, Mapping) and "key" in align and items else []
+    here = bool(values) and not any(isinstance(value, Mapping) for value in values)
+    return here or any(map(has_key_without_objects, schema.values()))
+
+
 def member_node(plan: Plan, node: Mapping | None, key: str) -> object:
     """The schema of a member, UNLISTED where the schema has properties and this is none of them.
 
@@ -999,7 +1011,7 @@ def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
     """Two different types: one mismatch at the node that counts the leaves of each side."""
     # Reading 30: expected's branch says what the node weighs; the leaves of actual, which is of another type,
     # are those of the branch that accepts actual, as in a list of types.
-    theirs = replace(place.entered(plan, actual, MISSING), weight=place.weight, alone=True)
+    theirs = replace(place.entered(plan, actual, MISSING), weight=place.weight, alone=True, form=place.form)
     if theirs.node is not place.node:
         plan.doubts.append("a branch for each side")
     ours = one_sided(plan, replace(place, alone=True), expected, "omission", mistyped=True)
@@ -1477,6 +1489,8 @@ def reference_score(
     metric raises instead of a figure.
     """
     plan = Plan.of(options, type_defaults or {})
+    if has_key_without_objects(plan.schema):
+        raise RefusedError("ConfigurationError")
     place, expected, actual = at_target(plan, expected, actual)
     if expected is MISSING:
         raise RefusedError("TargetPathError")

@@ -37,10 +37,6 @@ def test_two_decimals_or_as_many_as_it_takes(score, shown):
     assert score_text(score) == shown
 
 
-def test_more_decimals_if_asked_for():
-    assert [score_text(score, 3) for score in (1.0, 0.9545, 0.9999)] == ["1.000", "0.955", "0.9999"]
-
-
 @pytest.mark.parametrize(
     ("value", "limit", "shown"),
     [

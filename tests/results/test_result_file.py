@@ -146,7 +146,7 @@ def lines(*found):
             lines(HEAD, CASE, "[" * 100_000),
             "x.json is no result file: line 3 is damaged: it is not JSON: maximum",
         ),
-        ("9" * 4_301, "x.json is no result file: it is not JSON: Exceeds the limit (4300 digits)"),
+        ("9" * 4_301, "x.json is no result file: it is not JSON: Exceeds the limit (4300"),
         ("[]", 'x.json is no result file: its first line has no "format": "jsonmatch-results"'),
         (lines({**HEAD, "format": "other"}), 'x.json is no result file: its first line has no "format": "'),
         # The layout before this one.

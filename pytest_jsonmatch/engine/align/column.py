@@ -84,7 +84,7 @@ def at_places(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonVa
     return [values[at] for at in places]
 
 
-def by_key(keys: AbstractSet[str], values: Sequence[dict[str, JsonValue]]) -> dict[str, Some]:
+def by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> dict[Any, Some]:
     """Return, for each of some keys, the members of objects under it."""
     found = {key: Some([], [], len(values)) for key in keys}
     for at, value in enumerate(values):

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain, repeat
 from math import isclose
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested, flatten
+from pytest_jsonmatch.engine.plan.accept import LEAST_GAIN
 from pytest_jsonmatch.engine.plan.node import leaves_alone, most_of, weight_chosen
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
@@ -148,26 +149,15 @@ class Columns:
             # None of them accepts the value, or another value that is right may have another alternative.
             self._doubt(grid, _Place(node, weight), expected, actual)
             return
-        self._stack(
-            grid,
-            (
-                (rows, self.grid(variant, at_places(rows, expected), actual, above))
-                for variant, rows in groups.items()
-            ),
-        )
-
-    def _stack(self, grid: Grid, blocks: Iterable[tuple[Sequence[int], Grid]]) -> None:
-        """Add blocks of some rows each and all columns, one after the other."""
-        everyone = range(len(grid.actual))
+        everyone = range(len(actual))
         first: list[float] | None = None
-        for rows, block in blocks:
+        for variant, rows in groups.items():
+            block = self.grid(variant, at_places(rows, expected), actual, above)
             if first is None:
                 first = block.actual
             elif self._aligner.as_f1:
-                # The leaves of actual are counted once, and may differ between blocks.
-                surplus = [own - other for own, other in zip(first, block.actual)]
-                if any(surplus):
-                    grid.lower(rows, everyone, surplus)
+                # The leaves of actual are counted once, and may differ between alternatives.
+                grid.lower(rows, everyone, [own - other for own, other in zip(first, block.actual)])
                 block.actual = [0.0] * len(first)
             grid.absorb(block, rows, everyone)
 
@@ -232,7 +222,7 @@ class Columns:
 
         In such a pair, the container counts as one leaf.
         """
-        weight, limit = place.weight, self._aligner.plan.options.leaf_threshold or 0.0
+        weight, limit = place.weight, max(LEAST_GAIN, self._aligner.plan.options.leaf_threshold or 0.0)
         scores = {
             to: score
             for to, value in zip(sides[1].places, sides[1].values)
@@ -301,19 +291,31 @@ class Columns:
     ) -> None:
         if self._nulls_absent:
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
+        self._members(grid, node.children.__getitem__, weight, expected, actual)
+        self._empty(grid, weight, expected, actual)
+
+    def _members(
+        self,
+        grid: Grid,
+        child_of: Callable[[Any], PlanNode],
+        weight: float,
+        expected: Sequence[dict[Any, JsonValue]],
+        actual: Sequence[dict[Any, JsonValue]],
+    ) -> None:
+        """Add the members of objects, or the elements of arrays by their index."""
         counts = [Counter(chain.from_iterable(values)) for values in (expected, actual)]
         keys = dict.fromkeys(chain(*counts))
         pairs = len(expected) * len(actual)
-        rare = {key for key in keys if _is_rare(counts[0][key], counts[1][key], pairs)}
+        # Few enough elements have these to score their pairs apart from the others.
+        rare = {key for key in keys if counts[0][key] * counts[1][key] * _RARE < pairs}
         apart = [by_key(rare, values) for values in (expected, actual)]
         for key in keys:
-            child = node.children[key]
+            child = child_of(key)
             if key in rare:
                 self._some(grid, child, weight, *[found[key] for found in apart])
             else:
                 sides = [[item.get(key, MISSING) for item in values] for values in (expected, actual)]
                 self._member(grid, child, weight, *sides)
-        self._empty(grid, weight, expected, actual)
 
     def _member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
@@ -358,16 +360,8 @@ class Columns:
         align = node.align
         if align == "ordered" or (align[0] == "if_objects" and not _some_keyed(expected, actual)):
             element = node.children[ELEMENT]
-            for at in range(max(map(len, chain(expected, actual)), default=0)):
-                sides = [
-                    [item[at] if at < len(item) else MISSING for item in values]
-                    for values in (expected, actual)
-                ]
-                one, other = map(Some.there, sides)
-                if _is_rare(len(one.places), len(other.places), len(expected) * len(actual)):
-                    self._some(grid, element, weight, one, other)
-                else:
-                    self._member(grid, element, weight, *sides)
+            sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]
+            self._members(grid, lambda _: element, weight, *sides)
         else:
             self._nest(grid, node, weight, expected, actual)
         self._empty(grid, weight, expected, actual)
@@ -404,11 +398,6 @@ class Columns:
         refuse_too_large(node, len(expected), len(actual))
         columns = Columns(self._aligner, element, self._body, self._deepest)
         return columns.grid(element, expected, actual)
-
-
-def _is_rare(rows: int, columns: int, pairs: int) -> bool:
-    """Tell whether few enough elements have a value to score their pairs apart from the others."""
-    return rows * columns * _RARE < pairs
 
 
 def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 60
 """Longer values are cut in reasons."""
-_ROUNDING: Final = 1e-12
+LEAST_GAIN: Final = 1e-12
 """Another value must score more than the expected one by more than this, or 1: less may be rounding."""
 
 
@@ -249,7 +249,7 @@ class Acceptance:
             if most == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
                 continue  # nothing is better, or it scores 0
             score = figure(number)
-            if score > most + _ROUNDING or score == 1.0:
+            if score > most + LEAST_GAIN or score == 1.0:
                 chosen, most = BestValue(number), score
         if most < 1.0:
             try:
