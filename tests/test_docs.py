@@ -242,7 +242,7 @@ def run_silently(section: Section, pytester: pytest.Pytester) -> None:
         if "outcome" in block.directives:
             pairs = (pair.split("=") for pair in block.directives["outcome"].split())
             wanted = {name: int(count) for name, count in pairs}
-    result = pytester.runpytest_subprocess("--strict-config", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("--strict-config", "-p", "no:cacheprovider")
     outcomes = result.parseoutcomes()
     if wanted == {"passed": None}:
         assert set(outcomes) == {"passed"}, "\n".join(result.outlines + result.errlines)
@@ -262,7 +262,7 @@ def check_console(block: Block, pytester: pytest.Pytester) -> bool:
         shown += [f"$ {command}", *output.strip("\n").splitlines()]
         if program == "pytest":
             ran = True
-            result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+            result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
             printed += [f"$ {command}", *without_header(result.outlines)]
         else:
             result = pytester.run(sys.executable, "-c", JSONMATCH, *arguments)

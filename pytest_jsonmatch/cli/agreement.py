@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.rules import comparing
-from pytest_jsonmatch.cli.studies import finish, study_gates
+from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import dash, interval_texts, score_text
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import (
     Rows,
     Sentence,
     Sheet,
     SheetBlock,
     SheetCell,
-    SheetFigure,
     SheetFigures,
 )
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.sheets import AnySheetCell
     from pytest_jsonmatch.study.agreement import AgreementStudy
-    from pytest_jsonmatch.study.calibration import Estimate
 
-_FIGURES: Final = {"agreement": "agreement", "kappa": "Cohen's kappa", "alpha": "Krippendorff's alpha"}
+_FIGURES: Final = {"kappa": "Cohen's kappa", "alpha": "Krippendorff's alpha"}
 _TENTATIVE: Final = 0.667
 """Below this Krippendorff draws no conclusions, not even tentative ones."""
 
@@ -57,50 +55,32 @@ def _sheet(study: AgreementStudy) -> Sheet:
     blocks: list[SheetBlock] = [
         *agreement_blocks(study),
         Rows(of_worst, worst, "The documents with the least agreement", "document", text={"that differ"}),
+        Sentence("" if worst else "All agree."),
     ]
-    if not worst:
-        blocks.append(Sentence("All agree."))
+    notes = []
     if study.alone:
-        only = count(study.alone, "document")
-        blocks.append(Sentence(f"{only} described by one annotator only: not counted.", "open"))
+        notes.append(f"{count(study.alone, 'document')} described by one annotator only: not counted")
     if study.batch_errors:
-        failed = count(study.batch_errors, "comparison")
-        blocks.append(Sentence(f"{failed} left out: a batch comparator failed.", "bad"))
-    return Sheet("jsonmatch study agreement", about, blocks)
+        notes.append(f"{count(study.batch_errors, 'comparison')} left out: a batch comparator failed")
+    return Sheet("jsonmatch study agreement", about, [*blocks, noted(notes)])
 
 
 def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
     """Yield the figures of all fields and the table of fields, of annotators or of people and a judge."""
     name = "kappa" if len(study.annotators) == 2 else "alpha"
-    totals = [("agreement", study.total.agreement), (name, getattr(study.total, name))]
-    yield SheetFigures(
-        [
-            SheetFigure(_FIGURES[name], value, f"95 % interval {ends}")
-            for name, (value, ends) in ((name, _texts(estimate)) for name, estimate in totals)
-        ]
-    )
-    if totals[1][1] is None:
+    beyond_chance = getattr(study.total, name)
+    totals = {"agreement": study.total.agreement, _FIGURES[name]: beyond_chance}
+    yield SheetFigures([estimate_figure(title, estimate) for title, estimate in totals.items()])
+    if beyond_chance is None:
         yield Sentence(f"No {name}: all values are the same, so chance alone explains the agreement.", "open")
     rows = [(path or "(no path)", field, getattr(field, name)) for path, field in study.fields.items()]
     # A field where nothing varies has no figure beyond chance, and comes last.
     rows.sort(key=lambda row: (2.0 if row[2] is None else row[2].value, row[0]))
-    cells: list[list[AnySheetCell]] = [
-        [
-            path,
-            count(field.places),
-            _texts(field.agreement)[0],
-            SheetCell(_texts(beyond)[0], "bad" if beyond is not None and beyond.value < _TENTATIVE else ""),
-            _texts(beyond)[1],
-        ]
-        for path, field, beyond in rows
-    ]
-    columns = "field", "places", "agreement", name, "95 % interval"
-    yield Rows(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, "95 % interval": 2})
-
-
-def _texts(estimate: Estimate | None) -> tuple[str, str]:
-    """Return a figure and its interval."""
-    if estimate is None:
-        return dash(True), dash(True)
-    value, ends = interval_texts(estimate.value, estimate.low, estimate.high)
-    return value, ends or dash(True)
+    cells: list[list[AnySheetCell]] = []
+    for path, field, beyond in rows:
+        tone = "bad" if beyond is not None and beyond.value < _TENTATIVE else ""
+        value, ends = estimate_texts(beyond)
+        agreement, _ = estimate_texts(field.agreement)
+        cells.append([path, count(field.places), agreement, SheetCell(value, tone), ends])
+    columns = "field", "places", "agreement", name, INTERVAL
+    yield Rows(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, INTERVAL: 2})

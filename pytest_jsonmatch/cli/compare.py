@@ -44,7 +44,11 @@ _CONTAINERS: Final = (30, 1000)
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch compare`."""
-    actual, expected = _sides(options)
+    actual, expected = options.actual, options.expected
+    if actual is None or expected is None:
+        told = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
+        raise CommandError(f"{told} (see {options.command} --help)")
+    refuse_two_stdins(actual, expected)
     with judging(options) as judge:
         result = _compared(actual, expected, options, judge)
     score = Measured("score", result.score, options.threshold)
@@ -63,14 +67,6 @@ def run(options: Namespace) -> int:
             sys.stderr.write(f"{options.command}: {told}\n")
         write_output(_in_form(options.report, result, comparison, title))
     return FINE if passed else NOT_FINE
-
-
-def _sides(options: Namespace) -> tuple[str, str]:
-    if options.actual is None or options.expected is None:
-        told = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
-        raise CommandError(f"{told} (see {options.command} --help)")
-    refuse_two_stdins(options.actual, options.expected)
-    return options.actual, options.expected
 
 
 def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> MatchResult:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import imported, name_of
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import comparing
-from pytest_jsonmatch.cli.studies import finish, noted, study_gates
+from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import interval_texts, score_text
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import (
     Chart,
     Rows,
@@ -26,10 +26,8 @@ from pytest_jsonmatch.report.sheets import (
 )
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.study.calibration import Estimate, ReviewThreshold
+    from pytest_jsonmatch.study.calibration import ReviewThreshold
     from pytest_jsonmatch.study.confidence import ConfidenceSource, ConfidenceStudy, FieldConfidence
-
-_INTERVAL: Final = "95 % interval"
 
 
 def run(options: Namespace) -> int:
@@ -75,10 +73,7 @@ def _source(written: str) -> ConfidenceSource:
 def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlock]:
     right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
     estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
-    figures = [
-        SheetFigure(name, value, ends and f"{_INTERVAL} {ends}")
-        for name, (value, ends) in zip(estimates, map(_estimate, estimates.values()), strict=True)
-    ]
+    figures = [estimate_figure(name, estimate) for name, estimate in estimates.items()]
     yield SheetFigures([*figures, SheetFigure("right", right, sure)])
     if total.auroc is None:
         yield Sentence("No auroc: it needs values that are right and values that are wrong.", "open")
@@ -95,12 +90,6 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlo
         ],
     )
     yield _table(study)
-
-
-def _estimate(found: Estimate | None) -> tuple[str, str]:
-    if found is None:
-        return "–", ""
-    return interval_texts(*found)
 
 
 def _promised(limit: ReviewThreshold, most: float) -> Sentence:
@@ -122,7 +111,7 @@ def _promised(limit: ReviewThreshold, most: float) -> Sentence:
 
 def _table(study: ConfidenceStudy) -> Rows:
     """Return the table of fields, the most surely miscalibrated first."""
-    columns = ["values", "right", "confidence", "auroc", _INTERVAL, "ece", _INTERVAL, "brier"]
+    columns = ["values", "right", "confidence", "auroc", INTERVAL, "ece", INTERVAL, "brier"]
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
     fields = [(path, each) for path, each in study.fields.items() if each.values]
@@ -130,12 +119,12 @@ def _table(study: ConfidenceStudy) -> Rows:
     rows = []
     for path, of in fields:
         cells = [path, count(of.values), score_text(of.accuracy), score_text(of.mean_confidence)]
-        cells += [*_estimate(of.auroc), *_estimate(of.ece), _estimate(of.brier)[0]]
+        cells += [*estimate_texts(of.auroc), *estimate_texts(of.ece), estimate_texts(of.brier)[0]]
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
         rows.append(cells)
     title = "Fields, the most surely miscalibrated first"
-    return Rows(["field", *columns], rows, title, spare={"confidence": 1, _INTERVAL: 3, "brier": 2})
+    return Rows(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
 
 
 def _threshold(found: ReviewThreshold) -> str:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _SHOWN: Final = 3
 """At most this many errors are named."""
 _TONES: Final = {"error": RED, "not scored": YELLOW, "note": DIM}
+_MOST_READ: Final = 10_000
+"""Larger corpora are not read again to see whether answers are in another order."""
 _DETAILED: Final = 1_000
 """At most this many of the worst records get their documents, and alternative pairs."""
 
@@ -94,22 +96,20 @@ def _warn_of_order(sides: Sides, run: RunResult) -> None:
     """Warn if a member shows that answers are in another order than the gold records."""
     wrong = (path for path, field in run.all_fields.items() if 2 * field.mismatches > field.total)
     members = [path for path in wrong if path.isidentifier()]
-    if not members or not all(isinstance(side, (str, list)) for side in (sides.actual, sides.expected)):
+    both = sides.actual, sides.expected
+    is_read_again = run.total_records <= _MOST_READ and all(isinstance(side, (str, list)) for side in both)
+    if not members or not is_read_again:
         return
     with suppress(CommandError):  # answers may be text with JSON in it
-        both = [
-            list(gold_records(side) if isinstance(side, str) else side)
-            for side in (sides.actual, sides.expected)
-        ]
+        read = [list(gold_records(side) if isinstance(side, str) else side) for side in both]
         for member in sorted(members, key=lambda member: "id" not in member.lower()):
-            values = [[each.get(member) for each in side if type(each) is dict] for side in both]
-            answers, golds = ({each for each in side if type(each) in {str, int}} for side in values)
+            values = [[record.get(member) for record in side if type(record) is dict] for side in read]
+            answers, golds = ({value for value in side if type(value) in {str, int}} for side in values)
             if 2 < len(golds) == len(values[1]) and 2 * len(golds & answers) > len(golds):
                 told = f"{member} differs by position, but both sides have the same values"
-                warnings.warn(
-                    f"{told}: are they in another order? --id-field {member}", JsonMatchWarning, stacklevel=2
-                )
-                return
+                told += f": are they in another order? --id-field {member}"
+                warnings.warn(told, JsonMatchWarning, stacklevel=2)
+                break
 
 
 # -- the result file ---------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
@@ -16,12 +16,17 @@ from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.figures import dash, interval_texts
 from pytest_jsonmatch.report.sheetpage import sheet_page
-from pytest_jsonmatch.report.sheets import Gates, Rows, Sheet, sheet_lines
+from pytest_jsonmatch.report.sheets import Gates, Rows, Sheet, SheetFigure, sheet_lines
 from pytest_jsonmatch.results.atomic import write_file
 
+INTERVAL: Final = "95 % interval"
 _NOTES: Final = 5
 """At most this many notes are shown without `-v`."""
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.study.calibration import Estimate
 
 
 class Study(Protocol):
@@ -71,6 +76,17 @@ def finish(
         write_output(f"{text}\n", options.json)
     show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
     return FINE if all(check.passed for check in checks) else NOT_FINE
+
+
+def estimate_texts(estimate: Estimate | None) -> tuple[str, str]:
+    """Return a figure and its 95 % interval as text; a dash, and nothing, for a missing one."""
+    return (dash(True), "") if estimate is None else interval_texts(*estimate)
+
+
+def estimate_figure(name: str, estimate: Estimate | None) -> SheetFigure:
+    """Return a figure of a sheet with its interval."""
+    value, ends = estimate_texts(estimate)
+    return SheetFigure(name, value, ends and f"{INTERVAL} {ends}")
 
 
 def noted(notes: Sequence[str]) -> Rows:

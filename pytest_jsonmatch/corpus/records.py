@@ -98,11 +98,8 @@ def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue
 def in_chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
     """Yield pairs in chunks of a size, each sorted in the order of the expected records."""
     while chunk := list(islice(pairs, size)):
-        chunk.sort(key=_POSITION)
+        chunk.sort(key=attrgetter("position"))
         yield chunk
-
-
-_POSITION: Final = attrgetter("position")
 
 
 @final

@@ -358,9 +358,8 @@ class _Scorer:
         pair = read.pair
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
             read.error = str(error)
-            (outcome,) = answered_all(
-                self._plan, [(pair.record_id, read.expected, MISSING)], self._task.judge
-            )
+            empty = pair.record_id, read.expected, MISSING
+            (outcome,) = answered_all(self._plan, [empty], self._task.judge)
             if not isinstance(outcome, JsonMatchError):
                 return outcome
             error = outcome
@@ -431,6 +430,5 @@ class _Scorer:
         made = self._made
         made.sums.counts["warnings"] += len(warnings)
         if len(made.warnings) < MAX_ERRORS:
-            made.warnings += [
-                Note(pair.position, RunError(pair.record_id, None, None, text)) for text in warnings
-            ]
+            notes = (RunError(pair.record_id, None, None, text) for text in warnings)
+            made.warnings += [Note(pair.position, note) for note in notes]

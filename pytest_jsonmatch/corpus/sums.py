@@ -29,8 +29,8 @@ class ExactSum:
     """A sum of floats that is rounded only when read: the order of adding and merging never matters.
 
     >>> one, other = ExactSum(), ExactSum()
-    >>> one.add(0.1), one.add(0.2), other.add(-0.1), one.merge(other)
-    (None, None, None, None)
+    >>> one.extend([0.1, 0.2]), other.extend([-0.1]), one.merge(other)
+    (None, None, None)
     >>> one.value
     0.2
     """
@@ -39,10 +39,6 @@ class ExactSum:
 
     def __init__(self) -> None:
         self._numbers: list[float] = []
-
-    def add(self, number: float) -> None:
-        """Add one finite number."""
-        self.extend((number,))
 
     def extend(self, numbers: Iterable[float]) -> None:
         """Add finite numbers."""
@@ -166,11 +162,11 @@ class RunSums:
                 sums = known[node] = self._of(node)
             sums.counts[POSITIONS[status]] += 1
             if status == MISMATCH and finding.score:
-                sums.more["score"].add(finding.score)
+                sums.more["score"].extend((finding.score,))
             if detail is not None and detail.weights is not None and status not in LEAFLESS:
                 _, expected, actual, _ = finding.sums
-                sums.more["expected"].add(expected - node.weight * (status != HALLUCINATION))
-                sums.more["actual"].add(actual - node.weight * (status != OMISSION))
+                sums.more["expected"].extend((expected - node.weight * (status != HALLUCINATION),))
+                sums.more["actual"].extend((actual - node.weight * (status != OMISSION),))
             if detail is not None and detail.leaves is not None and status not in LEAFLESS:
                 sums.more_leaves[0] += detail.leaves[0] - (status != HALLUCINATION)
                 sums.more_leaves[1] += detail.leaves[1] - (status != OMISSION)

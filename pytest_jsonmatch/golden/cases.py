@@ -195,11 +195,6 @@ class GoldenCase:
         return "actual" in self._given or "actual_file" in self._given
 
     @property
-    def has_value(self) -> bool:
-        """Whether the recorded answer is written in the case itself."""
-        return self.row is None and "actual" in self._given and "actual_file" not in self._given
-
-    @property
     def actual(self) -> JsonValue:
         """The recorded answer: a value, or a model's output as text; None if there is none.
 

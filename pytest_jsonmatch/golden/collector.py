@@ -289,7 +289,7 @@ class GoldenFile(pytest.Module):
         )
         are_own = self.rules.has_own_fixtures()
         for case in loaded.by_id.values():
-            at_rest = are_own and case.has_value
+            at_rest = are_own and case.row is None and case.gives("actual")
             code = recorded if at_rest else asking
             code = code.replace(co_name=case.id, co_firstlineno=case.golden_line)
             # With the module's namespace for its globals, the function has the module's name too.

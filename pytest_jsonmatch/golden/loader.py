@@ -123,8 +123,6 @@ class _Reader:
         top = self.document.value
         if top is None:
             raise GoldenFileError(self.document.name, 1, 1, EMPTY)
-        if type(top) is list:
-            raise self.document.error((), "the file is a list; write it below `cases:`")
         if type(top) is not dict:
             raise self.document.error((), f"the file is {article(json_type(top))}, not a case or `cases:`")
         several = not SEVERAL.isdisjoint(top)

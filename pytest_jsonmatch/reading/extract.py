@@ -145,8 +145,8 @@ class _AnswerSearch:
         for piece, method in self._candidates():
             extraction = self._attempt(piece, method)
             if extraction is not None:
-                notes = (f"{note}; the JSON before it was taken" for note in self._notes)
-                return replace(extraction, warnings=(*extraction.warnings, *notes))
+                notes = tuple(f"{note}; the JSON before it was taken" for note in self._notes)
+                return replace(extraction, warnings=extraction.warnings + notes) if notes else extraction
         reason = self._notes[0] if self._notes else self._reason()
         if repair:
             extraction = self._repaired(reason)

@@ -195,12 +195,12 @@ _NO_MARKS: Final = bytes(set(range(256)).difference(b'[]{}"'))
 def _is_flat(text: str) -> bool:
     """Tell from the brackets of valid JSON that it is not too deep; False where strings contain any.
 
-    It takes a quarter of the time of `levels`. Each round removes at most two levels.
+    It is faster than `levels`, most of all for texts with few strings. Each round removes at most two levels.
     """
     marks = text.encode("utf-8", "surrogatepass").translate(None, _NO_MARKS).replace(b'""', b"")
     for _ in range(MAX_DEPTH // 2):
         marks = marks.replace(b"{}", b"").replace(b"[]", b"")
-    return not marks and '\\"' not in text
+    return not marks and ("\\" not in text or '\\"' not in text)
 
 
 def _faults(text: str) -> Iterator[TextFault]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.checks import check_figures
+from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
 from pytest_jsonmatch.report.view import Fault, RunView, message_lines
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.session import Check
 
 MOST: Final = 10
 """GitHub shows at most this many errors per step."""
@@ -45,7 +42,8 @@ def workflow_commands(view: RunView, *, unicode: bool = True) -> Iterator[str]:
     """
     gates = [check for check in view.gates if check.passed is False]
     if gates:
-        yield command("error", "\n".join(_gates(gates, unicode)), title=f"{count(len(gates), 'gate')} failed")
+        lines = (clip(named(check, unicode=unicode), _WIDTH, unicode=unicode) for check in gates)
+        yield command("error", "\n".join(lines), title=f"{count(len(gates), 'gate')} failed")
     if view.results.has_only_gates:
         return
     room = MOST - bool(gates)
@@ -55,16 +53,6 @@ def workflow_commands(view: RunView, *, unicode: bool = True) -> Iterator[str]:
     if hidden > 0:
         text = f"{count(hidden, 'more case')} failed, none with a lower score than those above"
         yield command("notice", text, title="jsonmatch")
-
-
-def _gates(gates: Sequence[Check], unicode: bool) -> Iterator[str]:
-    for check in gates[:_LINES]:
-        value, _, slack = check_figures(check, unicode=unicode)
-        figures = f"{value}, slack {slack}" if slack else "no figure"
-        note = f" ({check.note})" if check.note else ""
-        yield clip(f"{check.subject}: {figures}{note}", _WIDTH, unicode=unicode)
-    if len(gates) > _LINES:
-        yield f"and {count(len(gates) - _LINES)} more"
 
 
 def _fault(fault: Fault, unicode: bool) -> str:

@@ -179,11 +179,6 @@ def test_color(files, command, monkeypatch, environment, colored):
     assert ("\x1b[" in command("compare wrong.json right.json").out) is colored
 
 
-def test_width(files, command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "50")
-    assert max(map(len, command("compare wrong.json right.json").out.splitlines())) <= 60
-
-
 def test_verbose(write, command):
     expected = {f"k{number:02}": number for number in range(40)}
     write(a_json=dict.fromkeys(expected, -1), b_json=expected)

@@ -138,16 +138,6 @@ def test_the_json_of_compare_is_no_result_file(write, refused):
     )
 
 
-def test_pairs_of_arrays_that_were_kept_are_shown(write, command):
-    write(a_json=[{"n": 1, "m": 2}, {"n": 5, "m": 6}], b_json=[{"n": 5, "m": 6}, {"n": 1, "m": 3}])
-    said = command("compare a.json b.json --metric pairwise_f1").out
-    write(a_jsonl=[[{"n": 1, "m": 2}, {"n": 5, "m": 6}]], b_jsonl=[[{"n": 5, "m": 6}, {"n": 1, "m": 3}]])
-    command("evaluate a.jsonl b.jsonl --metric pairwise_f1 --keep all --json run.json")
-    pairs = said[said.index("pairs of $") :].partition("\n\n")[0]
-    assert pairs.splitlines()[1] == "  [1] ↔ [0]  F1 0.50, next best 0.00"
-    assert pairs.partition("\n")[2] in command("report run.json -v").out
-
-
 GOLDEN = """\
 metric: json_similarity
 threshold: 0.9

@@ -128,25 +128,6 @@ def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(keep):
     assert others == [whole] * 4
 
 
-def test_chunked_and_merged_is_the_whole():
-    gold, extracted = generated(200)
-    for index, (one, other) in enumerate(zip(gold, extracted)):
-        one["id"] = other["id"] = index
-    whole = compare_corpus(extracted, gold, schema=WEIGHTS, id_field="id").to_dict()
-    parts = [
-        compare_corpus(extracted[start:end], gold[start:end], schema=WEIGHTS, id_field="id")
-        for start, end in [(0, 3), (3, 90), (90, 200)]
-    ]
-    for order in ([0, 1, 2], [2, 0, 1]):
-        first, second, third = (parts[at] for at in order)
-        merged = first.merge(second.merge(third)).to_dict()
-        records = {each["record_id"]: {**each, "index": None} for each in merged.pop("records")}
-        assert records == {each["record_id"]: {**each, "index": None} for each in whole["records"]}
-        # Of equally bad records the first in gold are shown, and each part has counted from 0.
-        assert len(merged.pop("worst")) == 10
-        assert merged == {key: value for key, value in whole.items() if key not in {"records", "worst"}}
-
-
 def test_runs_of_different_metrics_do_not_merge():
     with pytest.raises(
         ConfigurationError, match=r"^runs merge only if their signatures are equal: leaf_f1\|.*"

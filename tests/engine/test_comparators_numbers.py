@@ -102,18 +102,8 @@ def test_numeric_within_a_tolerance(tolerance, expected, actual, score):
 
 def test_numeric_reads_no_number_from_a_hostile_text():
     compare = BUILTIN["numeric"].bind({}).score
-    texts = [
-        "9" * 100_001,
-        "0" * 100_000 + "x",
-        " " * 100_000 + "x",
-        "9" * 200_000,
-        "1e" + "9" * 90_000,
-        "",
-        ".",
-        "e5",
-        "--1",
-    ]
-    assert [compare(1, text) for text in texts] == [0.0] * 9
+    texts = ["9" * 100_001, "0" * 100_000 + "x", " " * 100_000 + "x", "9" * 200_000, "1e" + "9" * 90_000]
+    assert [compare(1, text) for text in (*texts, "", ".", "e5", "--1")] == [0.0] * 9
 
 
 @pytest.mark.parametrize(

@@ -85,13 +85,7 @@ STRANGE = [float("nan"), float("inf"), float("-inf"), "\ud800", "a \udfff"]
 KEYS = st.sampled_from("abc")
 SPECS = st.sampled_from(
     [
-        "exact",
-        "levenshtein",
-        "jaccard",
-        "relative",
-        "letters",
-        "moody",
-        "asked",
+        *["exact", "levenshtein", "jaccard", "relative", "letters", "moody", "asked"],
         {"threshold": {"threshold": 2}},
     ]
 )
@@ -302,12 +296,12 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
         ({"accept": {"[].b": [[{"n": 1}, {"n": 2}]]}}, 3),
     ],
     ids=[
-        "",
+        " ",
         "ratio",
         "extras ignored",
         "key",
         "optional",
-        "null in place of an array",
+        "null for an array",
         "long texts",
         "an array is accepted",
     ],

@@ -124,7 +124,7 @@ def test_a_tag_that_no_case_has():
     assert (check.passed, check.note) == (False, "no case has any tag")
     with_tags = ResultSet((replace(RESULTS.cases[0], tags={"source": "mail", "n": 1}),))
     note = checked('tags["source=phone"].f1 >= 0', with_tags).note
-    assert note == "no case has this tag; known: n=1, source=mail"
+    assert note == "no case has this tag; did you mean 'source=mail'?"
 
 
 def test_no_case_ran_twice():

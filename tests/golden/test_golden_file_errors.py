@@ -25,7 +25,7 @@ def in_case(key):
 
 # What is after `+` is a line of the one case of a file, its fourth.
 ERRORS = r"""
-- a\n => 1:1: the file is a list; write it below `cases:`
+- a\n => 1:1: the file is an array, not a case or `cases:`
 just text\n => 1:1: the file is a string, not a case or `cases:`
 ---\n~\n => 1:1: the file is empty; it should hold a case, or `cases:`
 id: a\n => 1:1: the case has no `expected` and no `expected_file`; a file of several cases lists them below `cases:`

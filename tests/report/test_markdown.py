@@ -190,7 +190,7 @@ def test_ten_annotations_the_worst_first():
     gates = (Check("score >= 1", "score", 0.5, 1, passed=False),)
     lines = list(workflow_commands(report(*cases, gates=gates)))
     assert len(lines) == MOST + 1
-    assert lines[0] == "::error title=1 gate failed::score >= 1: 0.50, slack -0.50"
+    assert lines[0] == "::error title=1 gate failed::score >= 1 (0.50)"
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -73,11 +73,9 @@ def test_settings_of_texts():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("max_calls", "1.5", "max_calls is '1.5'; it must be an integer, 0 or more"),
         ("timeout", "soon", "timeout is 'soon'; it must be a number above 0"),
         ("mode", "offline", "mode is 'offline'; it must be 'live' or 'cached'"),
         ("cache", 3, "cache is 3; it must be a file's path"),
-        ("batch_size", 0, "batch_size is 0; it must be an integer, 1 or more"),
         ("timeout", "nan", "timeout is 'nan'; it must be a number above 0"),
         ("retries", "-1", "retries is '-1'; it must be an integer, 0 or more"),
         ("modell", "x", "a judge has no setting 'modell'; did you mean 'model'?"),

@@ -292,7 +292,7 @@ def test_folders(write, command, folder):
     (folder / "bob" / "9.json").write_text("{}")
     out = command("study agreement ann bob").out
     assert "agreement of ann and bob on 3 documents" in out
-    assert "1 document described by one annotator only: not counted." in out
+    assert "1 document described by one annotator only: not counted" in out
     assert "1.json" in out
 
 

@@ -7,9 +7,9 @@ from itertools import chain, repeat
 from math import isclose
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of
+from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of, flatten
 from pytest_jsonmatch.engine.align.context import refuse_too_large
-from pytest_jsonmatch.engine.align.grid import Nested, flatten
+from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.plan.accept import LEAST_GAIN
 from pytest_jsonmatch.engine.plan.node import leaves_alone, most_of, weight_chosen
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -35,7 +35,7 @@ _RARE: Final = 4
 
 
 @final
-class _Place(NamedTuple):
+class _Spot(NamedTuple):
     """The place of some values."""
 
     node: PlanNode
@@ -91,13 +91,13 @@ class Columns:
     ) -> Grid:
         """Return bounds of all pairs; only the walk can score them."""
         grid = self._body(self._aligner, len(expected), len(actual))
-        self._doubt(grid, _Place(node, weight), expected, actual)
+        self._doubt(grid, _Spot(node, weight), expected, actual)
         return grid
 
     def _doubt(
         self,
         grid: Grid,
-        place: _Place,
+        place: _Spot,
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
         most: Sequence[Sequence[float]] | None = None,
@@ -115,7 +115,7 @@ class Columns:
     def _accepting(
         self,
         grid: Grid,
-        place: _Place,
+        place: _Spot,
         accept: Acceptance,
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
@@ -147,7 +147,7 @@ class Columns:
             groups.setdefault(node.chosen(value, MISSING), []).append(at)
         if any(variant.branches is not None or variant.accept is not None for variant in groups):
             # None of them accepts the value, or another value that is right may have another alternative.
-            self._doubt(grid, _Place(node, weight), expected, actual)
+            self._doubt(grid, _Spot(node, weight), expected, actual)
             return
         everyone = range(len(actual))
         first: list[float] | None = None
@@ -193,7 +193,7 @@ class Columns:
         scalars = node
         if node.accept is not None:
             if not node.accept.is_of_scalars:
-                self._accepting(grid, _Place(node, weight), node.accept, expected, actual)
+                self._accepting(grid, _Spot(node, weight), node.accept, expected, actual)
                 return
             node = node.bare
         left, right = by_shape(expected), by_shape(actual)
@@ -211,13 +211,13 @@ class Columns:
             if shape is object:
                 grid.absorb(block, one.places, other.places)
             else:
-                self._absorb(grid, _Place(node, weight), block, (one, other))
+                self._absorb(grid, _Spot(node, weight), block, (one, other))
         if scalars.accept is not None:
             containers = [at for shape, some in left.items() if shape is not object for at in some]
             sides = Some.at(containers, expected), Some.at(right.get(object, []), actual)
-            self._accepted(grid, _Place(node, weight), scalars.accept, sides)
+            self._accepted(grid, _Spot(node, weight), scalars.accept, sides)
 
-    def _accepted(self, grid: Grid, place: _Place, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
+    def _accepted(self, grid: Grid, place: _Spot, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected.
 
         In such a pair, the container counts as one leaf.
@@ -239,7 +239,7 @@ class Columns:
                 if leaves != 1.0:
                     grid.lower(rows, list(scores), [weight * (leaves - 1.0)] * len(scores))
 
-    def _absorb(self, grid: Grid, place: _Place, block: Grid, sides: tuple[Some, Some]) -> None:
+    def _absorb(self, grid: Grid, place: _Spot, block: Grid, sides: tuple[Some, Some]) -> None:
         """Add a block of pairs, and correct the leaves of pairs with a value in it and one outside.
 
         Args:
@@ -269,7 +269,7 @@ class Columns:
                 grid.lower(one.others, other.places, less_of)
 
     def _alone(
-        self, place: _Place, values: Sequence[JsonValue], leaves: list[float], *, lacking: bool
+        self, place: _Spot, values: Sequence[JsonValue], leaves: list[float], *, lacking: bool
     ) -> list[float]:
         """Return the leaves of values whose counterpart is missing or of another type.
 
@@ -328,7 +328,7 @@ class Columns:
 
     def _some(self, grid: Grid, child: PlanNode, weight: float, one: Some, other: Some) -> None:
         """Add the members of the elements that have one."""
-        place = _Place(child, weight * child.own_weight, lacking=True)
+        place = _Spot(child, weight * child.own_weight, lacking=True)
         if one.values and other.values:
             self._absorb(grid, place, self.grid(child, one.values, other.values, weight), (one, other))
             return
@@ -373,11 +373,11 @@ class Columns:
         element = node.children[ELEMENT]
         if element.skip:
             return
-        sides = flatten(self._aligner, node, (expected, actual))
+        sides = flatten(self._aligner.canon, node, (expected, actual))
         inner = self._inner(node, sides[0].values, sides[1].values)
         inner.finish()
         alone = [
-            self._alone(_Place(element, 1.0), flat.values, leaves, lacking=is_expected)
+            self._alone(_Spot(element, 1.0), flat.values, leaves, lacking=is_expected)
             for flat, leaves, is_expected in zip(sides, (inner.expected, inner.actual), (True, False))
         ]
         if not self._aligner.as_f1:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.column import CostlyValues, blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, CostlyValues, Grid, Part
+from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 from pytest_jsonmatch.engine.compare.tables import row_blocks
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.column import Block, Column
+    from pytest_jsonmatch.engine.align.column import Block, Column, Flat
     from pytest_jsonmatch.engine.align.context import Cell, Context
-    from pytest_jsonmatch.engine.align.grid import Flat, Nested
+    from pytest_jsonmatch.engine.align.grid import Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
