@@ -143,7 +143,6 @@ def test_only_one_private_name_of_pytest_is_used() -> None:
         "_fixturemanager",
         "_initrequest",
         "_genfunctions",
-        "dsession",
     }
     used = {
         f"{source.relative_to(PACKAGE)}: {ast.unparse(node)}"

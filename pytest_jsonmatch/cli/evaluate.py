@@ -186,7 +186,7 @@ def _view(
         gates=checks,
         by=tuple(dict(options.by)),
         details=details,
-        notes=[f"{kind}: {text}" for kind, texts in _notes(run, sides).items() for text in texts[:_SHOWN]],
+        notes=[f"{kind}: {text}" for kind, texts in _notes(run, sides).items() for text in _first(texts)],
     )
 
 
@@ -212,6 +212,11 @@ def _note_lines(notes: Mapping[str, Sequence[str]], look: Look) -> Iterator[Styl
         for text in shown:
             yield from look.folded(f"{kind}: {text}", 2, _TONES[kind])
         yield from more
+
+
+def _first(texts: list[str]) -> list[str]:
+    hidden = len(texts) - _SHOWN
+    return [*texts[:_SHOWN], f"and {count(hidden)} more"] if hidden > 0 else texts
 
 
 def _notes(run: RunResult, sides: Sides) -> dict[str, list[str]]:

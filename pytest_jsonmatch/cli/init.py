@@ -14,7 +14,7 @@ from pytest_jsonmatch.results.atomic import write_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-_FILES: Final = ("conftest.py", "receipts.golden.yaml", "pytest.ini")
+_FILES: Final = ("conftest.py", "receipts.py", "receipts.golden.yaml", "pytest.ini")
 """The files of the suite; their texts are in the folder `starter`."""
 
 

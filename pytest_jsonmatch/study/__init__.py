@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     )
     from pytest_jsonmatch.study.mutate import (
         Hole as Hole,
-        Mutation as Mutation,
         SuiteAudit as SuiteAudit,
         find_holes as find_holes,
-        mutations as mutations,
     )
     from pytest_jsonmatch.study.overlap import (
         OverlapStudy as OverlapStudy,
@@ -59,7 +57,7 @@ _HOMES = {
     "study.agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
     "study.calibration": ("Bin", "Estimate", "ReviewThreshold"),
     "study.confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
-    "study.mutate": ("Hole", "Mutation", "SuiteAudit", "find_holes", "mutations"),
+    "study.mutate": ("Hole", "SuiteAudit", "find_holes"),
     "study.history": ("HistoryRun", "HistoryStudy", "measure_history"),
     "study.overlap": ("OverlapStudy", "SeenRecord", "measure_overlap"),
     "study.shift": ("FieldShift", "ShiftStudy", "measure_shift"),

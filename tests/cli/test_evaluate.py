@@ -104,7 +104,9 @@ def test_missing_answers_are_no_success_and_hide_no_wrong_ones(write, command, w
     ]
     # A picture of the ten worst would look like one of all.
     assert ['id="heat"' in written(f"{SIDES} {more}") for more in ("", "--keep all")] == [False, True]
-    assert "The worst cases" in written(SIDES)
+    page = written(SIDES)
+    assert "The worst cases" in page
+    assert "error: and 17 more" in page
 
 
 @pytest.mark.parametrize(

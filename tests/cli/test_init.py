@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-FILES = ["evals/conftest.py", "evals/receipts.golden.yaml", "evals/pytest.ini"]
+FILES = [f"evals/{name}" for name in ("conftest.py", "receipts.py", "receipts.golden.yaml", "pytest.ini")]
 
 
 def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command):
@@ -19,7 +19,7 @@ def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command):
         "",
         "Two cases pass and one fails: pytest evals",
     ]
-    told = dict(re.findall(r"- id: (\w+) # (passes|fails)", (folder / FILES[1]).read_text()))
+    told = dict(re.findall(r"- id: (\w+) # (passes|fails)", (folder / FILES[2]).read_text()))
     suite = subprocess.run(
         [sys.executable, "-m", "pytest", "evals", "-rA", "-p", "no:cacheprovider"],
         capture_output=True,
@@ -32,6 +32,20 @@ def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command):
     }
     assert outcomes == told == {"bakery": "passes", "bookshop": "passes", "teahouse": "fails"}, suite.stdout
     assert re.search('currency  .*"GBP" (→|->) "EUR"', suite.stdout)
+
+
+def test_it_runs_beside_other_conftest_files(folder, command):
+    command("init")
+    for name in ("conftest.py", "last/conftest.py", "last/test_it.py"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("def test_it(): pass\n")
+    suite = subprocess.run(
+        [sys.executable, "-m", "pytest", ".", "-p", "no:cacheprovider"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 failed, 3 passed" in suite.stdout
 
 
 def test_a_folder_can_be_named(folder, command):

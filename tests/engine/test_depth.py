@@ -32,6 +32,10 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
         lambda value: [value, 0],
         {"arrays": "unordered", "accept": {"**[]": {"optional": True}}},
     ),
+    "rules for leaves": (
+        lambda value: [value, 0],
+        {"arrays": "unordered", "fields": {"**": {"accept": [1], "weight": 2}}},
+    ),
 }
 # Two levels at once.
 TWO: dict[str, tuple[Any, dict[str, Any]]] = {

@@ -523,7 +523,6 @@ def sample_audit_of_gold() -> None:
 
 
 def sample_audit_of_a_suite() -> None:
-    assert_type(study.mutations({"n": 1}), list[study.Mutation])
     found = study.find_holes([])
     assert_type(found, study.SuiteAudit)
     assert_type(found.holes, tuple[study.Hole, ...])

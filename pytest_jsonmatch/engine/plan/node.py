@@ -367,6 +367,8 @@ def _most_in(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int],
 
 def _variants(node: PlanNode) -> list[PlanNode]:
     """Return a node and its alternatives by the schema, if they may weigh differently."""
+    if node.by_form:
+        return _variants(node.children[0])  # weights don't depend on the form
     # Apart from their weights they count the same.
     number = len(node.branches or ()) if node.plan.weighted else 0
     return [node, *map(node.children.__getitem__, range(number))]
