@@ -163,7 +163,7 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
         number: distinguishes the items of a record.
     """
     finding = asked.finding
-    place, around = finding.place, finding.trail
+    place, around = finding.place, finding.around
     return BatchItem(
         id=str(number) if record is None else f"{record}:{number}",
         record=record,

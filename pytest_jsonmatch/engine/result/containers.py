@@ -136,10 +136,10 @@ def _sums_of(findings: Iterable[FieldResult]) -> list[tuple[Place, str, Sums]]:
     known: dict[Place, _Container] = {}
     around: _Container | None = None
     for finding in findings:
-        if finding.trail is None:
+        if finding.around is None:
             around = None
-        elif around is None or around.place is not finding.trail:
-            around = _container(finding.trail, finding.place.key, known)
+        elif around is None or around.place is not finding.around:
+            around = _container(finding.around, finding.place.key, known)
         kind = _KINDS.get(type(finding.expected)) or _KINDS.get(type(finding.actual))
         if kind is not None and finding.status not in LEAFLESS:
             # It is a finding itself: empty, mistyped or compared as a whole. It may contain skipped ones.
@@ -169,7 +169,7 @@ def alignments_of(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) ->
     if not arrays:
         return []
     aligned = {each.place for each in arrays}
-    figures = {each.place: each.sums.f1 for each in findings if each.trail in aligned}
+    figures = {each.place: each.sums.f1 for each in findings if each.around in aligned}
     for place, _, sums in _sums_of(findings):
         if place.parent in aligned:
             figures[place._replace(choice=0)] = sums.f1

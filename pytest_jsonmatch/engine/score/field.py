@@ -69,7 +69,7 @@ class FieldResult(NamedTuple):
 
     node: PlanNode
     """The rules of its schema path."""
-    trail: Place | None
+    around: Place | None
     """The place of the container around it; None for the root."""
     expected_key: Any
     """Its key or index there in expected; None for the root, `MISSING` if expected has nothing."""
@@ -88,7 +88,7 @@ class FieldResult(NamedTuple):
     @property
     def place(self) -> Place:
         """Return its own place."""
-        return Place(self.trail, self.expected_key, self.actual_key)
+        return Place(self.around, self.expected_key, self.actual_key)
 
     @property
     def leaves(self) -> tuple[int, int]:
@@ -183,7 +183,7 @@ class FieldResult(NamedTuple):
         return ", ".join(filter(None, parts)) or None
 
     def _is_in_other(self) -> bool:
-        place = self.trail
+        place = self.around
         while place is not None and not place.choice:
             place = place.parent
         return place is not None
