@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PairScorer = Callable[["Json", "Json"], float]
 CorpusScorer = Callable[[list["Json"], list["Json"]], float]
 
-FLAT = ("W1", "W5", "W5d")
+FLAT = ("W1", "W5")
 ARRAYS = ("W2", "W3", "W4", "W6")
 ALL = FLAT + ARRAYS
 OURS = "ours"
@@ -369,7 +369,7 @@ ROWS: tuple[Row, ...] = (
         None,
         _ours_evaluate_with_details,
     ),
-    Row("floor: walk", "readings", "json_similarity", ("W5", "W5d"), _walk),
+    Row("floor: walk", "readings", "json_similarity", ("W5",), _walk),
     Row(
         "floor: matrix and assignment",
         "readings",

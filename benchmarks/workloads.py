@@ -79,17 +79,14 @@ class Workload:
     make: Callable[[random.Random, int, str], list[Pair]]
     noises: tuple[str, ...] = ("default", "hard")
     warm_size: int = 30
-    deep: bool = False
 
     def pairs(self, size: int, noise: str) -> list[Pair]:
         """Return the (expected, actual) pairs of this size and noise; the same ones in every process.
 
         Both sides go through JSON text, as in real life: values that are equal are not the same
-        objects, so that no peer gains by identity. (Deep data would not survive `json`.)
+        objects, so that no peer gains by identity.
         """
         pairs = self.make(random.Random(f"{self.name}/{size}/{noise}"), size, noise)
-        if self.deep:
-            return pairs
         return [
             (json.loads(json.dumps(expected)), json.loads(json.dumps(actual))) for expected, actual in pairs
         ]
@@ -370,16 +367,6 @@ def _wide(rng: random.Random, size: int, noise: str) -> list[Pair]:
     ]
 
 
-def _deep(rng: random.Random, size: int, noise: str) -> list[Pair]:
-    del noise  # one leaf at the bottom: there is nothing to vary
-    text = _words(rng, 3, 3)
-    expected: Json = text
-    actual: Json = _typo(rng, text)
-    for _ in range(size):
-        expected, actual = {"a": expected}, {"a": actual}
-    return [(expected, actual)]
-
-
 def _orders(rng: random.Random, size: int, noise: str) -> list[Pair]:
     same = SAME[noise]
 
@@ -462,17 +449,6 @@ WORKLOADS: dict[str, Workload] = {
         ),
         Workload(
             "W5", "one object with many members", "leaves", (10_000, 100_000), (2_000, 10_000), {}, _wide
-        ),
-        Workload(
-            "W5d",
-            "objects in objects, one leaf",
-            "levels",
-            (500, 2_000, 100_000),
-            (500, 2_000),
-            {},
-            _deep,
-            noises=("hard",),
-            deep=True,
         ),
         Workload(
             "W6",

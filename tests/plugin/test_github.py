@@ -78,6 +78,14 @@ def test_gates_are_annotated_once(suite):
     assert commands(run) == ["::error title=2 gates failed::score < 1 (1.00)%0Aerrors > 0 (0)"]
 
 
+def test_cases_are_not_annotated_where_gates_alone_decide(suite):
+    (suite.path / "evals" / "pytest.ini").write_text("[pytest]\njsonmatch_fail = gate\n", encoding="utf-8")
+    run = suite.runpytest("evals/a.golden.yaml", "--jsonmatch-gate=score >= 0.9")
+    assert [line.partition("%0A")[0] for line in commands(run)] == [
+        "::error title=1 gate failed::score >= 0.9: 0.50, slack -0.40 (mean of 3 cases)"
+    ]
+
+
 def test_ten_and_how_many_more(suite):
     cases = "".join(f"- {{id: case-{n:02}, actual: {{n: 1}}, expected: {{n: {n}}}}}\n" for n in range(2, 16))
     (suite.path / "evals" / "a.golden.yaml").write_text(f"cases:\n{cases}", encoding="utf-8")

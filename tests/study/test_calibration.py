@@ -126,7 +126,7 @@ def test_no_promise_of_too_few():
 WORST = {
     "values stand alone": (400, 1, 0.1, None),
     "few errors": (2_000, 1, 0.02, None),
-    "a cluster is right or wrong as a whole": (200, 10, 0.1, 1e-9),
+    "a cluster is right or wrong as a whole": (200, 10, 0.1, 0.0),
     "clusters differ": (100, 10, 0.1, 2.0),
     "few clusters": (50, 10, 0.1, 2.0),
     "some clusters are much larger": (60, 5, 0.1, 2.0),
@@ -149,7 +149,10 @@ def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
         if spread is None:
             wrong = random.random(number) < share
         else:
-            alike = random.beta(share * spread, (1 - share) * spread, clusters)
+            # (Some releases of numpy take for ever to draw from a beta distribution of almost nothing.)
+            alike = random.random(clusters) < share
+            if spread:
+                alike = random.beta(share * spread, (1 - share) * spread, clusters)
             wrong = random.random(number) < alike[member]
         broken += promise(drawn(confidences, wrong, member, random), most).threshold is not None
     # At 10 %, the double, more than 21 of 300 would be broken in 95 of 100 such tests.
