@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +19,7 @@ from pytest_jsonmatch import (
     register_transform,
 )
 from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
-from pytest_jsonmatch.engine.result.figures import with_fabrications
+from pytest_jsonmatch.engine.result.figures import FieldAggregation, with_fabrications
 
 register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
 register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)
@@ -124,6 +126,14 @@ def test_figures_are_those_of_single_comparisons(seed):
     for result in results:
         for path, each in result.per_field.items():
             fields[path] = fields[path].merge(each) if path in fields else each
+    # A comparison leaves out fields that were only skipped.
+    skipped = Counter(
+        each.path for result in results for each in result.field_results if each.status == "skipped"
+    )
+    fields = {
+        path: replace(fields.get(path, FieldAggregation()), skipped=skipped[path])
+        for path in {**fields, **skipped}
+    }
     presence: dict[str, Presence] = {}
     for result in results:
         merge_presence(presence, result.presence())

@@ -82,7 +82,7 @@ def test_cases_are_not_annotated_where_gates_alone_decide(suite):
     (suite.path / "evals" / "pytest.ini").write_text("[pytest]\njsonmatch_fail = gate\n", encoding="utf-8")
     run = suite.runpytest("evals/a.golden.yaml", "--jsonmatch-gate=score >= 0.9")
     assert [line.partition("%0A")[0] for line in commands(run)] == [
-        "::error title=1 gate failed::score >= 0.9: 0.50, slack -0.40 (mean of 3 cases)"
+        "::error title=1 gate failed::score >= 0.9 (0.50)"
     ]
 
 

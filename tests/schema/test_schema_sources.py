@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -13,7 +15,6 @@ from pydantic import BaseModel, Field
 
 import pytest_jsonmatch.schema
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.schema import parse_eval_schema, resolve_schema_references
 
 
@@ -286,19 +287,26 @@ def test_alternatives_may_refer_to_names_that_are_not_ascii() -> None:
 
 
 def test_register_takes_names_that_source_5_leaves_free() -> None:
-    schema = {"properties": {"d": {"type": "string", "x-eval-compare": "date"}}}
-    with session_registry():
-        pytest_jsonmatch.schema.register("date", lambda gold, extracted, params: 0.5)
-        pytest_jsonmatch.schema.register("semantic", lambda gold, extracted, params: 0.5)
-        assert pytest_jsonmatch.schema.evaluate([{"d": "a"}], [{"d": "b"}], schema).mean_f1 == 0.5
-        with pytest.raises(
-            ConfigurationError, match="comparator 'date' is registered already; pass overwrite="
-        ):
-            pytest_jsonmatch.schema.register("date", lambda gold, extracted, params: 1.0)
-        with pytest.raises(
-            ConfigurationError, match="'exact' is a built-in comparator and cannot be replaced"
-        ):
-            pytest_jsonmatch.schema.register("exact", lambda gold, extracted, params: 1.0, True)
+    code = (
+        "from pytest_jsonmatch import ConfigurationError\n"
+        "from pytest_jsonmatch.schema import evaluate, register\n"
+        "register('date', lambda gold, extracted, params: 0.5)\n"
+        "register('semantic', lambda gold, extracted, params: 0.5)\n"
+        "schema = {'properties': {'d': {'type': 'string', 'x-eval-compare': 'date'}}}\n"
+        "print(evaluate([{'d': 'a'}], [{'d': 'b'}], schema).mean_f1)\n"
+        "for name in ('date', 'exact'):\n"
+        "    try:\n"
+        "        register(name, lambda gold, extracted, params: 1.0, name == 'exact')\n"
+        "    except ConfigurationError as error:\n"
+        "        print(error)\n"
+    )
+    # (What is registered lasts as long as the process.)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout.splitlines() == [
+        "0.5",
+        "comparator 'date' is registered already; pass overwrite=True to replace it",
+        "'exact' is a built-in comparator and cannot be replaced; choose another name",
+    ], run.stderr
 
 
 def test_alternatives_in_another_file(tmp_path: Path) -> None:
