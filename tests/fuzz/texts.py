@@ -35,7 +35,7 @@ shards = st.lists(
 deep = st.sampled_from(["[", '{"a":', "[[]", "{", '"', "```", "1", "<think>"]).map(
     lambda piece: piece * 3_000
 )
-prose = st.text(st.characters(exclude_characters='{}[]"`~<>'))
+prose = st.text(st.characters(exclude_characters='{}[]"`~<>◁▷'))
 
 
 def outcome(text, **options):
