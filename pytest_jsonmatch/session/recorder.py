@@ -95,7 +95,7 @@ class Recorder:
         if names is None and labels and not self.document:
             nodeid = self.nodeid if self.turn is None else self.turn.case
             callspec: Any = getattr(self.item, "callspec", None)
-            self.document = nodeid.removesuffix(f"[{callspec.id}]")
+            self.document: str = nodeid.removesuffix(f"[{callspec.id}]")
         self._check_tags(self.tags)
         self.tags = {**self.tags, **self._params}
 

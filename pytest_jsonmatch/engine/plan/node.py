@@ -74,7 +74,10 @@ class PlanNode:
         self.children: _Children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._path: str | None = None
-        self.schema, self.unlisted, self.form = schema, _, form = listed
+        schema, unlisted, form = listed
+        self.schema: SchemaNode | None = schema
+        self.unlisted: bool = unlisted
+        self.form: Form | None = form
         self.origin: tuple[PlanNode, Segment] | None = None
         """The node that made this one, and the step from there."""
         self.place: PlanNode = self
@@ -90,7 +93,7 @@ class PlanNode:
             branches = [(has_form, schema) for has_form in FORMS.values()]
         elif schema is not None:
             branches = schema.branches
-        self.branches = branches or None
+        self.branches: Sequence[tuple[Callable[[Any], bool], SchemaNode | None]] | None = branches or None
         """Alternatives: the first whose test accepts expected's value applies."""
         ruled = winners(self.standing, form)
         if self.by_form:
