@@ -56,7 +56,7 @@ class Recorder:
         """Which run of a repeated case the item is."""
         self.cluster = ""
         """The cluster of the item's case."""
-        self.document = ""
+        self.document: str = ""
         """The file with its input, or the case without parameters of fixtures: a cluster if none is named."""
         self.tags: Tags = {}
         """The tags of the case, and those of its parameters."""
@@ -95,7 +95,7 @@ class Recorder:
         if names is None and labels and not self.document:
             nodeid = self.nodeid if self.turn is None else self.turn.case
             callspec: Any = getattr(self.item, "callspec", None)
-            self.document: str = nodeid.removesuffix(f"[{callspec.id}]")
+            self.document = nodeid.removesuffix(f"[{callspec.id}]")
         self._check_tags(self.tags)
         self.tags = {**self.tags, **self._params}
 
