@@ -67,11 +67,11 @@ def summary_lines(view: RunView, look: Look, *, is_brief: bool | None = None) ->
         is_brief: whether one line per metric is enough if nothing failed; None: if also all fields are 1.
     """
     look = replace(look, width=max(look.width, _MIN_WIDTH))
-    return [] if look.mode == "none" else blocks_lines(_summary(view, look.mode, is_brief), look)
+    return [] if look.mode == "none" else blocks_lines(_summary(view, look, is_brief), look)
 
 
-def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetBlock]:
-    cases = view.results.cases
+def _summary(view: RunView, look: Look, is_brief: bool | None) -> Iterator[SheetBlock]:
+    cases, mode = view.results.cases, look.mode
     comparisons = list(comparisons_of(cases))
     if not comparisons:
         return
@@ -87,11 +87,11 @@ def _summary(view: RunView, mode: str, is_brief: bool | None) -> Iterator[SheetB
             yield from section_blocks(section, mode)
         of = count(len(comparisons), "run" if repeated else "case")
         what = "below the threshold" if all(why.limit is not None for why, _ in below) else "did not pass"
-        rows: list[list[AnySheetCell]] = [[why.cell, _name(each)] for why, each in below]
+        rows: list[list[AnySheetCell]] = [[why.cell, look.written(_name(each))] for why, each in below]
         yield _list(rows, f"{count(len(below))} of {of} {what}:", _MAX_CASES, "case")
         yield from view.tables
         yield from _repeat_head(repeated)
-        yield _repeat_table(repeated, mode)
+        yield _repeat_table(repeated, look)
     yield from (Sentence(note, "open") for note in _notes(view, comparisons))
 
 
@@ -225,22 +225,24 @@ def _repeat_head(repeated: Repeats) -> Iterator[SheetBlock]:
     yield SheetFigures([SheetFigure(name, score_text(value)) for name, value in figures.items()], title)
 
 
-def _repeat_table(repeated: Repeats, mode: str) -> Rows:
+def _repeat_table(repeated: Repeats, look: Look) -> Rows:
     """Return the repeated cases that did not always pass, or all in mode "all"."""
     rows: list[list[AnySheetCell]] = []
     for case in sorted(repeated.cases, key=lambda case: (case.pass_rate, case.id)):
-        if mode == "all" or case.passed_runs < len(case.runs):
+        if look.mode == "all" or case.passed_runs < len(case.runs):
             of_runs = [run.figure("score") for run in case.runs]
             ends = dict.fromkeys(map(score_text, (min(of_runs), max(of_runs))))
             passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
-            rows.append([case.id, SheetCell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)])
+            rows.append(
+                [look.written(case.id), SheetCell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)]
+            )
     return Rows(("case", "passed", "scores of runs"), rows, noun="case", most=_MAX_CASES)
 
 
 def unscored_lines(cases: Iterable[Case], look: Look) -> list[StyledLine]:
     """Return the runs that failed before they compared anything: in no table, and 0 in every mean."""
     unscored = [
-        (case.id if case.of == 1 else f"{case.id} (run {run.number} of {case.of})", run.error)
+        (look.written(case.id) + (f" (run {run.number} of {case.of})" if case.of > 1 else ""), run.error)
         for case in cases
         for run in case.runs
         if not run.comparisons

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -151,7 +153,19 @@ def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session, 
 
 
 def _look(session: Session) -> Look:
-    return Look(*session.look, session.settings.summary, "--jsonmatch-summary=all")
+    return Look(
+        *session.look, session.settings.summary, "--jsonmatch-summary=all", partial(_written, session.config)
+    )
+
+
+def _written(config: pytest.Config, nodeid: str) -> str:
+    """Return a node id, which starts at the rootdir, as pytest takes it in the folder it was started in."""
+    file, *names = nodeid.split("::")
+    try:
+        path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
+    except ValueError:  # another drive of Windows
+        return nodeid
+    return "::".join([path.replace(os.sep, "/"), *names])
 
 
 def _judged(session: Session) -> Iterator[StyledLine]:

@@ -116,3 +116,12 @@ def test_it_is_coloured_only_where_pytest_is(pytester):
     assert "\x1b[" not in plain
     (row,) = [line for line in coloured.splitlines() if line.startswith("age") or "age  " in line]
     assert "\x1b[31m" in row
+
+
+def test_ids_can_be_passed_to_pytest_where_it_was_started(pytester):
+    folder = pytester.mkdir("evals")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    cases = "cases: [{id: tea, expected: {a: 1}, actual: {a: 2}}]\n"
+    (folder / "a.golden.yaml").write_text(cases, encoding="utf-8")
+    pytester.runpytest("evals").stdout.fnmatch_lines(["  0.00 < 1.00  evals/a.golden.yaml::tea"])
+    pytester.runpytest("evals/a.golden.yaml::tea").assert_outcomes(failed=1)
