@@ -39,6 +39,7 @@ _NEITHER = "neither is a phone number with a country code; "
         ("numeric", {"tolerance": {"abs": 0.1}}, 1, 1.10001, "0.10001 off (limit 0.1)"),
         ("numeric", {"tolerance": {"abs": 100}}, 0, 250, "250 off (limit 100)"),
         ("numeric", {"tolerance": {"rel": 0.01}}, 100, 102.4, "2.4 % off (limit 1 %)"),
+        ("numeric", {"tolerance": {"rel": 0.05}}, 1000, 1123.4, "12 % off (limit 5 %)"),
         ("numeric", {"tolerance": {"rel": 0.01}}, 0, 2, "2 off (limit 0.01)"),
         ("numeric", {"tolerance": {"rel": 0.01, "abs": 9}}, 100, 105, "5 % off (limit 1 %)"),
         ("numeric", {}, "42", 43, "2.4 % off"),
