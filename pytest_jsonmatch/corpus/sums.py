@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.absence import merge_presence
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, together, with_fabrications
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
 from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
@@ -200,7 +201,10 @@ class RunSums:
                 weights.setdefault(path, []).append(weight)
         # Sorted by weight, so that sums of floats do not depend on the order of arrival.
         aggregates = {
-            path: together(self.fields[path, weight].aggregation(weight) for weight in sorted(several))
+            path: reduce(
+                FieldAggregation.merge,
+                (self.fields[path, weight].aggregation(weight) for weight in sorted(several)),
+            )
             for path, several in weights.items()
         }
         return with_fabrications(aggregates, self.presence)

@@ -41,7 +41,7 @@ class Look:
         mode: "auto" shows the worst, "failed" only what is under 1 or below a limit, "all" everything,
             however long, "none" nothing.
         hint: the option that shows what is left out.
-        written: returns a node id as it can be passed to pytest, from the folder in which it was started.
+        node_id: returns a node id as it can be passed to pytest, from the folder in which it was started.
     """
 
     color: bool = False
@@ -49,7 +49,7 @@ class Look:
     width: int = 80
     mode: str = "auto"
     hint: str = "-v"
-    written: Callable[[str], str] = str
+    node_id: Callable[[str], str] = str
 
     @property
     def mark(self) -> str:

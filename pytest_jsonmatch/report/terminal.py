@@ -87,7 +87,7 @@ def _summary(view: RunView, look: Look, is_brief: bool | None) -> Iterator[Sheet
             yield from section_blocks(section, mode)
         of = count(len(comparisons), "run" if repeated else "case")
         what = "below the threshold" if all(why.limit is not None for why, _ in below) else "did not pass"
-        rows: list[list[AnySheetCell]] = [[why.cell, look.written(_name(each))] for why, each in below]
+        rows: list[list[AnySheetCell]] = [[why.cell, look.node_id(_name(each))] for why, each in below]
         yield _list(rows, f"{count(len(below))} of {of} {what}:", _MAX_CASES, "case")
         yield from view.tables
         yield from _repeat_head(repeated)
@@ -234,7 +234,7 @@ def _repeat_table(repeated: Repeats, look: Look) -> Rows:
             ends = dict.fromkeys(map(score_text, (min(of_runs), max(of_runs))))
             passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
             rows.append(
-                [look.written(case.id), SheetCell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)]
+                [look.node_id(case.id), SheetCell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)]
             )
     return Rows(("case", "passed", "scores of runs"), rows, noun="case", most=_MAX_CASES)
 
@@ -242,7 +242,7 @@ def _repeat_table(repeated: Repeats, look: Look) -> Rows:
 def unscored_lines(cases: Iterable[Case], look: Look) -> list[StyledLine]:
     """Return the runs that failed before they compared anything: in no table, and 0 in every mean."""
     unscored = [
-        (look.written(case.id) + (f" (run {run.number} of {case.of})" if case.of > 1 else ""), run.error)
+        (look.node_id(case.id) + (f" (run {run.number} of {case.of})" if case.of > 1 else ""), run.error)
         for case in cases
         for run in case.runs
         if not run.comparisons

@@ -154,11 +154,11 @@ def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session, 
 
 def _look(session: Session) -> Look:
     return Look(
-        *session.look, session.settings.summary, "--jsonmatch-summary=all", partial(_written, session.config)
+        *session.look, session.settings.summary, "--jsonmatch-summary=all", partial(_node_id, session.config)
     )
 
 
-def _written(config: pytest.Config, nodeid: str) -> str:
+def _node_id(config: pytest.Config, nodeid: str) -> str:
     """Return a node id, which starts at the rootdir, as pytest takes it in the folder it was started in."""
     file, *names = nodeid.split("::")
     try:
