@@ -173,7 +173,8 @@ class Change:
     @property
     def gate_words(self) -> str:
         """Whether the gate passes, and why, as a sentence."""
-        also = ", but" if self.reason.startswith("not enough") else ":"
+        is_open = self.passed and self.kind == "not shown" and self.gate.mode == "regression"
+        also = ", but" if is_open else ":"
         return f"{'passes' if self.passed else 'fails'}{also} {self.reason}"
 
     @property
