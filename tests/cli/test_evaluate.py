@@ -80,6 +80,8 @@ def test_answers_in_another_order_are_told_of(write, command):
     told = "id differs by position, but both sides have the same values: are they in another order? --id-field id"
     ran = command("evaluate shuffled.jsonl gold.jsonl")
     assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {told}\n")
+    write(gaps_jsonl=[each for each in gold if each["id"] != "r3"])  # the later half is one place too early
+    assert command("evaluate gaps.jsonl gold.jsonl").err == f"jsonmatch evaluate: warning: {told}\n"
     assert [
         command(f"evaluate {line}").err
         for line in (
