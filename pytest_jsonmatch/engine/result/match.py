@@ -19,7 +19,6 @@ from pytest_jsonmatch.engine.result.notebook import data_frame, fields_html, lea
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED, STATUSES
-from pytest_jsonmatch.engine.score.walk import measured
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ class MatchResult:
 
         Returns:
             One `ArrayAudit` for each unordered array, in the order of the document, up to 100 of them. If
-            comparators may be slow, or there are too many elements, it says why nothing was computed.
+            comparing elements may be slow, or they are too many, it says why nothing was computed.
 
         Raises:
             ValueError: the tolerance is not a number from 0 to 1.
@@ -193,8 +192,8 @@ class MatchResult:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
             plan = self._plan
-            arrays = measured(plan, self._written().alignments)
-            audits = audit_arrays(plan, unordered_arrays(arrays, self.alignments), tolerance)
+            arrays = unordered_arrays(self._written().alignments, self.alignments)
+            audits = audit_arrays(plan, arrays, tolerance)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 
