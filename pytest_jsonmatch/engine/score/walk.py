@@ -21,10 +21,9 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
-    from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Asked
@@ -143,10 +142,10 @@ class Walk(Places):
         walk.seen.enter(node, expected)
         pairs = own.pairs.get(where)
         if pairs is None and node.align == "unordered":
-            measure = _measuring(own, node, where, expected, actual)
+            measure = measuring(own, node, where, expected, actual)
             if own.aligner is None:
                 own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
-            pairing = own.aligner.pair(Arrays(node, expected, actual, measure))
+            pairing = own.aligner.pair(Arrays(node, expected, actual), measure)
             pairs = pairing.pairs
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
@@ -277,14 +276,7 @@ class Walk(Places):
         return walk.findings
 
 
-def measured(plan: Plan, alignments: Iterable[Aligned]) -> Iterator[Arrays]:
-    """Yield arrays with functions that score their elements, outside any comparison."""
-    own = Pass(plan, {})
-    for node, place, _, expected, actual in alignments:
-        yield Arrays(node, expected, actual, _measuring(own, node, place, expected, actual))
-
-
-def _measuring(
+def measuring(
     own: Pass, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Measure:
     """Return a function that scores two elements of arrays, given their indices."""
