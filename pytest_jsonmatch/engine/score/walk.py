@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Place
 from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.places import Places
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
 
@@ -46,7 +46,11 @@ class Walk(Places):
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, bare: bool = False
     ) -> None:
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
-        kind, accept = type(expected), None if bare else node.accept
+        kind = type(expected)
+        if kind is Matcher:
+            self.matcher(node, where, expected, actual)
+            return
+        accept = None if bare else node.accept
         takes = accept is not None and accept.takes(kind, type(actual))
         undecided = node
         if node.branches is not None and not takes:
@@ -90,7 +94,7 @@ class Walk(Places):
                 continue
             written += 1
             absent += other is MISSING
-            if child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
+            if child.quick is None or kind in NO_SCALARS or type(other) in CONTAINERS:
                 self.place(child, Place(where, key, key), one, other)
             else:
                 self.scalars(child, where, (key, key), one, other)
@@ -141,7 +145,7 @@ class Walk(Places):
                     findings.append(new_finding((element, where, at, to, MATCH, 1.0, one, other, None)))
                 else:
                     walk.matches += 1
-            elif quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
+            elif quick is None or kind in NO_SCALARS or type(other) in CONTAINERS:
                 walk.place(element, Place(where, at, to), one, other)
             else:
                 walk.scalars(element, where, (at, to), one, other)
