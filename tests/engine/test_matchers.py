@@ -162,7 +162,7 @@ def test_no_key_and_no_part_of_what_is_compared_whole():
         ConfigurationError, match="a: 'exact' compares this value as a whole, so no matcher can"
     ):
         compare_json({"a": [1]}, {"a": [ANY]}, fields={"a": {"compare": "exact"}})
-    with pytest.raises(RootTypeError, match="expected is a matcher"):
+    with pytest.raises(RootTypeError, match="expected is of type matcher"):
         compare_json({}, ANY, metric="field_match")
 
 

@@ -17,6 +17,7 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.differences import Difference
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
@@ -45,6 +46,7 @@ FULL = ResultSet(
                         comparison(
                             threshold={"score": 1.0, "F2": 0.5, "fields": {"items[].*": 0.5}},
                             fields={"items[].price": FIELD, '["a b"]': FieldAggregation(skipped=1)},
+                            differences={"items[].price": (Difference("1", "2", 3, 0.5, "items[].price.n"),)},
                             presence={
                                 "$": Presence(objects=2),
                                 "tip": Presence(met=1, known=True, places=1, fabricated=1),

@@ -17,12 +17,11 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, fields_html, leaf_columns
 from pytest_jsonmatch.engine.score.documents import written
-from pytest_jsonmatch.engine.score.field import FieldResults
-from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
+from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
@@ -126,10 +125,15 @@ class MatchResult:
         """Return all findings without keeping them, for loops over very many comparisons."""
         return written(self._plan, self._outcome, *self._documents).findings
 
-    @property
+    @cached_property
     def field_results(self) -> Sequence[FieldResult]:
         """Every result, in the order of the document."""
-        return FieldResults(self._written().findings)
+        return list(self._written().findings)
+
+    @property
+    def imperfect(self) -> Iterator[FieldResult]:
+        """The results that are not right, in any order: unlike `field_results` this needs no further walk."""
+        return (each for each in self._outcome.findings if each.status not in {MATCH, SKIPPED})
 
     @cached_property
     def per_field(self) -> Mapping[str, FieldAggregation]:

@@ -138,28 +138,6 @@ class Places:
         if node.unlisted and self._base is None and self._plan.options.unlisted == "reject":
             raise refused(node, where, of_expected=False)
 
-    def scalars(
-        self, node: PlanNode, around: Place, keys: tuple[Any, Any], expected: JsonValue, actual: JsonValue
-    ) -> None:
-        """Score two scalars, or one where the other is MISSING, at a place whose comparator never fails."""
-        key, other_key = keys
-        if actual is MISSING:
-            found = node, around, key, MISSING, OMISSION, 0.0, expected, MISSING, None
-        elif expected is MISSING:
-            found = node, around, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
-        else:
-            try:
-                score: float = node.quick(expected, actual)  # type: ignore[misc] # callers see to it
-            except ValueError:  # texts too long for an edit distance
-                self.leaf(node, Place(around, key, other_key), expected, actual)
-                return
-            limit = self.own.limit
-            if limit is not None and score <= limit and score < 1.0:
-                score = 0.0
-            status = MATCH if score == 1.0 else MISMATCH
-            found = node, around, key, other_key, status, score, expected, actual, None
-        self.findings.append(new_finding(found))
-
     def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
         """Score a place where a matcher decides: one leaf, whatever actual has there."""
         node = node.chosen(expected, actual)
