@@ -10,7 +10,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, scoring_of_sets
+from pytest_jsonmatch.engine.compare.equality import (
+    NO_TOKEN,
+    equality_of,
+    equality_score,
+    jaccard_index,
+    scoring_of_sets,
+)
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import json_key
@@ -160,13 +166,10 @@ def _make_jaccard(params: Params) -> Scoring:
         # A value that is not a string has one member, which equal values share and which is not a token; so
         # has a string without tokens.
         if type(value) is str:
-            return split(value) or _NO_TOKEN
-        return frozenset({(_NO_TOKEN, json_key(value))})
+            return split(value) or NO_TOKEN
+        return frozenset({(NO_TOKEN, json_key(value))})
 
-    return scoring_of_sets(members, graded=True)
-
-
-_NO_TOKEN: Final = frozenset({object()})
+    return scoring_of_sets(members, jaccard_index)
 
 
 JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))

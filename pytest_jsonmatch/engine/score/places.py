@@ -181,7 +181,7 @@ class Places:
             except ValueError as error:
                 said = error
         if type(said) is not Question:
-            self.add(node, where, self._rated(said), expected, actual)
+            self.add(node, where, self._rated(node, said), expected, actual)
             return
         answer = self.own.answers.get(where)
         if answer is None:
@@ -195,7 +195,7 @@ class Places:
             failed = Detail(comparator=said.batch.name, error=answer)
             self.add(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
         else:
-            self.add(node, where, self._rated(answer), expected, actual)
+            self.add(node, where, self._rated(node, answer), expected, actual)
 
     def _compared(
         self, node: PlanNode, expected: JsonValue, actual: JsonValue
@@ -218,7 +218,7 @@ class Places:
                 known[where] = error.with_traceback(None)
         return known[where]
 
-    def _rated(self, said: Any) -> Rating:
+    def _rated(self, node: PlanNode, said: Any) -> Rating:
         """Return the rating of two values, given what their comparator said."""
         detail: Detail | None = None
         if isinstance(said, Exception):
@@ -240,7 +240,7 @@ class Places:
             said = number
         if said == 1.0:
             return Rating(MATCH, 1.0, detail)
-        limit = self.own.limit
+        limit = node.leaf_threshold
         return Rating(MISMATCH, 0.0 if limit is not None and said <= limit else said, detail)
 
     def _mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:

@@ -125,7 +125,7 @@ class Walk(Places):
             except ValueError:  # texts too long for an edit distance
                 self.leaf(node, Place(around, key, other_key), expected, actual)
                 return
-            limit = self.own.limit
+            limit = node.leaf_threshold
             if limit is not None and score <= limit and score < 1.0:
                 score = 0.0
             status = MATCH if score == 1.0 else MISMATCH
