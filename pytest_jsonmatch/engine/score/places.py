@@ -147,7 +147,7 @@ class Places:
             self.alone(node, where, expected, actual)
         else:
             said = self._said(where, expected.score, expected, actual)
-            self.add(node, where, self._rated(said), expected, actual)
+            self.add(node, where, self._rated(node, said), expected, actual)
 
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
