@@ -172,6 +172,9 @@ def sample_assert_json_match() -> None:
     assert_json_match({"a": 1}, {"a": 1}, threshold=limits, name="mine")
     assert_json_match({"a": 1}, {"a": 1}, threshold={"recall": 0.5, "fields": {"a": 0.5}})
     assert_json_match({"a": 1}, {"a": 1}, threshold=1, fields={"a": {"weight": 2}})
+    assert_json_match(
+        {"a": 1, "b": 2}, {"a": 1, "b": 2}, fields={"a": {"tolerance": 0.01}, "b": "skip"}, skip=["**.b"]
+    )
 
 
 def sample_a_pydantic_model_is_data_and_schema() -> None:

@@ -17,7 +17,6 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
 from pytest_jsonmatch.engine.score.documents import written
-from pytest_jsonmatch.engine.score.field import FieldResults
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -126,10 +125,10 @@ class MatchResult:
         """Return all findings without keeping them, for loops over very many comparisons."""
         return written(self._plan, self._outcome, *self._documents).findings
 
-    @property
+    @cached_property
     def field_results(self) -> Sequence[FieldResult]:
         """Every result, in the order of the document."""
-        return FieldResults(self._written().findings)
+        return list(self._written().findings)
 
     @property
     def imperfect(self) -> Iterator[FieldResult]:
