@@ -1,6 +1,6 @@
 """Every example in README.md, docs/ and the docstrings runs, and prints what the text says it prints.
 
-How a fenced block is run depends on its language; CONTRIBUTING.md ("Examples") says how to write one.
+How a fenced block is run depends on its language; docs/testing.md ("Examples") says how to write one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 import yaml
@@ -29,7 +29,7 @@ import pytest_jsonmatch
 from pytest_jsonmatch.engine.plan import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -41,6 +41,7 @@ DOCUMENTS = [
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[^`\s]*)\s*$")
 HEADING = re.compile(r"^#{1,6} +(?P<title>.+)$")
 DIRECTIVE = re.compile(r"^<!-- (?P<key>file|continues|outcome|copy)(?:: (?P<value>.+?))? -->$")
+RunPytest: TypeAlias = "Callable[..., pytest.RunResult]"
 # The name that a block gets where no `<!-- file: … -->` names it.
 DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pyproject.toml", "json": None}
 NOT_RUN = {"text", "sh", "bash", "diff", "markdown", "{eval-rst}", "{toctree}"}
@@ -79,6 +80,11 @@ class Block:
         return DEFAULT_FILES.get(self.language)
 
     @property
+    def is_patch(self) -> bool:
+        """Whether it changes a file of the package, for the examples of its section."""
+        return self.language == "diff" and "file" in self.directives
+
+    @property
     def of_ci(self) -> bool:
         return self.language == "yaml" and (self.file or "").startswith(".")
 
@@ -94,7 +100,11 @@ class Section:
 
     @property
     def files(self) -> list[Block]:
-        return [block for block in self.blocks if block.file is not None]
+        return [block for block in self.blocks if block.file is not None and not block.is_patch]
+
+    @property
+    def patches(self) -> list[Block]:
+        return [block for block in self.blocks if block.is_patch]
 
     @property
     def project_files(self) -> list[Block]:
@@ -198,13 +208,22 @@ def test_snippet(block: Block) -> None:
 @pytest.mark.parametrize(
     "section", PROJECTS, ids=lambda section: f"{section.blocks[0].where} {section.title}"
 )
-def test_project(section: Section, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project(
+    section: Section,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     if needs_newer_pytest(section):
         pytest.skip("pytest reads native TOML configuration from version 9 on")
     for name, value in {"COLUMNS": "80", "LINES": "24", "PYTHONUTF8": "1", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     for name in ("FORCE_COLOR", "PYTEST_XDIST_WORKER"):
         monkeypatch.delenv(name, raising=False)
+    run = pytester.runpytest_inprocess
+    if section.patches:
+        monkeypatch.setenv("PYTHONPATH", str(patched_package(section, tmp_path_factory.mktemp("patched"))))
+        run = pytester.runpytest_subprocess  # this process has the package as it is
     ran = True
     for block in section.earlier_files:
         write_file(block, pytester.path)
@@ -212,12 +231,41 @@ def test_project(section: Section, pytester: pytest.Pytester, monkeypatch: pytes
         if "copy" in block.directives:
             shutil.copytree(ROOT / block.directives["copy"], pytester.path, dirs_exist_ok=True)
         if block.language == "console":
-            ran |= check_console(block, pytester)
-        elif block.file is not None:
+            ran |= check_console(block, pytester, run)
+        elif block in section.files:
             write_file(block, pytester.path)
             ran = False
     if not ran:
-        run_silently(section, pytester)
+        run_silently(section, run)
+
+
+def patched_package(section: Section, folder: Path) -> Path:
+    """A copy of the package with the changes that a section shows."""
+    skip = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(pytest_jsonmatch.__file__).parent, folder / "pytest_jsonmatch", ignore=skip)
+    for block in section.patches:
+        target = folder / "pytest_jsonmatch" / block.directives["file"]
+        text = "\n" + target.read_text(encoding="utf-8")
+        for hunk in block.text.split("@@\n")[1:]:
+            lines = hunk.splitlines(keepends=True)
+            old = "\n" + "".join(line[1:] for line in lines if line[0] in " -")
+            new = "\n" + "".join(line[1:] for line in lines if line[0] in " +")
+            assert text.count(old) == 1, f"{block.where}: this should be in {target.name} once:{old}"
+            text = text.replace(old, new)
+        target.write_text(text[1:], encoding="utf-8")
+    return folder
+
+
+def test_what_a_change_costs() -> None:
+    page = ROOT / "docs" / "changes.md"
+    stated = re.findall(r"^\| (.+) \| (\d+) \| (\d+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    counted = []
+    for section in read_sections(page):
+        files = {block.directives["file"] for block in section.patches}
+        lines = [line for block in section.patches for line in block.text.splitlines() if line[0] in "+-"]
+        counted.append((section.title[0].lower() + section.title[1:], str(len(files)), str(len(lines))))
+        assert len(files) <= 3
+    assert stated == counted
 
 
 def write_file(block: Block, folder: Path) -> None:
@@ -231,10 +279,10 @@ def needs_newer_pytest(section: Section) -> bool:
     return native and pytest.version_tuple < (9,)
 
 
-def run_silently(section: Section, pytester: pytest.Pytester) -> None:
+def run_silently(section: Section, run: RunPytest) -> None:
     """Run a project of which the text shows no output: all pass, or what its `outcome` says."""
     if not section.has_tests:  # its options and hooks are known, and what it collects, if anything, passes
-        outcome = pytester.runpytest_inprocess("--strict-config", "-p", "no:cacheprovider")
+        outcome = run("--strict-config", "-p", "no:cacheprovider")
         assert outcome.ret in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
         return
     wanted = {"passed": None}
@@ -242,7 +290,7 @@ def run_silently(section: Section, pytester: pytest.Pytester) -> None:
         if "outcome" in block.directives:
             pairs = (pair.split("=") for pair in block.directives["outcome"].split())
             wanted = {name: int(count) for name, count in pairs}
-    result = pytester.runpytest_inprocess("--strict-config", "-p", "no:cacheprovider")
+    result = run("--strict-config", "-p", "no:cacheprovider")
     outcomes = result.parseoutcomes()
     if wanted == {"passed": None}:
         assert set(outcomes) == {"passed"}, "\n".join(result.outlines + result.errlines)
@@ -250,7 +298,7 @@ def run_silently(section: Section, pytester: pytest.Pytester) -> None:
         assert outcomes == wanted
 
 
-def check_console(block: Block, pytester: pytest.Pytester) -> bool:
+def check_console(block: Block, pytester: pytest.Pytester, run: RunPytest) -> bool:
     """Run each `$ …` line of a block and compare what it prints with the lines below it; tell if pytest ran."""
     ran = False
     shown: list[str] = []
@@ -262,7 +310,7 @@ def check_console(block: Block, pytester: pytest.Pytester) -> bool:
         shown += [f"$ {command}", *output.strip("\n").splitlines()]
         if program == "pytest":
             ran = True
-            result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+            result = run("-p", "no:cacheprovider", *arguments)
             printed += [f"$ {command}", *without_header(result.outlines)]
         else:
             result = pytester.run(sys.executable, "-c", JSONMATCH, *arguments)
@@ -331,8 +379,9 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_contributing_names_files_that_exist() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/changes.md", "docs/testing.md", "docs/tour.md"])
+def test_pages_for_contributors_name_files_that_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text)) - {"test_example.py"}  # a name inside an example
     there = [
         path.as_posix()
@@ -340,6 +389,10 @@ def test_contributing_names_files_that_exist() -> None:
         for path in (ROOT / name).rglob("*.py")
     ]
     assert [name for name in sorted(named) if not any(f"/{name}" in path for path in there)] == []
+
+
+def test_contributing_is_short() -> None:
+    assert (ROOT / "CONTRIBUTING.md").stat().st_size <= 8_000
 
 
 def test_examples_import_public_names_only() -> None:

@@ -94,8 +94,8 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
 
 def _warn_of_order(sides: Sides, run: RunResult) -> None:
     """Warn if a member shows that answers are in another order than the gold records."""
-    wrong = (path for path, field in run.all_fields.items() if 2 * field.mismatches > field.total)
-    members = [path for path in wrong if path.isidentifier()]
+    fields = run.all_fields
+    members = [path for path, field in fields.items() if field.mismatches and path.isidentifier()]
     both = sides.actual, sides.expected
     is_read_again = run.total_records <= _MOST_READ and all(isinstance(side, (str, list)) for side in both)
     if not members or not is_read_again:
@@ -105,7 +105,9 @@ def _warn_of_order(sides: Sides, run: RunResult) -> None:
         for member in sorted(members, key=lambda member: "id" not in member.lower()):
             values = [[record.get(member) for record in side if type(record) is dict] for side in read]
             answers, golds = ({value for value in side if type(value) in {str, int}} for side in values)
-            if 2 < len(golds) == len(values[1]) and 2 * len(golds & answers) > len(golds):
+            is_moved = answers <= golds and len(answers) == len(values[0])
+            is_moved |= 2 * fields[member].mismatches > fields[member].total
+            if is_moved and 2 < len(golds) == len(values[1]) and 2 * len(golds & answers) > len(golds):
                 told = f"{member} differs by position, but both sides have the same values"
                 told += f": are they in another order? --id-field {member}"
                 warnings.warn(told, JsonMatchWarning, stacklevel=2)

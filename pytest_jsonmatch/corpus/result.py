@@ -77,8 +77,6 @@ class RecordResult:
     """The metric's own figure."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
-    field_results: Sequence[FieldResult] = ()
-    """The results of its fields, if `keep` keeps them."""
     error: str | None = None
     """Why the answer could not be scored, if so; it then counts as entirely wrong."""
     warnings: tuple[str, ...] = ()
@@ -91,6 +89,11 @@ class RecordResult:
     match: MatchResult | None = field(default=None, repr=False, compare=False)
     """The record's comparison, as `compare_json` returns it, with its documents, arrays and audits, if `keep`
     keeps its field results."""
+
+    @property
+    def field_results(self) -> Sequence[FieldResult]:
+        """The results of its fields, if `keep` keeps them; made anew whenever they are read."""
+        return () if self.match is None else self.match.findings()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain JSON types."""

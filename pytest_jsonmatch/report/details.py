@@ -106,11 +106,7 @@ def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
 
 def _leaf(leaf: FieldResult) -> dict[str, Any]:
     """Return one leaf: path, status, score, both sides; path in actual and reason if they add anything."""
-    texts = _text(leaf.expected), _text(leaf.actual)
-    sides: Any = [None if text is None else [("=", printable(text))] for text in texts]
-    if texts[0] is not None and texts[1] is not None and texts[0][:1] == texts[1][:1] == '"':
-        different = spans(texts[0], texts[1])
-        sides = [_side(different, "-"), _side(different, "+")]
+    sides = sides_of(_text(leaf.expected), _text(leaf.actual))
     paths = [clip(path, _MAX_PATH) for path in (leaf.expected_path, leaf.actual_path) if path]
     shown = {
         "p": paths[0] if paths else "",
@@ -124,6 +120,15 @@ def _leaf(leaf: FieldResult) -> dict[str, Any]:
     if leaf.reason and leaf.reason not in _EVIDENT:
         shown["y"] = clip(leaf.reason, _MAX_REASON)
     return shown
+
+
+def sides_of(expected: str | None, actual: str | None) -> Any:
+    """Return the texts of both sides as spans; in two strings, what only one has is marked."""
+    texts = expected, actual
+    if expected is not None and actual is not None and expected[:1] == actual[:1] == '"':
+        different = spans(expected, actual)
+        return [_side(different, "-"), _side(different, "+")]
+    return [None if text is None else [("=", printable(text))] for text in texts]
 
 
 def _text(value: JsonValue) -> str | None:

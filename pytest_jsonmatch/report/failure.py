@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.convert import MAX_DEPTH
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fieldtable import left_out
-from pytest_jsonmatch.report.figures import compare_figures, score_text
+from pytest_jsonmatch.report.figures import STATUS_WORDS, compare_figures, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import (
     BOLD,
@@ -33,17 +33,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.limits import Measured
-
-STATUS_WORDS: Final = {
-    "match": "match",
-    "mismatch": "mismatch",
-    "omission": "omitted",
-    "hallucination": "invented",
-    "skipped": "skipped",
-    "pending": "pending",
-    "batch_error": "batch error",
-}
-"""The word shown for each status."""
 
 _QUIET: Final = frozenset({"match", "skipped"})
 # pytest puts "E" and the source's indentation before each line of a message.

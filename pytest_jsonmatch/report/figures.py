@@ -10,6 +10,17 @@ from pytest_jsonmatch.results.model import AnswerCounts
 _MAX_DIGITS: Final = 6
 _MANY: Final = 100
 
+STATUS_WORDS: Final = {
+    "match": "match",
+    "mismatch": "mismatch",
+    "omission": "omitted",
+    "hallucination": "invented",
+    "skipped": "skipped",
+    "pending": "pending",
+    "batch_error": "batch error",
+}
+"""The word shown for each status."""
+
 
 def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> str:
     """Return a score with `least` decimals, or more where these would make it 0 or 1.

@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.against import commit_text
 from pytest_jsonmatch.report.checks import named
+from pytest_jsonmatch.report.details import sides_of
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.fieldtable import Section, absence_note
 from pytest_jsonmatch.report.figures import compare_figures, score_text, short_figure
@@ -29,17 +30,20 @@ from pytest_jsonmatch.report.view import (
     extent,
     missed_limit,
 )
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, by_metric, merged_differences
 from pytest_jsonmatch.results.tags import tags_of_case
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import Delta
+    from pytest_jsonmatch.results.differences import Difference
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
 _MAX_MESSAGE: Final = 1000
 _MAX_GATES: Final = 3
+_MAX_DIFFERENCES: Final = 10
+"""At most this many differences of a field are shown."""
 _ROOM: Final = 8_000_000
 """The most characters for inputs with raw answers; twice as many for values and documents of the worst
 comparisons. A page must open."""
@@ -180,8 +184,10 @@ class _Data:
 
     def _fields(self, deltas: Sequence[Delta]) -> Iterator[list[object]]:
         before = {(each.metric, each.name): each.before for each in deltas}
+        cases = by_metric(self._view.results.cases)
         for section in self._sections:
             number = self._metrics.index(section.metric)
+            differences = merged_differences(cases.get(section.metric, ()), _MAX_DIFFERENCES)
             for row in section.rows:
                 if row.is_group:
                     continue
@@ -194,7 +200,9 @@ class _Data:
                     of.f1,
                     before.get((section.metric, row.path)),
                 )
-                yield [_plain(row.path, _MAX_ID), number, _counts(of), *map(short_figure, scores)]
+                path = _plain(row.path, _MAX_ID)
+                leaves = [_leaf(path, each) for each in differences.get(row.path, ())]
+                yield [path, number, _counts(of), *map(short_figure, scores), leaves]
 
     def _case(self, case: Case, before: float | None) -> dict[str, object]:
         entry: dict[str, object] = {
@@ -260,6 +268,13 @@ class _Data:
             # Shortened, but never so that the mean of an imperfect field looks like 1.
             short = round(figures.score_sum, _DIGITS)
             yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
+
+
+def _leaf(path: str, of: Difference) -> dict[str, object]:
+    """Return a difference of a field as `report.details` returns a leaf of a case."""
+    expected, actual = sides_of(of.expected, of.actual)
+    leaf = {"p": _plain(of.at or path, _MAX_ID), "k": of.status, "s": of.score, "e": expected, "a": actual}
+    return {**leaf, "y": f"{count(of.times)} times"} if of.times > 1 else leaf
 
 
 def _exact(score: float, *comparisons: Comparison) -> dict[str, str]:

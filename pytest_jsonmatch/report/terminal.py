@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import Repeats, repeats
 from pytest_jsonmatch.limits import Measured, measured
+from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import (
+    FieldRow,
     Section,
     absence_note,
+    badness,
     field_table,
     is_perfect,
     left_out,
 )
-from pytest_jsonmatch.report.figures import compare_figures, dash, score_text
+from pytest_jsonmatch.report.figures import STATUS_WORDS, compare_figures, dash, score_text
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.sheets import (
     AnySheetCell,
@@ -33,12 +36,19 @@ from pytest_jsonmatch.report.sheets import (
 )
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.view import left_out_note, of_corpus, worst_fields
-from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of
+from pytest_jsonmatch.results.comparison import (
+    Case,
+    Comparison,
+    by_metric,
+    comparisons_of,
+    merged_differences,
+)
 from pytest_jsonmatch.results.tags import listed
 from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.results.differences import Difference
 
 _MIN_WIDTH: Final = 20
 _MAX_CASES: Final = 20
@@ -46,6 +56,12 @@ _WORST: Final = 10
 """At most this many records are named."""
 _WORST_FIELDS: Final = 3
 """At most this many fields of each are named."""
+_DIFFERENCES: Final = 3
+"""At most this many differences of a field are shown."""
+_MOST_DIFFERING: Final = 30
+"""With `-v`, the differences of at most this many fields are shown."""
+_GAPS: Final = 4
+"""The columns around the path of a difference."""
 
 
 def blocks_lines(blocks: Iterator[SheetBlock], look: Look) -> list[StyledLine]:
@@ -86,6 +102,7 @@ def _summary(view: RunView, look: Look, is_brief: bool | None) -> Iterator[Sheet
     else:
         for section in sections:
             yield from section_blocks(section, mode)
+            yield _differences(view, section, look, every=is_brief is False or mode == "all")
         of = count(len(comparisons), "run" if repeated else "case")
         what = "below the threshold" if all(why.limit is not None for why, _ in below) else "did not pass"
         rows: list[list[AnySheetCell]] = [[why.cell, look.node_id(_name(each))] for why, each in below]
@@ -129,6 +146,51 @@ def section_blocks(section: Section, mode: str) -> Iterator[SheetBlock]:
         return
     yield table
     yield Sentence(absence_note(section.total, is_verbose=mode == "all"))
+
+
+def _differences(view: RunView, section: Section, look: Look, *, every: bool) -> Rows:
+    """Return the most frequent differences of a section's worst field, or of all its fields."""
+    cases = by_metric(view.results.cases).get(section.metric, [])
+    known = merged_differences(cases, _DIFFERENCES)
+
+    def order(row: FieldRow) -> tuple[bool, bool, float, int]:
+        return badness(row.figures)
+
+    fields = sorted((row for row in section.rows if not row.is_group and row.path in known), key=order)
+    shown = fields[: None if look.mode == "all" else _MOST_DIFFERING if every else 1]
+    found = [
+        (look.middle(each.at or row.path, look.width // 3), each) for row in shown for each in known[row.path]
+    ]
+    paths = [path for path, _ in found]
+    room = max(look.width - max(map(display_width, paths), default=0) - _GAPS, _MIN_WIDTH)
+    rows: list[list[AnySheetCell]] = [
+        ["" if path == above else path, _difference(each, look, room)]
+        for above, (path, each) in zip(["", *paths], found, strict=False)
+    ]
+    title = "fields below 1" if every else "the worst field"
+    of = ""
+    if view.results.is_partial:
+        of = f", in {count(len(cases))} of {count(view.results.number, 'record')}"
+    return _list(rows, f"{title}, expected {look.arrow} actual{of}:", len(rows), "difference")
+
+
+def _difference(difference: Difference, look: Look, room: int) -> str:
+    """Return both values on at most this many columns, or the one that is there and what is wrong with it."""
+    times = f"  {'×' if look.unicode else 'x'}{count(difference.times)}" if difference.times > 1 else ""
+    room -= len(times)
+    sides = [side for side in difference[:2] if side is not None]
+    if len(sides) == 1:
+        word = STATUS_WORDS[difference.status]
+        return f"{_side(sides[0], look, room - len(word) - 1)} {word}{times}"
+    room -= len(f" {look.arrow} ")
+    limit = max(room // 2, room - min(map(len, sides)))
+    if sum(map(len, sides)) > room:
+        sides = [side or "" for side in difference.cut(limit - 2 * len(look.mark) + 2)[:2]]
+    return f" {look.arrow} ".join(_side(side, look, limit) for side in sides) + times
+
+
+def _side(text: str, look: Look, room: int) -> str:
+    return look.clip(text.replace("…", look.mark), room)
 
 
 # -- the cases ---------------------------------------------------------------------------------------------
@@ -266,11 +328,11 @@ def unscored_lines(cases: Iterable[Case], look: Look) -> list[StyledLine]:
 
 def corpus_lines(view: RunView, look: Look, *, also: Sequence[str] = ()) -> list[StyledLine]:
     """Return the figures of a corpus, its fields and its worst records; `also` has further counts."""
-    return blocks_lines(_corpus(view, look.mode, also), look)
+    return blocks_lines(_corpus(view, look, also), look)
 
 
-def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[SheetBlock]:
-    results, corpus = view.results, view.results.corpus
+def _corpus(view: RunView, look: Look, also: Sequence[str]) -> Iterator[SheetBlock]:
+    results, corpus, mode = view.results, view.results.corpus, look.mode
     if corpus is None:
         return
     if not corpus.records:
@@ -282,6 +344,7 @@ def _corpus(view: RunView, mode: str, also: Sequence[str]) -> Iterator[SheetBloc
     for section in view.sections:
         if mode != "auto" or not _is_perfect(section):
             yield from section_blocks(section, mode)
+            yield _differences(view, section, look, every=mode == "all")
     yield from (Sentence(note, "open") for note in _notes(view, list(comparisons_of(results.tabled))))
     yield from view.tables
     worst = sorted(results.scored, key=lambda case: (bool(_errors(case)), case.figure("score")))

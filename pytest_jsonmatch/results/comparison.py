@@ -14,6 +14,7 @@ from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
 from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
 from pytest_jsonmatch.limits import reaches
+from pytest_jsonmatch.results.differences import differences_of, most_frequent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.results.differences import Difference
 
 # A result file keeps at most this many arrays of a comparison, and this many pairs of each.
 _MAX_ARRAYS = 20
@@ -54,6 +56,8 @@ class Comparison:
     """The limits to reach: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     """Aggregates by schema path."""
+    differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
+    """What was wrong, by schema path: the most frequent pairs of values."""
     presence: Mapping[str, Presence] = field(default_factory=dict)
     """Which members of objects have values, by schema path: those of all comparisons give fabrications."""
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -104,6 +108,7 @@ class Comparison:
             has_figures=result.has_figures,
             threshold=dict(threshold),
             fields=dict(result.per_field),
+            differences=differences_of(result.imperfect),
             presence=result.presence(),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
@@ -317,6 +322,15 @@ def figures_of(sums: Sequence[float]) -> FieldAggregation:
 def merged_fields(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, FieldAggregation]:
     """Return the figures of each field over cases; `known` as for `field_sums`."""
     return {path: figures_of(sums) for path, sums in field_sums(cases, known).items()}
+
+
+def merged_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Difference, ...]]:
+    """Return the most frequent differences of each field over cases."""
+    by_path: dict[str, list[Difference]] = {}
+    for comparison in comparisons_of(cases):
+        for path, differences in comparison.differences.items():
+            by_path.setdefault(path, []).extend(differences)
+    return {path: most_frequent(differences, most) for path, differences in by_path.items()}
 
 
 def mean_of(values: Sequence[float]) -> float | None:

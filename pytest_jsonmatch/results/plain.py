@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partn
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.differences import Difference
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
 T = TypeVar("T")
@@ -84,11 +85,12 @@ def _by_name(read: Callable[[Any], T]) -> Callable[[Mapping[str, Any]], dict[str
 
 _of_fields: Final = _by_name(partial(from_plain, FieldAggregation))
 _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]] = {
-    AuditedPair: dict.fromkeys(("next_actual", "next_expected"), partial(from_plain, Partner)),
+    AuditedPair: {"next_actual": partial(from_plain, Partner)},
     ArrayAudit: {"pairs": _several(AuditedPair), "unmatched_expected": tuple, "unmatched_actual": tuple},
     Comparison: {
         "signature": sys.intern,
         "fields": _of_fields,
+        "differences": _by_name(_several(Difference)),
         "presence": _by_name(partial(from_plain, Presence)),
         "spent": partial(from_plain, Spent),
         "audit": _several(ArrayAudit),

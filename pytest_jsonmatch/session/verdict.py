@@ -149,7 +149,8 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     failed |= session.writer is not None and bool(session.writer.problem)
     if not only_shows:
         whole = not _narrowed(pytest_session, is_decided=False) and not session.outcomes.left_out
-        unmatched = session.outcomes.rules.unmatched(is_whole=whole)
+        is_suite = session.config.args_source is not pytest.Config.ArgsSource.ARGS
+        unmatched = session.outcomes.rules.unmatched(is_whole=whole, is_suite=is_suite)
         session.rule_errors = warn_of_rules(session.config, unmatched)
         failed |= bool(session.rule_errors)
     if failed and status == pytest.ExitCode.OK:

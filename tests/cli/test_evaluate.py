@@ -43,6 +43,9 @@ b           3      2         0        1         0   0.67       1.00    0.67  0.8
 all leaves  7      3         1        2         1   0.43       0.60    0.50  0.55
 2 of 6 expected leaves omitted (33.3 %); 1 of 5 actual leaves invented (20 %)
 
+the worst field, expected → actual:
+  c  1 invented
+
 the worst records:
   0.40  r3  a, c
   0.00  r2  there is no answer for it
@@ -80,6 +83,8 @@ def test_answers_in_another_order_are_told_of(write, command):
     told = "id differs by position, but both sides have the same values: are they in another order? --id-field id"
     ran = command("evaluate shuffled.jsonl gold.jsonl")
     assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {told}\n")
+    write(gaps_jsonl=[each for each in gold if each["id"] != "r3"])  # the later half is one place too early
+    assert command("evaluate gaps.jsonl gold.jsonl").err == f"jsonmatch evaluate: warning: {told}\n"
     assert [
         command(f"evaluate {line}").err
         for line in (

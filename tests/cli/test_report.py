@@ -155,7 +155,7 @@ cases:
 def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, folder, monkeypatch):
     (folder / "cases.golden.yaml").write_text(GOLDEN)
     monkeypatch.setenv("COLUMNS", "80")
-    ran = pytester.runpytest("--jsonmatch-json=run.json", "--tb=no", "-v")
+    ran = pytester.runpytest("--jsonmatch-json=run.json", "--tb=no")
     said = ran.outlines[
         ran.outlines.index(next(line for line in ran.outlines if " jsonmatch =" in line)) + 1 :
     ]

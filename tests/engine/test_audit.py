@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import (
-    compare_json,
-    register_comparator,
-)
+from pytest_jsonmatch import compare_json, register_comparator
 from pytest_jsonmatch.engine.align import audit as audits
 from pytest_jsonmatch.engine.align.audited import Partner
 from pytest_jsonmatch.engine.plan.registry import session_registry
@@ -30,9 +27,8 @@ def test_second_best_partners():
     (audit,) = compare_json(actual, expected, **OPTIONS).audit()
     third = pytest.approx(1 / 3)
     assert [
-        (each.expected, each.actual, each.next_actual.index, each.next_actual.score, each.next_expected.index)
-        for each in audit.pairs
-    ] == [(0, 1, 0, third, None), (1, 0, None, 0.0, 0)]
+        (each.expected, each.actual, each.next_actual.index, each.next_actual.score) for each in audit.pairs
+    ] == [(0, 1, 0, third), (1, 0, None, 0.0)]
     assert (audit.unmatched_expected, audit.unmatched_actual, audit.reason) == ((), (2,), None)
 
 
@@ -134,18 +130,31 @@ def test_dear_comparators_are_not_asked():
         )
         asked.clear()
         (audit,) = result.audit()
-    assert (audit.reason, asked) == ("the comparator 'dear' may be slow", [])
+    assert (audit.reason, asked) == ("comparing them may be slow", [])
     assert [(each.f1, each.score, each.ambiguous) for each in audit.pairs] == [(0.75, None, None)] * 2
 
 
-def test_a_comparator_with_a_time_limit_is_not_asked():
-    (audit,) = compare_json(["a1"], ["[a-z]1", "x"], compare={"string": "regex"}, **OPTIONS).audit()
-    assert audit.reason == "the comparator 'regex' may be slow"
-
-
-def test_skipped_elements():
-    (audit,) = compare_json({"a": [1]}, {"a": [2]}, fields={"a[]": {"skip": True}}, **OPTIONS).audit()
-    assert audit.reason == "its elements are skipped"
+@pytest.mark.parametrize(
+    ("actual", "expected", "options", "reason"),
+    [
+        (
+            ["a1"],
+            ["[a-z]1", "x"],
+            {"compare": {"string": "regex"}},
+            "comparing them may be slow",
+        ),
+        ([1], [2], {"fields": {"[]": {"skip": True}}}, "its elements are skipped"),
+        (
+            [{"t": {"n": 3}}, {"t": {"n": 4}}],
+            [{"t": {"n": 0}}, {"t": {"n": 1}}],
+            {"accept": {"[].t": [{"n": 3}]}},
+            "comparing them may be slow",
+        ),
+    ],
+)
+def test_what_is_not_computed(actual, expected, options, reason):
+    (audit,) = compare_json(actual, expected, **OPTIONS, **options).audit()
+    assert audit.reason == reason
 
 
 def test_dates_are_cheap():
@@ -155,13 +164,12 @@ def test_dates_are_cheap():
     assert [each[3] for each in seen(actual, expected, fields={"[].d": {"compare": formats}})] == [True, True]
 
 
-@pytest.mark.parametrize("nested", [False, True])
-def test_what_is_looked_at_is_bounded(monkeypatch, nested):
-    monkeypatch.setattr(audits, "_MAX_WORK", 71)
-    expected = [{"n": n, "m": [n] if nested else n} for n in range(6)]
-    actual = [{"n": n, "m": [n + 5] if nested else n + 5} for n in range(6)]
-    audit, *_ = compare_json(actual, expected, **OPTIONS).audit()
-    assert (audit.reason, len(audit.pairs)) == ("too many elements, 6 × 6", 6)
+def test_what_is_looked_at_is_bounded(monkeypatch):
+    monkeypatch.setattr(audits, "_MAX_WORK", 35)
+    expected = [{"n": n, "m": n} for n in range(6)]
+    actual = [{"n": n, "m": n + 5} for n in range(6)]
+    (audit,) = compare_json(actual, expected, **OPTIONS).audit()
+    assert (audit.reason, len(audit.pairs)) == ("it would take too long", 6)
 
 
 def test_long_texts():
@@ -170,19 +178,6 @@ def test_long_texts():
     options = {**OPTIONS, "compare": {"string": "levenshtein"}}
     (audit,) = compare_json(actual, expected, **options).audit()
     assert [(each.score, each.next_actual) for each in audit.pairs] == [(0.995, Partner(None, 0.0))] * 25
-
-
-def test_pairs_that_only_a_walk_can_score_are_bounded(monkeypatch):
-    expected = [{"t": {"n": n}} for n in range(25)]
-    actual = [{"t": {"n": n + 25}} for n in range(25)]
-    options = {**OPTIONS, "accept": {"[].t": [{"n": 25}]}}
-    (audit,) = compare_json(actual, expected, **options).audit()
-    assert [(each.actual, each.score, each.next_actual) for each in audit.pairs] == [
-        (0, 1.0, Partner(None, 0.0))
-    ]
-    monkeypatch.setattr(audits, "_MAX_WORK", 2 * 75 * 75)
-    (audit,) = compare_json(actual, expected, **options).audit()
-    assert audit.reason == "too many elements, 25 × 25"
 
 
 def test_below_a_target_and_below_what_is_paired_by_key():
@@ -196,7 +191,7 @@ def test_below_a_target_and_below_what_is_paired_by_key():
 
 
 def test_exchanges_are_bounded(monkeypatch):
-    monkeypatch.setattr(audits, "_MAX_WORK", 8)  # 2 × 2 × 2 pairs of elements
+    monkeypatch.setattr(audits, "_MAX_WORK", 4)  # 2 × 2 pairs of elements
     found = seen([{"n": 1, "p": 3}, {"n": 1, "p": 4}], [{"n": 1, "p": 1}, {"n": 1, "p": 2}])
     assert found == [(0, 0, Partner(1, 0.5), None), (1, 1, Partner(0, 0.5), None)]
 
@@ -211,18 +206,6 @@ def test_a_large_array_of_which_little_differs():
     # Who has found an equal has no second best: nobody has looked.
     assert [each.next_actual for each in audit.pairs[:2998]] == [None] * 2998
     assert {each.next_actual for each in audit.pairs[2998:]} == {Partner(0, 0.5), Partner(1, 0.5)}
-
-
-def test_scoring_does_none_of_it(monkeypatch):
-    expected = [{"n": n, "t": [n, 1]} for n in range(40)]
-    actual = [{"n": n + 1, "t": [n, 2]} for n in range(40)]
-    result = compare_json(actual, expected, **OPTIONS)
-    work = audits.audit_arrays
-    monkeypatch.setattr(audits, "audit_arrays", None)
-    for _ in (result.score, result.field_results, result.per_field, result.alignments, result.to_dict()):
-        pass
-    monkeypatch.setattr(audits, "audit_arrays", work)
-    assert {each.path for each in result.audit()} == {"$", "[].t"}
 
 
 # -- the law: every pairing is tried -----------------------------------------------------------------------
@@ -311,17 +294,13 @@ def test_the_audit_is_what_trying_every_pairing_finds(options, expected, actual,
     tried = [each for each in pairings(rows, columns) if admissible.issuperset(each)]
     paired = [(each.expected, each.actual) for each in rest]
     assert all(each.ambiguous is False for each in twins)
-    for each in audit.pairs:
+    assert all(each.score == 1.0 and each.next_actual is None for each in twins)
+    for each in rest:
         assert each.score == pytest.approx(worth[each.expected, each.actual])
-        others = [worth[each.expected, j] for j in range(len(actual)) if j != each.actual]
+        others = [worth[each.expected, j] for j in columns if j != each.actual]
         assert (each.next_actual and each.next_actual.score) == (
             pytest.approx(max(others)) if others else None
         )
-        others = [worth[i, each.actual] for i in range(len(expected)) if i != each.expected]
-        assert (each.next_expected and each.next_expected.score) == (
-            pytest.approx(max(others)) if others else None
-        )
-    for each in rest:
         margin = best_margin((each.expected, each.actual), paired, tried, worth, expected, actual)
         is_near = margin is not None and margin <= tolerance + 1e-9
         assert each.ambiguous is is_near

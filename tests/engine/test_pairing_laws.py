@@ -28,8 +28,8 @@ from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.result.figures import COUNTED, plain_matches
 from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.outcome import ROOT
-from pytest_jsonmatch.engine.score.passes import Aligned
-from pytest_jsonmatch.engine.score.walk import measured
+from pytest_jsonmatch.engine.score.passes import Pass
+from pytest_jsonmatch.engine.score.walk import measuring
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import total_of
 
@@ -195,8 +195,7 @@ class Elements(NamedTuple):
         return grid
 
     def walked(self, at: int, to: int) -> Cell:
-        arrays = Aligned(self.plan.root, ROOT, [], self.expected, self.actual)
-        return next(measured(self.plan, [arrays])).measure(at, to)
+        return measuring(Pass(self.plan, {}), self.plan.root, ROOT, self.expected, self.actual)(at, to)
 
     def cells(self) -> list[tuple[int, int]]:
         return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]

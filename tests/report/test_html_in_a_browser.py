@@ -267,6 +267,26 @@ def test_expand(browser: Browser) -> None:
     assert browser.texts("#cases .part") == []
 
 
+def test_a_field_opens_to_what_was_wrong_in_it(browser: Browser) -> None:
+    browser.open(html_page(page_of({**ANSWERS, "t.py::again": ANSWERS["t.py::spelling"]})))
+    assert browser.texts("#fields .row bdi")[-1:] == ["total"]
+    browser.type("#fields-filter [name=text]", "shop")
+    browser.click("#fields .row")
+    assert browser.find("#fields .row").get_attribute("aria-expanded") == "true"
+    assert browser.texts("#fields .leaf code") == [
+        "shop",
+        '"Bakery"',
+        '"Bakkery"',
+        "shop",
+        '"Bakery"',
+        "missing",
+    ]
+    assert browser.texts("#fields .leaf-head > :last-child") == ["2 times", "omitted"]
+    assert browser.texts("#fields .leaf ins") == ["k"]
+    browser.click("#fields .toggle")
+    assert browser.texts("#fields .part") == []
+
+
 def test_pairs_of_an_array_are_drawn(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)), height=1600)
     browser.type("#cases-filter [name=text]", "array")
@@ -450,8 +470,7 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         "Fields over all leaves ·",
         "Cases",
     ]
-    assert browser.names("treegrid") == ["Cases"]
-    assert browser.names("grid") == ["Fields"]
+    assert browser.names("treegrid") == ["Fields", "Cases"]
     assert browser.names("columnheader")[-5:] == [
         "case",
         "verdict",

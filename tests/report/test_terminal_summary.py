@@ -82,6 +82,9 @@ number           4      4         0        0   1.00       1.00    1.00  1.00
 all leaves      29     23         4        2   0.85       0.91    0.77  0.83
 2 of 32 expected leaves omitted (6.25 %)
 
+the worst field, expected → actual:
+  items  [{"sku": "A-113", "price": 10.0}, {"sku": "B-7", "price": 20.… → "none"
+
 2 of 4 cases below the threshold:
   0.70 < 0.90    receipt-2
   0.875 < 0.999  receipt-4
@@ -161,11 +164,17 @@ a           1      0         1        0   0.50
 ──────────────────────────────────────────────
 all leaves  1      0         1        0   0.50
 
+the worst field, expected → actual:
+  a  2 → 1
+
 field_match, all leaves of 2 cases, 2 sets of options; extras not counted
 field       n  match  mismatch  omitted  score
 a           2      1         1        0   0.50
 ──────────────────────────────────────────────
 all leaves  2      1         1        0   0.50
+
+the worst field, expected → actual:
+  a  2 → 1
 
 2 of 3 cases below the threshold:
   0.00 < 1.00  two
@@ -204,11 +213,11 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
     table = shown(session)
 
     assert [line.split()[0] for line in table[2:5]] == ["bad1", "bad2", "good0"]
-    assert len(table) == 2 + 30 + 1 + 2 + 2 + 20 + 1
+    assert len(table) == 2 + 30 + 1 + 2 + 3 + 2 + 20 + 1
     assert table[32] == "  … 972 more rows (-v)"
     assert table[-1] == "  … 10 more cases (-v)"
-    assert len(shown(session, mode="all")) == 2 + 1002 + 2 + 2 + 30
-    assert len(shown(session, mode="failed")) == 2 + 2 + 2 + 2 + 20 + 1
+    assert len(shown(session, mode="all")) == 2 + 1002 + 2 + 4 + 2 + 30
+    assert len(shown(session, mode="failed")) == 2 + 2 + 2 + 3 + 2 + 20 + 1
 
 
 def test_notes_stand_below():

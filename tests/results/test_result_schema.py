@@ -17,11 +17,12 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.differences import Difference
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
 FIELD = FieldAggregation.from_list([1, 2, 1, 1, 1, 1, 3, 4, 2, 1, 1.5, 1.5, 4.0, 4.0])
-PAIR = AuditedPair(0, 1, 0.5, 0.5, Partner(2, 0.25), Partner(None, 0.0), 0.01, ambiguous=True)
+PAIR = AuditedPair(0, 1, 0.5, 0.5, Partner(2, 0.25), 0.01, ambiguous=True)
 AUDIT = ArrayAudit("items", "items", "items", (PAIR,), (1,), (2,), "too many", 3)
 
 
@@ -45,6 +46,7 @@ FULL = ResultSet(
                         comparison(
                             threshold={"score": 1.0, "F2": 0.5, "fields": {"items[].*": 0.5}},
                             fields={"items[].price": FIELD, '["a b"]': FieldAggregation(skipped=1)},
+                            differences={"items[].price": (Difference("1", "2", 3, 0.5, "items[].price.n"),)},
                             presence={
                                 "$": Presence(objects=2),
                                 "tip": Presence(met=1, known=True, places=1, fabricated=1),
@@ -249,8 +251,8 @@ def test_numbers_out_of_bounds_are_not_read() -> None:
         ((*COMPARED, "arrays", "items"), [1, 2]),
         ((*COMPARED, "params"), [1]),
         ((*COMPARED, "spent", "model"), ""),
-        ((*PAIRED, "next_expected"), {"index": 1, "score": None}),
-        ((*PAIRED, "next_expected"), []),
+        ((*PAIRED, "next_actual"), {"index": 1, "score": None}),
+        ((*PAIRED, "next_actual"), []),
     ],
 )
 def test_what_else_is_not_read(path: tuple[Any, ...], value: Any) -> None:

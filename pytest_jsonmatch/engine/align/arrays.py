@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
-from pytest_jsonmatch.engine.align.context import Arrays, Context, Pairing, refuse_too_large
+from pytest_jsonmatch.engine.align.context import Context, Pairing, refuse_too_large
 from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_jsonmatch.engine.align.context import Arrays, Measure
     from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -27,9 +28,9 @@ _MOST_LEVELS: Final = 8
 class Aligner(Context):
     """Pairs the unordered arrays of one comparison."""
 
-    def pair(self, arrays: Arrays) -> Pairing:
-        """Pair two unordered arrays."""
-        node, expected, actual, measure = arrays
+    def pair(self, arrays: Arrays, measure: Measure) -> Pairing:
+        """Pair two unordered arrays, given what scores two of their elements."""
+        node, expected, actual = arrays
         found = self.kept.get((id(expected), id(actual)))
         if found is not None:
             return found

@@ -1,8 +1,9 @@
 """Find out how sure a pairing is: the alternatives to each pair, and what they would cost.
 
-Reports need this, scoring does not. Similarities are bounds at first, and made exact only where they may be
-second best or come within the tolerance. Whether a pair is ambiguous depends on the whole array: the cheapest
-way to another pairing is a path of exchanges, priced by the optimum's dual prices.
+Reports need this, scoring does not. Elements with an equal partner are left out: they are paired whatever
+the others do. Similarities are bounds at first, and made exact only where they may be second best or come
+within the tolerance. Whether a pair is ambiguous depends on the whole array: the cheapest way to another
+pairing is a path of exchanges, priced by the optimum's dual prices.
 
 Import this module late: it imports numpy.
 """
@@ -11,51 +12,44 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections import defaultdict
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.audited import Partner
 from pytest_jsonmatch.engine.align.columns import Columns
+from pytest_jsonmatch.engine.align.keys import twins
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.solve import dual_prices
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
     from pytest_jsonmatch.engine.align.context import Arrays
+    from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Matrix: TypeAlias = NDArray[np.float64]
+    Matrix = NDArray[np.float64]
 
 _MAX_ARRAYS: Final = 100
 """Only this many arrays of one comparison are audited."""
 _MAX_WORK: Final = 2_000_000
 """At most this many pairs of elements are scored, and exchanges considered, in one comparison."""
-_WITH_TWINS: Final = 250_000
-"""In larger arrays, runners-up of exact matches are left out."""
-_INSIDE: Final = 10
-"""In elements that are not flat, bounding this many pairs of values costs as much as a pair of elements."""
-_WALK: Final = 20
-"""Scoring values one by one costs as much as bounding this many times as many."""
+_EXACT: Final = 50
+"""Pairing the arrays inside two elements costs as much as bounding this many pairs."""
 _ROUNDING: Final = 1e-12
 
 
 def audit_arrays(
-    plan: Plan,
-    arrays: Iterable[tuple[Arrays, ArrayAudit]],
-    tolerance: float,
+    plan: Plan, arrays: Iterable[tuple[Arrays, ArrayAudit]], tolerance: float
 ) -> tuple[ArrayAudit, ...]:
     """Return an audit of each unordered array, up to a hundred of them.
 
@@ -65,11 +59,14 @@ def audit_arrays(
         tolerance: pairings whose sums of similarities differ by at most this much count as tied.
     """
     aligner = Aligner(plan, count_extra=plan.options.extra == "count")
-    audits, work = [], _MAX_WORK
+    work = _Work()
+    audits = []
     for array, audit in islice(arrays, _MAX_ARRAYS):
-        own = _Audit(aligner, array, audit, work, tolerance + _ROUNDING)
-        audits.append(own.audited())
-        work = own.work
+        try:
+            pairs = _audited(aligner, array, audit.pairs, work, tolerance + _ROUNDING)
+            audits.append(replace(audit, pairs=tuple(pairs)))
+        except _NotComputedError as error:
+            audits.append(replace(audit, reason=str(error)))
     return tuple(audits)
 
 
@@ -79,212 +76,58 @@ class _NotComputedError(Exception):
 
 
 @final
-class _Similarities:
-    """Similarities of some elements of expected and some of actual: bounds, made exact when they matter."""
+class _Work:
+    """What the audits of a comparison may still cost."""
 
-    __slots__ = ("_grid", "bounds", "is_open")
+    def __init__(self) -> None:
+        self.left = _MAX_WORK
 
-    def __init__(self, grid: ArrayGrid) -> None:
-        self._grid = grid
-        self.bounds = grid.similarities()
-        self.is_open = np.full(self.bounds.shape, not grid.is_exact)
-
-    def exact(self, row: int, column: int) -> float:
-        """Return the similarity of a pair."""
-        if self.is_open[row, column]:
-            self.bounds[row, column] = self._grid.measure(row, column).similarity
-            self.is_open[row, column] = False
-        return float(self.bounds[row, column])
+    def spend(self, work: int) -> None:
+        """Take some of it; raise if less is left."""
+        if work > self.left:
+            raise _NotComputedError("it would take too long")
+        self.left -= work
 
 
-def _second(bounds: Matrix, own: int, exact: Callable[[int], float]) -> Partner | None:
-    """Return the best element other than `own`, the first of equals; None if there is no other."""
-    if len(bounds) < 2:
-        return None
-    others = bounds.copy()
-    others[own] = -1.0
-    while True:
-        best = int(others.argmax())
-        score = exact(best)
-        if score >= others[best]:
-            return Partner(best if score > 0.0 else None, score)
-        others[best] = score
-
-
-@final
-@dataclass(slots=True)
-class _Audit:
-    """The audit of one array."""
-
-    aligner: Aligner
-    array: Arrays
-    audit: ArrayAudit
-    work: int
-    """What the audits of the comparison may still cost."""
-    limit: float
-    """Pairings that lose more than this are ignored."""
-    is_flat: bool = True
-    values: int = 0
-    """The number of pairs of values in the elements."""
-    expected_keys: Sequence[Hashable] = ()
-    """The equality keys of the elements."""
-    actual_keys: Sequence[Hashable] = ()
-    twins: Mapping[int, int] = field(default_factory=dict)
-    """The pairs of equal elements."""
-    rows: Sequence[int] = ()
-    """The elements of expected whose runners-up are looked for: all, or those without an equal partner."""
-    columns: Sequence[int] = ()
-    """Likewise of actual."""
-
-    def audited(self) -> ArrayAudit:
-        """Return the alternatives to the array's pairs, or the reason why they were not computed."""
-        try:
-            self._prepare()
-            return replace(self.audit, pairs=tuple(self._pairs()))
-        except _NotComputedError as error:
-            return replace(self.audit, reason=str(error))
-
-    # -- what it would cost --------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        """Find equal elements, and estimate the cost of auditing the others; raise if it is too high."""
-        node, expected, actual = self.array.node.children[ELEMENT], self.array.expected, self.array.actual
-        if node.skip:
-            raise _NotComputedError("its elements are skipped")
-        one, other = (sum([self._values_in(node, value) for value in side]) for side in (expected, actual))
-        self.values = one * other
-        self.expected_keys, self.actual_keys = self.aligner.canon.keys(node, expected, actual)
-        self.twins = {
-            pair.expected: pair.actual
-            for pair in self.audit.pairs
-            if self.expected_keys[pair.expected] == self.actual_keys[pair.actual]
-        }
-        is_large = len(expected) * len(actual) > _WITH_TWINS
-        self.rows, self.columns = self._others() if is_large else (range(len(expected)), range(len(actual)))
-        cells = len(self.rows) * len(actual) + len(expected) * len(self.columns)
-        self._spend(cells if self.is_flat else max(cells, self.values // _INSIDE))
-
-    def _others(self) -> tuple[list[int], list[int]]:
-        """Return the elements of each side without an equal partner."""
-        taken = set(self.twins.values())
-        rows = [i for i in range(len(self.array.expected)) if i not in self.twins]
-        return rows, [j for j in range(len(self.array.actual)) if j not in taken]
-
-    def _spend(self, work: int) -> None:
-        if work > self.work:
-            sizes = f"{len(self.array.expected):,} × {len(self.array.actual):,}"
-            raise _NotComputedError(f"too many elements, {sizes}")
-        self.work -= work
-
-    def _values_in(self, node: PlanNode, value: JsonValue) -> int:
-        """Count the values in an element, and note whether it is flat; raise for costly comparators."""
-        if node.branches is not None:
-            self.is_flat = False
-            node = node.chosen(value, MISSING)
-        if node.skip:
-            return 1
-        if node.explicit is not None or type(value) not in CONTAINERS:
-            _refuse_costly(node, value)
-            return 1
-        if type(value) is dict:
-            return 1 + sum([self._values_in(node.children[key], item) for key, item in value.items()])
-        self.is_flat = self.is_flat and node.align == "ordered"
-        return 1 + sum([self._values_in(node.children[ELEMENT], item) for item in value])
-
-    # -- pairs ---------------------------------------------------------------------------------------------
-
-    def _pairs(self) -> list[AuditedPair]:
-        """Return the pairs in the order of expected."""
-        across = self._similarities(self.rows, range(len(self.array.actual)))
-        is_whole = len(self.rows) == len(self.array.expected)
-        down = across if is_whole else self._similarities(range(len(self.array.expected)), self.columns)
-        row_of, column_of = ({at: k for k, at in enumerate(side)} for side in (self.rows, self.columns))
-        pairs: list[AuditedPair] = []
-        for each in self.audit.pairs:
-            i, j = each.expected, each.actual
-            if i not in row_of:
-                pairs.append(replace(each, score=1.0, ambiguous=False))
-                continue
-            row, column = row_of[i], column_of[j]
-            partner = _second(across.bounds[row], j, partial(across.exact, row))
-            other = _second(down.bounds[:, column], i, partial(down.exact, column=column))
-            pair = replace(each, score=across.exact(row, j), ambiguous=False if i in self.twins else None)
-            pairs.append(replace(pair, next_actual=partner, next_expected=other))
-        margins = self._margins(across)
-        for at, pair in enumerate(pairs):
-            key = pair.expected, pair.actual
-            if key in margins:
-                pairs[at] = replace(pair, margin=margins[key], ambiguous=margins[key] is not None)
-        return pairs
-
-    def _similarities(self, rows: Sequence[int], columns: Sequence[int]) -> _Similarities:
-        node, expected, actual = self.array.node.children[ELEMENT], self.array.expected, self.array.actual
-        columns_of = Columns(self.aligner, node, ArrayGrid)
-        grid = columns_of.grid(node, [expected[i] for i in rows], [actual[j] for j in columns])
-        assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
-        grid.stands_at(rows, columns, self.array.measure)
-        if grid.walked:
-            self._spend(_WALK * self.values // _INSIDE)
-        return _Similarities(grid)
-
-    def _margins(self, similarities: _Similarities) -> dict[tuple[int, int], float | None]:
-        """Return the margins of pairs that are not equal, None for margins above the tolerance.
-
-        Pairs are left out when the budget is used up.
-        """
-        others = self._others()
-        column_of = {j: column for column, j in enumerate(others[1])}
-        partner = {pair.expected: pair.actual for pair in self.audit.pairs}
-        chosen = np.array([column_of.get(partner.get(i, -1), -1) for i in others[0]], dtype=np.intp)
-        if (chosen < 0).all():
-            return {}
-        # Equal elements share a number: exchanging them changes nothing, and they have the same price.
-        rows = _kinds([self.expected_keys[i] for i in others[0]])
-        columns = _kinds([self.actual_keys[j] for j in others[1]])
-        exchanges = _Exchanges(self._costs(similarities, others, chosen), chosen, rows, columns, self.limit)
-        known: dict[tuple[int, int], float | None] = {}
-        found: dict[tuple[int, int], float | None] = {}
-        for row in np.flatnonzero(chosen >= 0).tolist():
-            column = int(chosen[row])
-            kinds = rows[row], columns[column]
-            if kinds not in known and exchanges.steps < self.work:
-                known[kinds] = exchanges.margin(*kinds)
-            if kinds in known:
-                found[others[0][row], others[1][column]] = known[kinds]
-        self.work -= exchanges.steps
-        return found
-
-    def _costs(
-        self, similarities: _Similarities, others: tuple[list[int], list[int]], chosen: NDArray[np.intp]
-    ) -> Matrix:
-        """Return the loss of the total by each pair under the optimum's dual prices, exact up to the limit.
-
-        It is infinite where no pair is allowed. The last row and the last column mean "no partner".
-        """
-        row_of = {i: row for row, i in enumerate(self.rows)}
-        rows, columns = [row_of[i] for i in others[0]], others[1]
-        cells = np.ix_(rows, columns)
-        while True:
-            bounds, is_open = similarities.bounds[cells], similarities.is_open[cells]
-            admissible = bounds > self.aligner.threshold
-            # The chosen pairs are optimal without the open ones, too: the prices show which open ones matter.
-            row_prices, prices = dual_prices(np.where(admissible & ~is_open, bounds, 0.0), chosen)
-            costs = np.where(admissible, row_prices[:, None] + prices - bounds, np.inf)
-            near = np.argwhere(is_open & (costs <= self.limit)).tolist()
-            if not near:
-                costs = np.block([[costs, row_prices[:, None]], [prices, np.zeros(1)]])
-                return np.maximum(costs, 0.0, out=costs)
-            for row, column in near:
-                similarities.exact(rows[row], columns[column])
-
-
-def _refuse_costly(node: PlanNode, value: JsonValue) -> None:
-    """Raise for a value that may meet a comparator without a fast form."""
-    # An integer may meet a number with a fraction, which another comparator scores.
-    bounds = [node.explicit] if node.explicit else [node.types.find(value, other) for other in (value, 0.5)]
-    for bound in bounds:
-        if bound is not None and not bound.is_quick:
-            raise _NotComputedError(f"the comparator {bound.comparator.name!r} may be slow")
+def _audited(
+    aligner: Aligner, array: Arrays, pairs: Sequence[AuditedPair], work: _Work, limit: float
+) -> list[AuditedPair]:
+    """Return the pairs of an array with their alternatives, in the order of expected."""
+    element = array.node.children[ELEMENT]
+    if element.skip:
+        raise _NotComputedError("its elements are skipped")
+    keys, others = aligner.canon.keys(element, array.expected, array.actual)
+    _, rows, columns = twins(keys, others)
+    row_of, column_of = ({at: place for place, at in enumerate(side)} for side in (rows, columns))
+    partners = {row_of[pair.expected]: column_of[pair.actual] for pair in pairs if pair.expected in row_of}
+    if not partners:
+        return [replace(pair, score=1.0, ambiguous=False) for pair in pairs]
+    work.spend(len(rows) * len(columns))
+    grid = Columns(aligner, element, ArrayGrid).grid(
+        element, [array.expected[at] for at in rows], [array.actual[to] for to in columns]
+    )
+    if grid.walked:
+        raise _NotComputedError("comparing them may be slow")
+    cells = _Cells(grid, work)
+    sides = _kinds([keys[at] for at in rows]), _kinds([others[to] for to in columns])
+    exchanges = _Exchanges(cells.losses(partners, limit), partners, sides, limit)
+    audited = []
+    for pair in pairs:
+        if pair.expected not in row_of:
+            audited.append(replace(pair, score=1.0, ambiguous=False))
+            continue
+        row = row_of[pair.expected]
+        column = partners[row]
+        best = cells.next_best(row, column)
+        if best is not None and best.index is not None:
+            best = Partner(columns[best.index], best.score)
+        known = replace(pair, score=cells.exact(row, column), next_actual=best)
+        if exchanges.steps < work.left:
+            margin = exchanges.margin(row, column)
+            known = replace(known, margin=margin, ambiguous=margin is not None)
+        audited.append(known)
+    work.left -= exchanges.steps
+    return audited
 
 
 def _kinds(keys: Sequence[Hashable]) -> list[int]:
@@ -298,74 +141,104 @@ def _kinds(keys: Sequence[Hashable]) -> list[int]:
 
 
 @final
+class _Cells:
+    """The similarities of elements: bounds, made exact when they matter."""
+
+    def __init__(self, grid: Grid, work: _Work) -> None:
+        assert isinstance(grid, ArrayGrid)  # noqa: S101 - for the type checker: it is of the body asked for
+        self._grid = grid
+        self._work = work
+        self._threshold = grid.aligner.threshold
+        self._bounds = grid.similarities()
+        self._is_open = np.full(self._bounds.shape, not grid.is_exact)
+
+    def exact(self, row: int, column: int) -> float:
+        """Return the similarity of a pair."""
+        if self._is_open[row, column]:
+            self._work.spend(_EXACT)
+            self._bounds[row, column] = self._grid.measure(row, column).similarity
+            self._is_open[row, column] = False
+        return float(self._bounds[row, column])
+
+    def next_best(self, row: int, own: int) -> Partner | None:
+        """Return the best partner of a row other than `own`, the first of equals; None without another."""
+        others = self._bounds[row].copy()
+        others[own] = -1.0
+        while (bound := others.max()) >= 0.0:
+            best = int(others.argmax())
+            others[best] = self.exact(row, best)
+            if others[best] >= bound:
+                return Partner(best if bound > 0.0 else None, float(bound))
+        return None
+
+    def losses(self, partners: dict[int, int], limit: float) -> Matrix:
+        """Return what the total loses by each pair under the optimum's dual prices, exact up to the limit.
+
+        It is infinite where no pair is allowed. The last row and the last column mean "no partner".
+        """
+        chosen = np.array([partners.get(row, -1) for row in range(len(self._bounds))], dtype=np.intp)
+        while True:
+            admissible = self._bounds > self._threshold
+            # The chosen pairs are optimal without the open ones, too: the prices show which open ones matter.
+            prices = dual_prices(np.where(admissible & ~self._is_open, self._bounds, 0.0), chosen)
+            losses = np.where(admissible, prices[0][:, None] + prices[1] - self._bounds, np.inf)
+            near = np.argwhere(self._is_open & (losses <= limit)).tolist()
+            if not near:
+                losses = np.block([[losses, prices[0][:, None]], [prices[1], np.zeros(1)]])
+                return np.maximum(losses, 0.0, out=losses)
+            for row, column in near:
+                self.exact(row, column)
+
+
+@final
 class _Exchanges:
     """The ways from the optimum to other pairings, where each exchange costs what the total loses by it.
 
     A pairing differs from the optimum by cycles of exchanges: a row leaves its column for another, whose row
     leaves that for a third, and so on, until a row takes the column that was left first. A row without a
     partner has the column "nobody". Under the dual prices an exchange may cost nothing, but never gains.
+    Equal elements have the same number: exchanging them changes nothing, and they have the same price.
     """
 
-    __slots__ = ("_costs", "_forward", "_limit", "_owners", "steps")
-
     def __init__(
-        self, costs: Matrix, chosen: NDArray[np.intp], rows: list[int], columns: list[int], limit: float
+        self, losses: Matrix, partners: dict[int, int], kinds: tuple[list[int], list[int]], limit: float
     ) -> None:
-        """Take the costs of pairs, the column of each row, and the kinds: equal elements share a kind.
-
-        Pairings that lose more than the limit are ignored.
-        """
+        self._rows, self._columns = ([*side, -1] for side in kinds)
+        self._steps: dict[int, dict[int, float]] = defaultdict(dict)
+        for row, column in np.argwhere(losses <= limit).tolist():
+            self._steps[self._rows[row]][self._columns[column]] = float(losses[row, column])
+        self._owners: dict[int, set[int]] = defaultdict(set, {-1: {-1}})
+        for row, kind in enumerate(kinds[0]):
+            self._owners[self._columns[partners.get(row, -1)]].add(kind)
+        for column in set(range(len(kinds[1]))).difference(partners.values()):
+            self._owners[kinds[1][column]].add(-1)
+        self._known: dict[tuple[int, int], float] = {}
         self._limit = limit
         self.steps = 0
-        _, first_rows = np.unique(rows, return_index=True)
-        _, first_columns = np.unique(columns, return_index=True)
-        self._costs: list[list[float]] = costs[np.ix_([*first_rows, -1], [*first_columns, -1])].tolist()
-        self._forward = [
-            [(cost, column) for column, cost in enumerate(line) if cost <= limit] for line in self._costs
-        ]
-        # The kinds of rows that have columns of each kind; the last row and column are nobody.
-        nobody = len(first_rows)
-        self._owners: list[set[int]] = [set() for _ in self._costs[nobody]]
-        self._owners[-1].add(nobody)
-        for row, column in enumerate(chosen.tolist()):
-            self._owners[columns[column] if column >= 0 else -1].add(rows[row])
-        for column in set(range(len(columns))).difference(chosen.tolist()):
-            self._owners[columns[column]].add(nobody)
 
     def margin(self, row: int, column: int) -> float | None:
         """Return the least loss by which a row or its column meets another; None if it is above the limit."""
-        # If the row and the column both end with nobody, they have found no other partner.
-        best = self._cheapest(row, column, math.nextafter(self._limit, math.inf), alone=True)
-        best = self._cheapest(row, column, best, alone=False)
-        return best if best <= self._limit else None
+        own = self._rows[row], self._columns[column]
+        if own not in self._known:
+            # If the row and the column both end with nobody, they have found no other partner.
+            self._known[own] = min(self._cheapest(*own, (own[0], -1)), self._cheapest(*own, (-1, own[1])))
+        return self._known[own] if self._known[own] <= self._limit else None
 
-    def _cheapest(self, start: int, banned: int, best: float, *, alone: bool) -> float:
-        """Return the least cost at which the column that a row has left is taken again; or `best`.
-
-        Args:
-            start: the row.
-            banned: its column, which only the last exchange takes.
-            best: only lower costs are of interest.
-            alone: whether the row may end without a partner; then the column may not, and vice versa.
-        """
-        nobody, no_column = len(self._costs) - 1, len(self._owners) - 1
-        waiting = [(0.0, start)]
-        reached = {start: 0.0}
-        while waiting:
-            cost, at = heapq.heappop(waiting)
-            if cost >= best:
-                break
-            if cost > reached[at]:
+    def _cheapest(self, start: int, goal: int, banned: tuple[int, int]) -> float:
+        """Return the least loss at which another row takes the column that a row leaves, without one step."""
+        best, waiting, done = math.inf, [(0.0, start)], set()
+        while waiting and waiting[0][0] < best:
+            loss, row = heapq.heappop(waiting)
+            if row in done:
                 continue
-            if at != start and (at != nobody) == alone:
-                best = min(best, cost + self._costs[at][banned])
-            self.steps += len(self._forward[at]) + 1
-            for price, to in self._forward[at]:
-                total = cost + price
-                if to == banned or total >= best or (to == no_column and at == start and not alone):
+            done.add(row)
+            self.steps += len(self._steps[row])
+            for column, more in self._steps[row].items():
+                if loss + more > self._limit or (row, column) in {banned, (start, goal)}:
                     continue
-                for owner in self._owners[to]:
-                    if total < reached.get(owner, best):
-                        reached[owner] = total
-                        heapq.heappush(waiting, (total, owner))
+                if column == goal:
+                    best = min(best, loss + more)
+                    continue
+                for owner in self._owners[column] - done:
+                    heapq.heappush(waiting, (loss + more, owner))
         return best

@@ -40,10 +40,8 @@ class AuditedPair:
     """The metric's score of the two, whose sum over all pairs the pairing maximizes: the F1, except under
     `reduce: ratio`. None if it was not computed."""
     next_actual: Partner | None = None
-    """For the element of expected, the second-best element of actual. None if there is no other, or if it was
-    not computed because the two are equal and the array is large."""
-    next_expected: Partner | None = None
-    """For the element of actual, the second-best element of expected; None likewise."""
+    """For the element of expected, the second-best element of actual that has no equal partner. None if there
+    is no other, or if the two are equal."""
     margin: float | None = None
     """The least loss in the sum of similarities if one of the two is paired with another element that is not
     equal to its partner. None if that is more than the tolerance."""

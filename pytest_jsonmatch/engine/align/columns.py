@@ -222,7 +222,7 @@ class Columns:
 
         In such a pair, the container counts as one leaf.
         """
-        weight, limit = place.weight, max(LEAST_GAIN, self._aligner.plan.options.leaf_threshold or 0.0)
+        weight, limit = place.weight, max(LEAST_GAIN, place.node.leaf_threshold or 0.0)
         scores = {
             to: score
             for to, value in zip(sides[1].places, sides[1].values)

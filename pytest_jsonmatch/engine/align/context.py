@@ -65,7 +65,6 @@ class Arrays(NamedTuple):
     node: PlanNode
     expected: list[JsonValue]
     actual: list[JsonValue]
-    measure: Measure
 
 
 def similarity_of(score: float, whole: float) -> float:

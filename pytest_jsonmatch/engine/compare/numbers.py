@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, rows_of
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
-from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
+from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required
 from pytest_jsonmatch.engine.value.equality import json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number
 
 if TYPE_CHECKING:
@@ -172,17 +171,14 @@ def _within_block(rel: float | None, absolute: float | None) -> Callable[[Double
 
 
 def read_tolerance(owner: str, given: object) -> tuple[float | None, float | None]:
-    """Return (rel, abs) of a tolerance as given to a comparator, with None for a missing one.
+    """Return (rel, abs) of a tolerance as written, with None for a missing one; a number is absolute.
 
-    >>> read_tolerance("comparator 'numeric'", {"rel": 0.01})
-    (0.01, None)
+    >>> read_tolerance("comparator 'numeric'", {"rel": 0.01}), read_tolerance("fields['total']", 2)
+    ((0.01, None), (None, 2.0))
     """
     tolerance = {} if given is None else given
     if not isinstance(tolerance, Mapping):
-        example = '{"rel": 0.01} or {"abs": 0.5}'
-        raise ConfigurationError(
-            f"{owner}: 'tolerance' must be a mapping such as {example}, not {shown(tolerance)}"
-        )
+        return None, number_parameter(owner, "tolerance", tolerance)
     check_names(f"the tolerance of {owner}", tolerance, ["rel", "abs"])
     rel, absolute = (
         None if tolerance.get(name) is None else number_parameter(owner, name, tolerance[name])

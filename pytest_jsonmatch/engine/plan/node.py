@@ -113,6 +113,8 @@ class PlanNode:
         self.strict: bool = of_numbers.params.get("strict_number_type") is True
         """Whether 42 and 42.0 differ here."""
         self.skip: bool = said.get("skip", False)
+        self.leaf_threshold: float | None = said.get("leaf_threshold", above.leaf_threshold)
+        """A leaf that scores no more than this counts 0."""
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight: float = float(said.get("weight", 1.0))
         self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight

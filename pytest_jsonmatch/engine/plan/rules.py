@@ -117,7 +117,8 @@ def rules_of(options: Options, registry: Registry) -> Standing:
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
-    said = [
+    said: list[tuple[str, dict[str, Any]]] = [(text, {"skip": True}) for text in options.skip]
+    said += [
         (text, bind_words(words, registry, f"fields[{text!r}].")) for text, words in options.fields.items()
     ]
     # The option accepts more in addition to what a rule accepts.
@@ -251,6 +252,7 @@ class PlanBase:
         """Makes the same plan in another process, where results are read; None if nothing can."""
         self.nodes = 0
         self.nulls_absent: bool = options.nulls == "absent"
+        self.leaf_threshold: float | None = options.leaf_threshold
         self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
             example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'

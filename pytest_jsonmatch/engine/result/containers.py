@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
+from pytest_jsonmatch.engine.align.context import Arrays
 from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Place, instance_path, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -14,7 +15,6 @@ from pytest_jsonmatch.engine.value.sums import Sums, total_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.engine.align.context import Arrays
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Aligned
 
@@ -190,16 +190,17 @@ def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
 
 
 def unordered_arrays(
-    arrays: Iterable[Arrays], alignments: Iterable[ArrayAlignment]
+    aligned: Iterable[Aligned], alignments: Iterable[ArrayAlignment]
 ) -> Iterator[tuple[Arrays, ArrayAudit]]:
     """Yield each unordered array with an audit that is yet to be filled in.
 
     Args:
-        arrays: those that were aligned.
+        aligned: the arrays that were aligned.
         alignments: how, in the same order.
     """
-    for array, each in zip(arrays, alignments):
+    for (node, _, _, expected, actual), each in zip(aligned, alignments):
         if each.kind == "unordered":
             pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
             unmatched = each.unmatched_expected, each.unmatched_actual
-            yield array, ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
+            audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
+            yield Arrays(node, expected, actual), audit

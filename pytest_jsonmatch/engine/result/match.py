@@ -17,13 +17,11 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, fields_html, leaf_columns
 from pytest_jsonmatch.engine.score.documents import written
-from pytest_jsonmatch.engine.score.field import FieldResults
-from pytest_jsonmatch.engine.score.outcome import MATCH, STATUSES
-from pytest_jsonmatch.engine.score.walk import measured
+from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
@@ -127,10 +125,15 @@ class MatchResult:
         """Return all findings without keeping them, for loops over very many comparisons."""
         return written(self._plan, self._outcome, *self._documents).findings
 
-    @property
+    @cached_property
     def field_results(self) -> Sequence[FieldResult]:
         """Every result, in the order of the document."""
-        return FieldResults(self._written().findings)
+        return list(self._written().findings)
+
+    @property
+    def imperfect(self) -> Iterator[FieldResult]:
+        """The results that are not right, in any order: unlike `field_results` this needs no further walk."""
+        return (each for each in self._outcome.findings if each.status not in {MATCH, SKIPPED})
 
     @cached_property
     def per_field(self) -> Mapping[str, FieldAggregation]:
@@ -169,7 +172,7 @@ class MatchResult:
 
         Returns:
             One `ArrayAudit` for each unordered array, in the order of the document, up to 100 of them. If
-            comparators may be slow, or there are too many elements, it says why nothing was computed.
+            comparing elements may be slow, or they are too many, it says why nothing was computed.
 
         Raises:
             ValueError: the tolerance is not a number from 0 to 1.
@@ -188,8 +191,8 @@ class MatchResult:
             from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
 
             plan = self._plan
-            arrays = measured(plan, self._written().alignments)
-            audits = audit_arrays(plan, unordered_arrays(arrays, self.alignments), tolerance)
+            arrays = unordered_arrays(self._written().alignments, self.alignments)
+            audits = audit_arrays(plan, arrays, tolerance)
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 

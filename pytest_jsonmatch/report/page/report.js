@@ -32,8 +32,8 @@ const STATUS = { match: "match", mismatch: "mismatch", omission: "omitted", hall
 
 // -- the data ----------------------------------------------------------------------------------------------
 
-const fields = data.fields.map(([path, metric, counts, score, precision, recall, f1, before], index) => ({
-  index, path, metric: data.metrics[metric], extra: data.extra[metric], counts, score, precision, recall, f1,
+const fields = data.fields.map(([path, metric, counts, score, precision, recall, f1, before, leaves], index) => ({
+  index, path, metric: data.metrics[metric], extra: data.extra[metric], counts, score, precision, recall, f1, leaves, parts: null,
   change: before === null ? null : score - before,
   total: counts[0] + counts[1] + counts[2] + counts[3],
 }));
@@ -218,7 +218,7 @@ class List {
     return node;
   }
   toggle(row) {
-    if (!this.expand) return;
+    if (!this.expand || !this.expand(row).length) return;
     if (this.open.has(row)) this.open.delete(row); else this.open.add(row);
     const node = this.live.get(row);
     if (node) {
@@ -279,14 +279,17 @@ const changeColumn = { key: "change", title: "change", help: "against the baseli
 const scoreColumn = { key: "score", title: "score", help: "mean score", class: "", value: (row) => row.score, draw: (row) => row.shown || figure(row.score), dress: (cell, row) => meter(cell, row.score) };
 
 function fieldName(row) {
-  const name = make("bdi", {}, row.path);
+  const name = make("span", { class: "clip clip-start mono" }, make("bdi", {}, row.path)), both = document.createDocumentFragment();
   if (data.metrics.length > 1) name.append(make("small", {}, row.metric));
-  return name;
+  const toggle = toggleOf(row, fieldList, row.path);
+  if (!row.leaves.length) toggle.style.visibility = "hidden";
+  both.append(toggle, name);
+  return both;
 }
 const fieldList = find("fields") && new List(find("fields"), {
-  label: "Fields", role: "grid", order: "score",
+  label: "Fields", role: "treegrid", order: "score",
   columns: [
-    { key: "path", title: "field", class: "clip clip-start mono", value: (row) => row.path, draw: fieldName, dress: (cell, row) => { cell.title = row.path; } },
+    { key: "path", title: "field", class: "name", value: (row) => row.path, draw: fieldName, dress: (cell, row) => { cell.title = row.path; } },
     scoreColumn,
     ...(hasBefore ? [changeColumn] : []),
     { ...counted("total", "n", -1, "results"), class: "number" },
@@ -298,7 +301,8 @@ const fieldList = find("fields") && new List(find("fields"), {
       { ...number("f1", "F1", "precision and recall combined"), class: "number less measured" },
     ] : []),
   ],
-  draw: (row, list) => list.cells(row, { class: "line" }),
+  draw: (line, list) => line.part ? line.part() : drawRow(line, list, line.leaves.length ? "opening" : ""),
+  expand: (row) => row.parts ||= row.leaves.map((leaf, at) => leafPart(`${row.index}-${at}`, leaf)),
   changed: () => filterFields(),
 });
 for (const note of data.absence) if (find("fields")) find("fields").after(make("p", { class: "less" }, note));
@@ -350,14 +354,14 @@ const caseList = find("cases") && new List(find("cases"), {
     { key: "runs", title: "runs", class: "less", value: (row) => row.of, draw: runMarks },
     { key: "worst", title: "worst fields", class: "less clip mono", value: (row) => worst(row).length, down: true, draw: worstFields, dress: (cell) => { cell.title = cell.textContent; } },
   ],
-  draw: (line, list) => line.part ? line.part() : drawCase(line, list),
+  draw: (line, list) => line.part ? line.part() : drawRow(line, list, "case opening"),
   expand: (row) => row.parts ||= [...partsOf(row)],
   changed: () => filterCases(),
 });
+const toggleOf = (row, list, name) => make("button", { type: "button", class: "toggle", tabindex: "-1", "aria-expanded": String(list.open.has(row)), "aria-label": `details of ${name}` });
 function caseName(row) {
-  const toggle = make("button", { type: "button", class: "toggle", tabindex: "-1", "aria-expanded": String(caseList.open.has(row)), "aria-label": `details of ${row.id}` });
   const both = document.createDocumentFragment();
-  both.append(toggle, make("bdi", { class: "clip" }, row.name));
+  both.append(toggleOf(row, caseList, row.id), make("bdi", { class: "clip" }, row.name));
   return both;
 }
 function worstFields(row) {
@@ -365,8 +369,9 @@ function worstFields(row) {
   if (row.runs.every((run) => !(run.c || []).length)) return row.runs[0].e || "nothing was compared";
   return shown + (found.length > 2 ? `, and ${found.length - 2} more` : "");
 }
-function drawCase(row, list) {
-  const node = list.cells(row, { class: "line case", "aria-level": 1, "aria-expanded": String(list.open.has(row)) });
+function drawRow(row, list, kind) {
+  // A field without differences to show has nothing below it.
+  const node = list.cells(row, { class: `line row ${kind}`, "aria-level": 1, "aria-expanded": kind !== "" && String(list.open.has(row)) });
   node.addEventListener("click", () => {
     if (String(getSelection())) return; // text is being selected
     list.current = row;

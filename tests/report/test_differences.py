@@ -1,0 +1,153 @@
+"""What was wrong by field, below the tables of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import compare_json
+from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import line_text, line_width
+from pytest_jsonmatch.report.terminal import summary_lines
+from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.model import ResultSet
+
+
+def lines_below(
+    *pairs: tuple[Any, Any], is_brief: bool | None = None, metric: str = "leaf_f1", **look: Any
+) -> list[str]:
+    """The lines on differences, for pairs of an answer and what is expected."""
+    compared = [
+        Comparison.of(
+            compare_json(actual, expected, metric=metric),
+            id=str(at),
+            nodeid=str(at),
+            threshold={},
+            passed=True,
+        )
+        for at, (actual, expected) in enumerate(pairs)
+    ]
+    view = RunView(ResultSet(tuple(map(Case.single, compared))))
+    lines = summary_lines(view, Look(**look), is_brief=is_brief)
+    assert max(map(line_width, lines)) <= look.get("width", 80)
+    texts = list(map(line_text, lines))
+    start = next((at for at, text in enumerate(texts) if text.endswith(" actual:")), len(texts))
+    return texts[start : texts.index("", start) if "" in texts[start:] else None]
+
+
+GOLD = {"vendor": "Acme", "total": 5}
+ANSWERS = [
+    *[({**GOLD, "vendor": "ACME Inc"}, GOLD)] * 4,
+    *[({"total": 5}, GOLD)] * 2,
+    ({**GOLD, "vendor": "Acm", "total": "5 EUR"}, GOLD),
+    ({**GOLD, "vendor": 7, "tip": 1}, GOLD),
+    (GOLD, GOLD),
+]
+
+
+def test_the_most_frequent_differences_of_the_worst_field() -> None:
+    assert lines_below(*ANSWERS[:-2], ANSWERS[-1]) == [
+        "the worst field, expected → actual:",
+        '  vendor  "Acme" → "ACME Inc"  ×4',
+        '          "Acme" omitted  ×2',
+        '          "Acme" → "Acm"',
+    ]
+
+
+def test_with_v_those_of_every_field() -> None:
+    assert lines_below(*ANSWERS, is_brief=False, unicode=False) == [
+        "fields below 1, expected -> actual:",
+        "  tip     1 invented",
+        '  vendor  "Acme" -> "ACME Inc"  x4',
+        '          "Acme" omitted  x2',
+        '          "Acme" -> "Acm"',
+        '  total   5 -> "5 EUR"',
+    ]
+
+
+def test_equally_frequent_ones_begin_with_the_worst() -> None:
+    pairs = [({"n": each}, {"n": "completed"}) for each in ("complete", "open", "completd")]
+    found = lines_below(*pairs, metric="json_similarity")
+    assert found[1] == '  n  "completed" → "open"'
+
+
+def test_below_a_field_that_is_scored_as_a_whole_the_leaf_is_named() -> None:
+    answer = {"to": {"city": "Rome", "zip": None}}, {"to": {"city": "Roma", "zip": "00185"}}
+    assert lines_below(answer, metric="field_match")[1:] == [
+        '  to.city  "Roma" → "Rome"',
+        '  to.zip   "00185" → null',
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("unicode", [True, False])
+def test_long_values_are_cut_where_they_differ(width: int, unicode: bool) -> None:
+    street = "A very long name of a street in the north-eastern outskirts of the town, number 12"
+    path = "customer_of_this_invoice_with_a_long_name"
+    answer = {path: f"{street} b, rear building"}, {path: f"{street} a, rear building"}
+    values = lines_below(answer, width=width, unicode=unicode)[1].rpartition("  ")[2]
+    expected, actual = values.split(" → " if unicode else " -> ")
+    assert " a" in expected
+    assert " b" in actual
+
+
+def test_what_is_right_left_out_or_not_scored_is_no_difference() -> None:
+    result = compare_json({"a": 1, "b": 1, "c": 2}, {"a": 1, "b": 2, "c": 3}, fields={"b": {"skip": True}})
+    kept = Comparison.of(result, id="x", nodeid="x", threshold={}, passed=True)
+    assert {path: found[0][:2] for path, found in kept.differences.items()} == {"c": ("3", "2")}
+
+
+def test_a_comparison_keeps_little_of_many_long_values() -> None:
+    answer = [{"n": number, "text": "x" * 10_000} for number in range(5_000)]
+    gold = [{"n": -1, "text": "y" * 10_000} for _ in answer]
+    kept = Comparison.of(compare_json(answer, gold), id="x", nodeid="x", threshold={}, passed=True)
+    assert {path: len(found) for path, found in kept.differences.items()} == {"[].n": 10, "[].text": 1}
+    assert len(str(kept.differences)) < 2_000
+
+
+SUITE = """
+import pytest
+
+@pytest.mark.parametrize("vendor", ["ACME Inc", "ACME Inc", "Acme", None])
+def test_vendor(vendor, assert_json_match):
+    assert_json_match({"vendor": vendor, "total": 5}, {"vendor": "Acme", "total": 5}, threshold=0.5)
+"""
+
+
+def test_a_run_its_result_file_and_its_page(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
+    pytester.makepyfile(SUITE)
+    run = pytester.runpytest("-v", "--jsonmatch-json=r.jsonl", "--jsonmatch-html=r.html", *workers)
+    run.assert_outcomes(passed=4)
+    below = [
+        "fields below 1, expected → actual:",
+        '  vendor  "Acme" → "ACME Inc"  ×2',
+        '          "Acme" → null',
+    ]
+    run.stdout.fnmatch_lines(below, consecutive=True)
+    assert "\x1b" not in run.stdout.str()
+    assert main(["report", "r.jsonl", "--html", "again.html"]) == 0
+    for name in ("r.html", "again.html"):
+        page = (pytester.path / name).read_text(encoding="utf-8")
+        data = json.loads(
+            page.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
+        )
+        assert [(leaf["e"], leaf.get("y")) for leaf in data["fields"][0][-1]][1:] == [
+            ([["=", '"Acme"']], None)
+        ]
+
+
+def test_evaluate_says_of_how_many_records(
+    pytester: pytest.Pytester, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for name, value in (("gold", "Acme"), ("answers", "ACME Inc")):
+        lines = [json.dumps({"vendor": value, "n": number}) for number in range(12)]
+        (pytester.path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    for options, of in (([], ", in 10 of 12 records"), (["--keep", "all"], "")):
+        main(["evaluate", "answers.jsonl", "gold.jsonl", *options])
+        shown = capfdbinary.readouterr().out.decode()
+        number = 12 if options else 10
+        assert f'the worst field, expected → actual{of}:\n  vendor  "Acme" → "ACME Inc"  ×{number}\n' in shown
