@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.verdict import upwards
 from pytest_jsonmatch.report.escape import clip_middle
-from pytest_jsonmatch.report.figures import change_text, score_text
+from pytest_jsonmatch.report.figures import change_text, dash, score_text
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
 from pytest_jsonmatch.report.tables import spent_of
-from pytest_jsonmatch.results.comparison import comparisons_of
+from pytest_jsonmatch.results.comparison import comparisons_of, merged_differences
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
     from pytest_jsonmatch.gate.verdict import Change
+    from pytest_jsonmatch.results.comparison import Case
+    from pytest_jsonmatch.results.differences import Difference
     from pytest_jsonmatch.results.model import ResultSet
 
 _MOST: Final = 10
 _MAX_NAMED: Final = 5
+_MAX_CASES: Final = 100
+_MAX_ANSWERS: Final = 5
+_MOST_ROWS: Final = 20
 _MAX_TITLE: Final = 16
 THIS: Final = "this run"
 """The name of a run against its baseline."""
@@ -65,12 +70,7 @@ def _tables(contest: Contest) -> Iterator[SheetBlock]:
         yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
         return
     yield _figure_table(contest)
-    rows = [
-        [each.name, _change_cell(each.change), score_text(each.before), score_text(each.after)]
-        for each in sorted(diff.changed(), key=lambda each: -abs(each.change))
-    ]
-    title = f"cases that changed from {contest.before} to {contest.after}"
-    yield Rows(("case", "difference", *_titles(contest)), rows, title, "case", _MOST)
+    yield _case_table(contest)
     lists = ("new", diff.new), ("not run" if _is_incomplete(diff.after) else "vanished", diff.vanished)
     for what, ids in lists:
         title = "new cases:" if what == "new" else f"cases {what}:"
@@ -195,3 +195,55 @@ def _figure_table(contest: Contest) -> Rows:
         cells = (SheetCell(text, tone) for text in (delta, ends, verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
     return Rows(columns, rows, title, "figure", _MOST)
+
+
+# -- cases that changed ------------------------------------------------------------------------------------
+
+
+def _case_table(contest: Contest) -> Rows:
+    """Return the cases whose score has changed, each with the answers that differ below it."""
+    runs = contest.diff.before, contest.diff.after
+    before, after = ({case.id: case for case in results.cases} for results in runs)
+    changed = sorted(contest.diff.changed(), key=lambda each: -abs(each.change))
+    rows: list[list[AnySheetCell]] = []
+    for each in changed[:_MAX_CASES]:
+        rows.append(
+            [each.name, _change_cell(each.change), "", score_text(each.before), score_text(each.after)]
+        )
+        answers = [*_answers(before[each.name], after[each.name])]
+        rows += answers[:_MAX_ANSWERS]
+        if more := answers[_MAX_ANSWERS:]:
+            rows.append([f"  {count(len(more))} more", "", "", "", ""])
+    which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
+    title = f"cases that changed from {contest.before} to {contest.after}{which}"
+    columns = ["case", "change", "expected", *_titles(contest)]
+    return Rows(columns, rows, title, "row", _MOST_ROWS, text={"expected", *columns[3:]})
+
+
+def _answers(before: Case, after: Case) -> Iterator[list[AnySheetCell]]:
+    """Yield a row for each value that is wrong in one of two answers, or wrong in other ways."""
+    errors = [next((run.error for run in case.runs if run.error), "") for case in (before, after)]
+    if any(errors):
+        yield ["  no answer", "", "", *(SheetCell(error, "bad") for error in errors)]
+    sides = [_wrong(case) for case in (before, after)]
+    for path, short in {key: None for side in sides for key in side}:
+        found = [side.get((path, short), []) for side in sides]
+        if [each.actual for each in found[0]] != [each.actual for each in found[1]]:
+            expected = (found[0] or found[1])[0].expected
+            right = SheetCell(dash(True) if expected is None else expected, "good")
+            texts = [", ".join(each.actual or "omitted" for each in side) for side in found]
+            cells = (
+                SheetCell(text, "bad") if text else SheetCell("") if error else right
+                for text, error in zip(texts, errors)
+            )
+            yield [f"  {path}", "", right.text, *cells]
+
+
+def _wrong(case: Case) -> dict[tuple[str, str | None], list[Difference]]:
+    """Return the differences in a case, by path and expected value; values that were cut are one."""
+    found: dict[tuple[str, str | None], list[Difference]] = {}
+    for path, differences in merged_differences([case], _MAX_ANSWERS).items():
+        for each in differences:
+            short = "…" if each.expected is not None and "…" in each.expected else each.expected
+            found.setdefault((each.at or path, short), []).append(each)
+    return found

@@ -177,7 +177,10 @@ def _block(block: SheetBlock, most: int) -> Iterator[str]:
 
         def cells(row: Sequence[AnySheetCell]) -> list[str]:
             texts = [each.text if isinstance(each, SheetCell) else str(each) for each in row]
-            return [cell(each) if data else _prose(each) for each, data in zip(texts, is_text, strict=True)]
+            return [
+                cell(each.lstrip()) if data and each else _prose(each)
+                for each, data in zip(texts, is_text, strict=True)
+            ]
 
         header = [
             _prose(each) + (":" * (not data)) for each, data in zip(block.columns, is_text, strict=True)
