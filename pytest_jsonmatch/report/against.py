@@ -94,7 +94,7 @@ def _titles(contest: Contest) -> list[str]:
 
 
 @final
-class _Figure(NamedTuple):
+class _Contested(NamedTuple):
     """A figure of two runs: its name, and how a sentence names it, with {} for data."""
 
     name: str
@@ -102,13 +102,13 @@ class _Figure(NamedTuple):
     change: Change
 
 
-def _figures_of(proven: RunChange) -> Iterator[_Figure]:
+def _figures_of(proven: RunChange) -> Iterator[_Contested]:
     """Yield the figures that both runs have; the pass rate only if a case did not pass."""
-    yield _Figure("mean score", "in mean score", proven.scores)
+    yield _Contested("mean score", "in mean score", proven.scores)
     if {proven.outcomes.current, proven.outcomes.baseline} - {1.0, None}:
-        yield _Figure("pass rate", "in pass rate", proven.outcomes)
-    others = [_Figure(name, "for {}", change) for name, change in proven.tags.items()]
-    others += [_Figure(name, "on {}", change) for name, change in proven.fields.items()]
+        yield _Contested("pass rate", "in pass rate", proven.outcomes)
+    others = [_Contested(name, "for {}", change) for name, change in proven.tags.items()]
+    others += [_Contested(name, "on {}", change) for name, change in proven.fields.items()]
     yield from sorted(others, key=lambda each: (not _is_proven(each.change), -abs(each.change.delta or 0.0)))
 
 

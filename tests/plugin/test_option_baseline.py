@@ -112,11 +112,16 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
         "mean score  1.00      0.75      -0.250  -0.834 to +0.715  too few to tell",
         "y           1.00      0.50      -0.500  -0.974 to +0.668  too few to tell",
         "cases that changed from main to this run",
-        "case                    difference  main  this run",
-        "test_it.py::test_it[b]       -0.50  1.00      0.50",
-        "new cases:",
+        "case                    change  expected  main  this run",
+        "test_it.py::test_it[b]   -0.50            1.00  0.50",
+        "  y                             1         1     2",
     ]
-    assert lines[10:] == ["  test_it.py::test_it[d]", "cases vanished:", "  test_it.py::test_it[c]"]
+    assert lines[10:] == [
+        "new cases:",
+        "  test_it.py::test_it[d]",
+        "cases vanished:",
+        "  test_it.py::test_it[c]",
+    ]
 
 
 def test_a_path_and_a_folder_of_ones_own(suite):
@@ -189,4 +194,4 @@ def test_the_report_says_so_too(suite, monkeypatch):
     suite.runpytest("--jsonmatch-markdown=r.md", "--jsonmatch-baseline=main")
     text = (suite.path / "r.md").read_text(encoding="utf-8")
     assert "mean score of the same cases against `main`: -0.17." in text
-    assert "| `test_it.py::test_it[b]` | -0.50 | 1.00 | 0.50 |" in text
+    assert "| `test_it.py::test_it[b]` | -0.50 |  | `1.00` | `0.50` |\n| `y` |  | `1` | `1` | `2` |\n" in text

@@ -205,8 +205,15 @@ def test_what_is_shown_of_a_baseline():
         "a           1.00      0.25      -0.750  -0.955 to -0.314  worse (proven)",
         "",
         "cases that changed from main to this run",
-        "case          difference  main  this run",
-        *(f"f.yaml::c{number:03}       -0.50  1.00      0.50" for number in range(6)),
+        "case          change  expected  main  this run",
+        *(
+            line
+            for number in range(6)
+            for line in (
+                f"f.yaml::c{number:03}   -0.50            1.00  0.50",
+                "  a                   1         1     2",
+            )
+        ),
         "",
         "new cases:",
         "  f.yaml::c008",
@@ -222,7 +229,7 @@ def test_what_did_not_run_has_not_vanished():
 def test_long_lists_are_cut_unless_all_is_asked_for():
     runs = many(30), many(45, wrong=range(30))
     cut = [line for line in against(*runs) if "more" in line]
-    assert cut == ["  … 20 more cases (-v)", "  … 5 more cases (-v)"]
+    assert cut == ["  … 40 more rows (-v)", "  … 5 more cases (-v)"]
     assert sum("f.yaml::" in line for line in against(*runs, mode="all")) == 45
 
 
