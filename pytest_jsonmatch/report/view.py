@@ -188,6 +188,25 @@ class RunView:
         """Whether a gate or a case failed; a record of a corpus does not fail by not being perfect."""
         return self.is_refused or (not self._has_only_figures and bool(self.faults))
 
+    def completed(self) -> RunView:
+        """Return a view with everything derived from its results: intervals, failures, what is left out."""
+        from pytest_jsonmatch.gate.headlines import headlines
+
+        results = self.results
+        notes = [*filter(None, [left_out_note(results)]), *self.notes]
+        if results.is_partial:
+            of = count(results.number, "record")
+            notes.append(
+                f"Figures and fields are of all {of}, but only {count(len(results.cases))} are listed as "
+                "cases. With `keep` as `all` all are, and figures have intervals."
+            )
+        return replace(
+            self,
+            headlines=() if results.is_partial or len(results.cases) < 2 else headlines(results),
+            faults=faults_of(results),
+            notes=notes,
+        )
+
     @property
     def _has_only_figures(self) -> bool:
         """Whether cases or records can't fail the run: gates alone decide."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, f
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
-from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shortened
@@ -319,6 +319,8 @@ def json_copy(document: Schema) -> Any:
 
 
 def _named(value: Any) -> str:
+    if type(value) is Matcher:
+        raise ValueError("a matcher has no type")
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
 
@@ -363,14 +365,14 @@ def _is_known(dialect: object) -> bool:
 
 
 def is_validatable(value: Any) -> bool:
-    r"""Tell whether the validator can handle a JSON value: it takes no lone surrogates.
+    r"""Tell whether the validator can handle a JSON value: it takes no lone surrogates and no matchers.
 
     >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
     (True, False)
     """
     try:
         json.dumps(value, ensure_ascii=False, default=_named).encode()
-    except UnicodeEncodeError:
+    except ValueError:
         return False
     return True
 

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 from pytest_jsonmatch.engine.compare.tables import row_blocks
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -342,7 +342,7 @@ def related_grid(
     """Return the grid of very many scalars most pairs of which score 0; None if they need an `ArrayGrid`."""
     if element.branches is not None or element.transforms or element.accept is not None:
         return None
-    if not CONTAINERS.isdisjoint(map(type, (*expected, *actual))):
+    if not NO_SCALARS.isdisjoint(map(type, (*expected, *actual))):
         return None
     from scipy.sparse import coo_matrix
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, weight_between
+from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, refuse_matchers, weight_between
 from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Aligned, Pass
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Matcher
 
     Said: TypeAlias = float | ComparatorResult | Question | Exception
     """What a comparator returned, or what it raised."""
@@ -138,8 +138,21 @@ class Places:
         if node.unlisted and self._base is None and self._plan.options.unlisted == "reject":
             raise refused(node, where, of_expected=False)
 
+    def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
+        """Score a place where a matcher decides: one leaf, whatever actual has there."""
+        node = node.chosen(expected, actual)
+        if node.skip:
+            self.skip(node, where, expected, actual)
+        elif actual is MISSING:
+            self.alone(node, where, expected, actual)
+        else:
+            said = self._said(where, expected.score, expected, actual)
+            self.add(node, where, self._rated(node, said), expected, actual)
+
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
+        if type(expected) in CONTAINERS and node.explicit is not None:
+            refuse_matchers(node, expected)
         try:
             one, other = self._compared(node, expected, actual)
         except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
