@@ -64,7 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.ahead import Ahead
 
-        session.ahead = Ahead(session)
+        has_golden = partial(session.outcomes.has_golden, settings.files)
+        session.ahead = Ahead(config, settings.concurrency, has_golden)
         config.pluginmanager.register(session.ahead, "jsonmatch-ahead")
     if settings.review:
         from pytest_jsonmatch.session import updating

@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
-from pytest_jsonmatch.engine.score.field import FieldResult, FieldResults
+from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.passes import Seen
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -392,7 +392,6 @@ class _Scorer:
             f1,
             score,
             counts=match.counts,
-            field_results=FieldResults(match.findings) if fields else (),
             error=read.error,
             warnings=match.warnings,
             violations=match.violations,
@@ -405,7 +404,7 @@ class _Scorer:
         """Return the outcome after all post-processors; one that fails has no effect."""
         pair = read.pair
         outcome = written(self._plan, outcome, read.expected, read.actual)
-        results: list[FieldResult] = list(FieldResults(outcome.findings))
+        results: list[FieldResult] = list(outcome.findings)
         for process in self._task.post_process:
             name = getattr(process, "__name__", repr(process))
             try:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.session.session import Session
 
 _OWN: Final = "pytest_jsonmatch.plugin"
 _SCHEDULES: Final = frozenset({"no", "loadfile", "loadscope"})
@@ -126,18 +125,20 @@ class Ahead:
     """Calls producers. Register it as a plugin.
 
     Args:
-        session: of which the cases are. The number of its calls at once is 1 under schedules of pytest-xdist
-            by which a worker does not know what it will run.
+        config: pytest's.
+        limit: the number of calls at once. It is 1 under schedules of pytest-xdist by which a worker does not
+            know what it will run.
+        has_golden: tells whether any golden case has run.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._config = config = session.config
+    def __init__(self, config: pytest.Config, limit: int, has_golden: Callable[[], bool]) -> None:
+        self._config = config
+        self._has_golden = has_golden
         schedule: str = config.getoption("dist", "no")
         self._unknown = "" if schedule in _SCHEDULES else schedule
         """The schedule because of which the limit is 1."""
         input_of_worker: dict[str, Any] = getattr(config, "workerinput", {})
-        self._limit: int = input_of_worker.get(_KEY, 1 if self._unknown else session.settings.concurrency)
+        self._limit: int = input_of_worker.get(_KEY, 1 if self._unknown else limit)
         self._calls: dict[pytest.Item, _Call] = {}
         """The calls whose answers were not taken yet."""
         self._thrown = 0
@@ -283,7 +284,7 @@ class Ahead:
         if self._thrown:
             calls = count(self._thrown, "call")
             lines.append(f"{calls} of producers thrown away, begun ahead for cases that did not run")
-        if self._unknown and self._session.outcomes.has_golden(self._session.settings.files):
+        if self._unknown and self._has_golden():
             how = f"with --dist={self._unknown} a worker does not know what it will run; use --dist=loadfile"
             lines.append(f"producers are called one by one: {how}")
         elif self._alone and not self._unknown:

@@ -117,7 +117,4 @@ def test_a_result_is_replaced_and_not_changed():
         results[0].status = "skipped"
 
     (error,) = compare_corpus([{"a": 1}], [{"a": 2}], post_process=changing).errors
-    assert (
-        "AttributeError: a result can't be changed; a post-processor returns field.replaced(status=...)"
-        in str(error)
-    )
+    assert "AttributeError" in str(error)

@@ -106,18 +106,15 @@ def test_warnings_are_kept_and_counted_whatever_is_kept_of_records():
     assert (both.total_warnings, len(both.warnings), len(both.to_dict()["warnings"])) == (4, 4, 4)
 
 
-@pytest.mark.parametrize(("status", "score"), [("match", 0.5), ("mismatch", 1), ("omission", 0.5)])
+@pytest.mark.parametrize(
+    ("status", "score"),
+    [("match", 0.5), ("mismatch", 1), ("omission", 0.5), ("mismatch", -1), ("pending", 0)],
+)
 def test_a_replaced_result_has_a_score_that_fits_its_status(status, score):
     (field,) = compare_json([1], [2], metric="leaf_f1").field_results
-    with pytest.raises(
-        ValueError, match="a match scores 1, a mismatch less, and everything else 0"
-    ) as caught:
+    told = f"status is '{status}' and score is {score}; a match scores 1, .*; statuses: match, mismatch, om"
+    with pytest.raises(ValueError, match=told):
         field.replaced(status=status, score=score)
-    assert str(caught.value).startswith(f"status is {status!r} and score is {score}; ")
-    with pytest.raises(
-        ValueError, match="status is 'pending'; it must be one of match, mismatch, omission, "
-    ):
-        field.replaced(status="pending")
 
 
 RULES = {

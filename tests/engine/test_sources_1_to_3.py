@@ -45,7 +45,7 @@ def test_what_has_no_json_object_is_an_error():
     ("actual", "expected", "side"), [([1], {"a": 1}, "actual"), ({"a": 1}, [1], "expected")]
 )
 def test_both_sides_must_be_objects_and_the_error_names_a_metric_that_fits(actual, expected, side):
-    with pytest.raises(RootTypeError, match=f"{side} is an array; json_similarity"):
+    with pytest.raises(RootTypeError, match=f"{side} is of type array; json_similarity"):
         compare_json(actual, expected, metric="field_match")
 
 

@@ -66,22 +66,16 @@ def test_each_side_and_the_schema_count():
 
 
 @pytest.mark.parametrize(
-    ("element", "why"),
-    [
-        ("a", "no 'id'"),
-        ({"idd": 1}, "no 'id'"),
-        ({"id": None}, "'id' is null"),
-        ({"id": True}, "'id' is a boolean"),
-        ({"id": [1]}, "'id' is an array"),
-        ({"id": {}}, "'id' is an object"),
-        ({"id": 1.0}, "'id' is 1.0 again"),
-    ],
+    "element", ["a", {"idd": 1}, {"id": None}, {"id": True}, {"id": [1]}, {"id": {}}, {"id": 1.0}]
 )
-def test_elements_that_cannot_pair_by_their_key_are_told(element, why):
-    answer = {"tags": [{"id": 1}, element], "empty": []}
+def test_elements_that_cannot_pair_by_their_key_are_told(element):
+    answer = {"tags": [{"id": 1}, element, element], "empty": []}
     fields = {name: {"align": {"key": "id"}} for name in ("tags", "empty")}
-    told = "tags: elements pair by their member 'id'; 1 element of {} can't, and counts as {}: tags[1] ({})"
-    both = told.format("expected", "missing", why), told.format("actual", "invented", why)
+    told = (
+        "tags: elements pair by their member 'id'; 2 elements of {} can't, the first is tags[1]: "
+        "'id' is missing, null, a boolean, an object, an array, or there before"
+    )
+    both = told.format("expected"), told.format("actual")
     result = compare_json(answer, answer, fields=fields)
     assert (result.score < 1, result.warnings) == (True, both)
     run = compare_corpus([answer], [answer], fields=fields)
@@ -90,14 +84,6 @@ def test_elements_that_cannot_pair_by_their_key_are_told(element, why):
         assert compare_json(answer["tags"], answer["tags"], arrays={"key": "id"}).warnings
     fine = {"tags": [{"id": 1}, {"id": "1"}, {"id": 2}]}
     assert compare_json(fine, {"tags": [{"id": 3}]}, fields=fields).warnings == ()
-
-
-def test_of_many_elements_without_a_key_the_first_are_told():
-    (told, _) = compare_json([{}] * 9, [{}] * 9, arrays={"key": "id"}, metric="pairwise_f1").warnings
-    assert told == (
-        "$: elements pair by their member 'id'; 9 elements of expected can't, and count as missing: "
-        "$[0] (no 'id'), $[1] (no 'id'), $[2] (no 'id'), …"
-    )
 
 
 def test_a_schema_that_holds_itself():

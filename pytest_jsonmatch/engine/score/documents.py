@@ -20,9 +20,8 @@ from pytest_jsonmatch.engine.score.outcome import (
     Place,
 )
 from pytest_jsonmatch.engine.score.passes import Outcome, Pass
-from pytest_jsonmatch.engine.score.places import finding_at
 from pytest_jsonmatch.engine.score.walk import Walk
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MAX_DEPTH, MISSING, json_type, value_at
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, json_type, value_at
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -31,11 +30,11 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import BatchAnswer
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
+_MATCHES: Final = Rating(MATCH, 1.0)
 
 
 def score(
@@ -65,17 +64,13 @@ def score(
         UnlistedFieldError: actual has such a member, and the metric rejects it.
     """
     if plan.is_whole:
-        own = Pass(plan, answers, rounds=rounds)
-        walk = Walk(own)
-        _walk(walk, plan.root, ROOT, expected, actual)
+        scope = _Scope(plan.root, ROOT, expected, actual)
     else:
         scope = _scope(plan, plan.root, expected, actual)
-        if plan.schema is not None:
-            check_listed(scope.node, scope.where, scope.expected)
-        own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
-        walk = Walk(own)
-        _walk(walk, *scope)
-    own.finish()
+    if plan.schema is not None:
+        check_listed(scope.node, scope.where, scope.expected)
+    own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
+    walk = _walked(Walk(own), scope)
     return Outcome(
         plan.root,
         walk.findings,
@@ -101,8 +96,7 @@ def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue
     if outcome.own is None:
         return outcome
     walk = Walk(outcome.own, details=True)
-    _walk(walk, *_scope(plan, outcome.root, expected, actual))
-    outcome.own.finish()
+    _walked(walk, _scope(plan, outcome.root, expected, actual))
     return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments, own=None)
 
 
@@ -116,13 +110,14 @@ class _Scope(NamedTuple):
     actual: JsonValue
 
 
-def _walk(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-    walk.seen.meet(node)
+def _walked(walk: Walk, scope: _Scope) -> Walk:
+    """Return the walk after it is done."""
+    walk.seen.meet(scope.node)
     try:
         if walk.own.units:
-            _units(walk, _Scope(node, where, expected, actual))
+            _units(walk, scope)
         else:
-            walk.place(node, where, expected, actual)
+            walk.place(*scope)
     except RecursionError as error:
         message = (
             f"the comparison of two values with up to {MAX_DEPTH} levels does not fit into what is left of "
@@ -130,6 +125,8 @@ def _walk(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual:
             "with sys.setrecursionlimit"
         )
         raise JsonMatchError(message) from error
+    walk.own.finish()
+    return walk
 
 
 def _units(walk: Walk, scope: _Scope) -> None:
@@ -145,64 +142,42 @@ def _units(walk: Walk, scope: _Scope) -> None:
     if node.plan.options.extra == "count":
         members += [(key, MISSING, other) for key, other in actual.items() if key not in expected]
     for key, one, other in members:
-        child, place = node.children[key], Place(where, key, key)
-        if type(one) is type(other) and type(one) not in CONTAINERS:
-            walk.place(child, place, one, other)
-            continue
-        child = child.chosen(one, other)
+        child, place = node.children[key].chosen(one, other), Place(where, key, key)
         if child.skip:
             walk.skip(child, place, one, other)
         elif one is MISSING:
             walk.refuse(child, place)
             walk.add(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
-            optional = child.accept is not None and child.accept.optional
+            optional = child.may_lack(one)
             walk.add(child, place, Rating(SKIPPED if optional else OMISSION), one, other)
         else:
-            below = walk.findings_below(child, place, one, other)
-            walk.findings.append(_is_one(child, below) or _folded(child, place, one, other, below))
+            _unit(walk, child, place, one, other)
 
 
-def _is_one(node: PlanNode, below: list[FieldResult]) -> FieldResult | None:
-    """Return the finding of a unit that is one leaf."""
-    first = below[0] if len(below) == 1 else None
-    is_leaf = first is not None and first.node is node and not (first.detail and first.detail.leaves)
-    return first if is_leaf else None
-
-
-def _folded(
-    node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, below: list[FieldResult]
-) -> FieldResult:
-    """Return the finding of a unit, given the findings below it."""
+def _unit(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    """Score one member of both objects as a unit, by a separate walk of what is in it."""
+    below = walk.findings_below(node, where, expected, actual)
+    if len(below) == 1 and below[0].node is node and not (below[0].detail and below[0].detail.leaves):
+        walk.findings.append(below[0])  # it is one leaf
+        return
     differences = tuple(
         found
         for found in below
-        if found.status != SKIPPED and found.score != 1.0 and _decides(found.node, node)
+        if found.status != SKIPPED and found.score != 1.0 and (found.weight or not node.weight)
     )
-    detail: Detail | None = None
-    if not differences:
-        status = MATCH
-    elif all(found.status == BATCH_ERROR for found in differences):
+    rating = _MATCHES
+    if differences and all(found.status == BATCH_ERROR for found in differences):
         # Everything else is equal, and the batch comparator failed.
-        status = BATCH_ERROR
         detail = Detail(reason="a batch comparator failed below it", differences=differences)
-    else:
-        status, first = MISMATCH, differences[0]
-        detail = Detail(differences=differences)
+        rating = Rating(BATCH_ERROR, 0.0, detail)
+    elif differences:
+        first, detail = differences[0], Detail(differences=differences)
         if first.node.place is node.place:
             # A type mismatch of the unit itself needs no list of differences below it.
-            detail = Detail() if first.detail is None else first.detail._replace(leaves=None, weights=None)
-    rating = Rating(status, 1.0 if status == MATCH else 0.0, detail)
-    return finding_at(node, where, rating, expected, actual)
-
-
-def _decides(node: PlanNode, unit: PlanNode) -> bool:
-    """Tell whether a difference at `node` counts for the unit: it does not if a weight on the way is 0."""
-    while node.place is not unit.place and node.parent is not None:
-        if node.own_weight == 0.0:
-            return False
-        node = node.parent
-    return True
+            detail = (first.detail or Detail())._replace(leaves=None, weights=None)
+        rating = Rating(MISMATCH, 0.0, detail)
+    walk.add(node, where, rating, expected, actual)
 
 
 def _is_units(plan: Plan, scope: _Scope) -> bool:
@@ -233,10 +208,8 @@ def _scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonValue) -
 def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:
     for side, value in (("expected", expected), ("actual", actual)):
         if type(value) is not dict and value is not MISSING:
-            kind = json_type(value)
-            article = "an" if kind[0] in "aeiou" else "a"
             message = (
-                f"{plan.metric} compares two objects key by key, but {side} is {article} {kind}; "
+                f"{plan.metric} compares two objects key by key, but {side} is of type {json_type(value)}; "
                 "json_similarity compares any JSON value"
             )
             raise RootTypeError(message)

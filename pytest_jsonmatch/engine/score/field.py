@@ -1,10 +1,9 @@
-"""The public result of one leaf, and the sequence of all results."""
+"""The public result of one leaf."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.explain import explain, explain_match
 from pytest_jsonmatch.engine.score.outcome import (
@@ -18,15 +17,17 @@ from pytest_jsonmatch.engine.score.outcome import (
     Place,
     instance_path,
 )
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
+MATCHER: Final = "matcher"
+"""What results name as their comparator where a matcher decides."""
 _REPLACEABLE: Final = tuple(status for status in STATUSES if status != PENDING)
 
 
@@ -93,18 +94,12 @@ class FieldResult(NamedTuple):
     @property
     def leaves(self) -> tuple[int, int]:
         """Return how many leaves of expected and of actual it counts."""
-        detail = self.detail
-        if detail is not None and detail.leaves is not None:
-            return detail.leaves
-        return LEAVES.get(self.status, (0, 0))
+        return (self.detail and self.detail.leaves) or LEAVES.get(self.status, (0, 0))
 
     @property
     def own_weights(self) -> tuple[float, float]:
         """Return the same in weights, relative to that of this place."""
-        detail = self.detail
-        if detail is not None and detail.weights is not None:
-            return detail.weights
-        return LEAVES.get(self.status, (0, 0))
+        return (self.detail and self.detail.weights) or LEAVES.get(self.status, (0, 0))
 
     @property
     def sums(self) -> Sums:
@@ -159,6 +154,8 @@ class FieldResult(NamedTuple):
             return detail.comparator
         if self.status not in {MATCH, MISMATCH} or (detail is not None and detail.leaves is not None):
             return None
+        if type(self.expected) is Matcher:
+            return MATCHER
         return self.node.comparator_for(self.expected_compared, self.actual_compared)[0]
 
     @property
@@ -198,6 +195,8 @@ class FieldResult(NamedTuple):
             return "not in the schema" if self.node.beyond_schema() else "not in expected"
         if self.status not in {MATCH, MISMATCH}:
             return None
+        if type(self.expected) is Matcher:
+            return None if self.status == MATCH else "the matcher does not accept it"
         expected, actual = self.expected_compared, self.actual_compared
         accept = self.node.accept
         # For two containers, the walk decides member by member what is accepted.
@@ -228,12 +227,6 @@ class FieldResult(NamedTuple):
             plain["differences"] = [field.to_dict() for field in differences]
         return plain
 
-    def __setattr__(self, name: str, value: object) -> None:
-        message = (
-            f"a result can't be changed; a post-processor returns field.replaced({name}=...) in its place"
-        )
-        raise AttributeError(message)
-
     def replaced(
         self, *, status: str | None = None, score: float | None = None, reason: str | None = None
     ) -> FieldResult:
@@ -253,57 +246,35 @@ class FieldResult(NamedTuple):
         >>> field.replaced(status="omission", reason="null says nothing")
         FieldResult('n', 'omission', 0)
         """
-        new_status, new_score = self._decided(status, score)
+        if status is None:
+            is_rated = score is not None and self.status in {MATCH, MISMATCH}
+            status = (MATCH if score == 1.0 else MISMATCH) if is_rated else self.status
+        if score is None:
+            # A former match scores 0 unless the caller says otherwise.
+            score = {MATCH: 1.0, MISMATCH: self.score if self.score < 1.0 else 0.0}.get(status, 0.0)
+        fits = (
+            (score == 1.0) if status == MATCH else (0.0 <= score < 1.0) if status == MISMATCH else not score
+        )
+        if status not in _REPLACEABLE or not fits:
+            message = (
+                f"status is {status!r} and score is {score!r}; a match scores 1, a mismatch less, "
+                f"and everything else 0; statuses: {', '.join(_REPLACEABLE)}"
+            )
+            raise ValueError(message)
         detail = self.detail
-        if new_status != MISMATCH and detail is not None:
+        if status != MISMATCH and detail is not None:
             detail = detail._replace(differences=(), error=None)
-        if new_status != self.status and detail is not None and detail.leaves is not None:
+        if status != self.status and detail is not None and detail.leaves is not None:
             # A match is one leaf on each side; other statuses count the leaves of the sides they concern.
-            sides = LEAVES.get(new_status, (0, 0))
+            sides = LEAVES.get(status, (0, 0))
             leaves, weights = detail.leaves, detail.weights or (0.0, 0.0)
             detail = detail._replace(
-                leaves=None if new_status == MATCH else (leaves[0] * sides[0], leaves[1] * sides[1]),
-                weights=None if new_status == MATCH else (weights[0] * sides[0], weights[1] * sides[1]),
+                leaves=None if status == MATCH else (leaves[0] * sides[0], leaves[1] * sides[1]),
+                weights=None if status == MATCH else (weights[0] * sides[0], weights[1] * sides[1]),
             )
         if reason is not None:
             detail = (detail or Detail())._replace(reason=reason)
-        return self._replace(status=new_status, score=new_score, detail=detail)
-
-    def _decided(self, status: str | None, score: float | None) -> tuple[str, float]:
-        """Return a status and a score that fit each other."""
-        if status is not None and status not in _REPLACEABLE:
-            message = f"status is {status!r}; it must be one of {', '.join(_REPLACEABLE)}"
-            raise ValueError(message)
-        if score is not None and not 0.0 <= score <= 1.0:
-            message = f"score is {score!r}; it must be a number from 0 to 1"
-            raise ValueError(message)
-        if status is None:
-            leaf = score is not None and self.status in {MATCH, MISMATCH}
-            status = (MATCH if score == 1.0 else MISMATCH) if leaf else self.status
-        if score is None:
-            # A former match scores 0 unless the caller says otherwise.
-            own = float(self.score)
-            score = {MATCH: 1.0, MISMATCH: own if own < 1.0 else 0.0}.get(status, 0.0)
-        if (score == 1.0) != (status == MATCH) or (score and status not in {MATCH, MISMATCH}):
-            message = (
-                f"status is {status!r} and score is {score!r}; "
-                "a match scores 1, a mismatch less, and everything else 0"
-            )
-            raise ValueError(message)
-        return status, float(score)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, FieldResult) and self._key() == other._key()
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((self.path, self.status, self.score))
-
-    def _key(self) -> tuple[Any, ...]:
-        values = self.status, self.score, self.expected, self.actual
-        return (self.path, self.expected_path, self.actual_path, *values)
+        return self._replace(status=status, score=float(score), detail=detail)
 
     def __repr__(self) -> str:
         return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
@@ -311,48 +282,3 @@ class FieldResult(NamedTuple):
 
 # There may be millions of results: made like this, one takes 0.12 µs, and 0.22 µs by `FieldResult(...)`.
 new_finding: Callable[[tuple[Any, ...]], FieldResult] = partial(tuple.__new__, FieldResult)
-
-
-@final
-class FieldResults(Sequence[FieldResult]):
-    """The results of a comparison, in the order of the document.
-
-    Args:
-        findings: the results, or a function that makes them when one is read.
-    """
-
-    __slots__ = ("_findings",)
-
-    def __init__(self, findings: Sequence[FieldResult] | Callable[[], Sequence[FieldResult]]) -> None:
-        self._findings = findings
-
-    def _made(self) -> Sequence[FieldResult]:
-        return self._findings() if callable(self._findings) else self._findings
-
-    def _kept(self) -> Sequence[FieldResult]:
-        self._findings = made = self._made()
-        return made
-
-    @overload
-    def __getitem__(self, index: int) -> FieldResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[FieldResult]: ...
-    def __getitem__(self, index: int | slice) -> FieldResult | list[FieldResult]:
-        kept = self._kept()
-        return list(kept[index]) if isinstance(index, slice) else kept[index]
-
-    def __len__(self) -> int:
-        return len(self._kept())
-
-    def __iter__(self) -> Iterator[FieldResult]:
-        # Not kept: one loop over a whole corpus must not leave millions of findings in memory.
-        return iter(self._made())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, FieldResults) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment] # like that of a list
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self[:3]))
-        return f"[{shown}, … {len(self) - 3:,} more]" if len(self) > 3 else f"[{shown}]"

@@ -84,9 +84,8 @@ class Seen:
         self.mistyped += other.mistyped
 
     def places(self) -> dict[PlanNode, int]:
-        """Return how many leaves of expected were met at each schema path, in the order of the document."""
+        """Return how many leaves of expected were met at each schema path, containers first."""
         counts: Counter[PlanNode] = Counter()
-        below: dict[PlanNode, dict[PlanNode, None]] = {}
         entered: dict[tuple[PlanNode, type], list[Collection[Any]]] = {}
         for node, container in self._met:
             if container is None:
@@ -95,26 +94,11 @@ class Seen:
                 entered.setdefault((node, type(container)), []).append(container)
         for (node, kind), containers in entered.items():
             counts[node.place] -= len(containers)
-            members = below.setdefault(node.place, {})
             elements = {ELEMENT: sum(map(len, containers))}
             keys = Counter(chain.from_iterable(containers)) if kind is dict else elements
             for key, number in keys.items():
-                place = node.children[key].place
-                counts[place] += number
-                members[place] = None
-        inner = {place for members in below.values() for place in members}
-        ordered: dict[PlanNode, int] = {}
-
-        def add(place: PlanNode) -> None:
-            if place not in ordered:
-                ordered[place] = counts[place]
-                for member in below.get(place, ()):
-                    add(member)
-
-        for place in (*below, *counts):
-            if place not in inner:
-                add(place)
-        return ordered
+                counts[node.children[key].place] += number
+        return counts
 
 
 @final
@@ -133,7 +117,6 @@ class Pass:
     rounds: int = 0
     """How often batch comparators have been asked."""
     count_extra: bool = False
-    limit: float | None = None
     known: dict[Place, float | ComparatorResult | Question | Exception] = field(default_factory=dict)
     """What comparators without a table said or raised: none is called twice for one place."""
     choices: dict[Place, BestValue] = field(default_factory=dict)
@@ -150,7 +133,6 @@ class Pass:
     def __post_init__(self) -> None:
         """Take options of the plan that every walk looks at."""
         self.count_extra = self.units or self.plan.options.extra == "count"
-        self.limit = self.plan.options.leaf_threshold
 
     def finish(self) -> None:
         """Forget what walking again does not need."""

@@ -5,18 +5,18 @@ Walking again with the same `Pass` and `details=True` writes plain matches, too.
 
 from __future__ import annotations
 
-from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, final
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.node import leaves_of, weight_between, without_nulls
 from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
-from pytest_jsonmatch.engine.score.outcome import MATCH, MISMATCH, SKIPPED, Place
+from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, SKIPPED, Place
 from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.places import Places
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
 
@@ -46,7 +46,11 @@ class Walk(Places):
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, bare: bool = False
     ) -> None:
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
-        kind, accept = type(expected), None if bare else node.accept
+        kind = type(expected)
+        if kind is Matcher:
+            self.matcher(node, where, expected, actual)
+            return
+        accept = None if bare else node.accept
         takes = accept is not None and accept.takes(kind, type(actual))
         undecided = node
         if node.branches is not None and not takes:
@@ -90,20 +94,43 @@ class Walk(Places):
                 continue
             written += 1
             absent += other is MISSING
-            if child.quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
+            if kind is dict or kind is list:
                 self.place(child, Place(where, key, key), one, other)
             else:
-                self.scalars(child, where, (key, key), one, other)
+                self._member(child, where, (key, key), one, other)
         self.matches += len(expected) - written
         if self.own.count_extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
-                if key in expected:
-                    continue
-                child = children[key]
-                if child.quick is None or type(other) in CONTAINERS:
-                    self.place(child, Place(where, key, key), MISSING, other)
-                else:
-                    self.scalars(child, where, (key, key), MISSING, other)
+                if key not in expected:
+                    self._member(children[key], where, (key, key), MISSING, other)
+
+    def _member(
+        self, node: PlanNode, around: Place, keys: tuple[Any, Any], expected: JsonValue, actual: JsonValue
+    ) -> None:
+        """Score a member or an element; scalars whose comparator never fails take no further calls.
+
+        W1 and W5 take 1.3 times as long without this.
+        """
+        key, other_key = keys
+        if node.quick is None or type(expected) in NO_SCALARS or type(actual) in CONTAINERS:
+            self.place(node, Place(around, key, other_key), expected, actual)
+            return
+        if actual is MISSING:
+            found = node, around, key, MISSING, OMISSION, 0.0, expected, MISSING, None
+        elif expected is MISSING:
+            found = node, around, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
+        else:
+            try:
+                score: float = node.quick(expected, actual)
+            except ValueError:  # texts too long for an edit distance
+                self.leaf(node, Place(around, key, other_key), expected, actual)
+                return
+            limit = node.leaf_threshold
+            if limit is not None and score <= limit and score < 1.0:
+                score = 0.0
+            status = MATCH if score == 1.0 else MISMATCH
+            found = node, around, key, other_key, status, score, expected, actual, None
+        self.findings.append(new_finding(found))
 
     def _array(
         self, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
@@ -120,7 +147,9 @@ class Walk(Places):
         pairs = own.pairs.get(where)
         if pairs is None and node.align == "unordered":
             measure = measuring(own, node, where, expected, actual)
-            pairing = (own.aligner or _new_aligner(own)).pair(Arrays(node, expected, actual), measure)
+            if own.aligner is None:
+                own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
+            pairing = own.aligner.pair(Arrays(node, expected, actual), measure)
             pairs = pairing.pairs
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
@@ -133,18 +162,17 @@ class Walk(Places):
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
             walk.alignments.append(Aligned(node, where, pairs, expected, actual))
-        findings, details, plain, quick = walk.findings, walk._details, element.plain, element.quick
+        findings, details, plain = walk.findings, walk._details, element.plain
         for at, to, one, other in _side_by_side(pairs, expected, actual, count_extra=own.count_extra):
             kind = type(one)
-            if plain and kind is type(other) and kind is not dict and kind is not list and one == other:
-                if details:
-                    findings.append(new_finding((element, where, at, to, MATCH, 1.0, one, other, None)))
-                else:
-                    walk.matches += 1
-            elif quick is None or kind in CONTAINERS or type(other) in CONTAINERS:
+            if kind is dict or kind is list:
                 walk.place(element, Place(where, at, to), one, other)
+            elif not plain or kind is not type(other) or one != other:
+                walk._member(element, where, (at, to), one, other)
+            elif details:
+                findings.append(new_finding((element, where, at, to, MATCH, 1.0, one, other, None)))
             else:
-                walk.scalars(element, where, (at, to), one, other)
+                walk.matches += 1
         if is_part:
             own.nested[where] = walk.sums(), walk.questions
             self._take(node, *own.nested[where])
@@ -201,10 +229,7 @@ class Walk(Places):
         for key, item in members.items() if type(members) is dict else enumerate(members):
             child = node.children[key if type(key) is str else ELEMENT]
             keys, sides = ((key, MISSING), (item, MISSING)) if lacking else ((MISSING, key), (MISSING, item))
-            if child.quick is None or type(item) in CONTAINERS:
-                self.place(child, Place(where, *keys), *sides)
-            else:
-                self.scalars(child, where, keys, *sides)
+            self._member(child, where, keys, *sides)
 
     # -- separate walks ------------------------------------------------------------------------------------
 
@@ -255,12 +280,6 @@ class Walk(Places):
         return walk.findings
 
 
-def _new_aligner(own: Pass) -> Aligner:
-    """Make the aligner of a pass."""
-    own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
-    return own.aligner
-
-
 def measuring(
     own: Pass, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Measure:
@@ -283,15 +302,8 @@ def _side_by_side(
     """Return the elements of two arrays in the order of expected, then of actual."""
     if pairs is not None:
         return _paired(pairs, expected, actual, count_extra=count_extra)
-    items = zip(count(), count(), expected, actual)
-    shared = min(len(expected), len(actual))
-    if shared < len(expected):
-        rest = range(shared, len(expected))
-        return chain(items, zip(rest, rest, expected[shared:], repeat(MISSING)))
-    if count_extra and shared < len(actual):
-        rest = range(shared, len(actual))
-        return chain(items, zip(rest, rest, repeat(MISSING), actual[shared:]))
-    return items
+    numbers = range(max(len(expected), len(actual)) if count_extra else len(expected))
+    return zip(numbers, numbers, chain(expected, repeat(MISSING)), chain(actual, repeat(MISSING)))
 
 
 def _paired(
@@ -302,7 +314,5 @@ def _paired(
         to = partner.get(at)
         yield (at, at, item, MISSING) if to is None else (at, to, item, actual[to])
     if count_extra:
-        taken = set(partner.values())
-        for to, item in enumerate(actual):
-            if to not in taken:
-                yield to, to, MISSING, item
+        for to in sorted({*range(len(actual))}.difference(partner.values())):
+            yield to, to, MISSING, actual[to]
