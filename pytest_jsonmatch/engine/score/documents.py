@@ -69,6 +69,12 @@ def score(
         scope = _scope(plan, plan.root, expected, actual)
     if plan.schema is not None:
         check_listed(scope.node, scope.where, scope.expected)
+        if (
+            plan.options.unlisted == "reject"
+            and plan.options.extra == "count"
+            and scope.actual is not MISSING
+        ):
+            check_listed(scope.node, scope.where, scope.actual, of_expected=False)
     own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
     walk = _walked(Walk(own), scope)
     return Outcome(
@@ -146,7 +152,6 @@ def _units(walk: Walk, scope: _Scope) -> None:
         if child.skip:
             walk.skip(child, place, one, other)
         elif one is MISSING:
-            walk.refuse(child, place)
             walk.add(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
             optional = child.accept is not None and child.accept.optional

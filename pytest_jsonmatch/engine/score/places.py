@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, weight_between
 from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
-from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -132,12 +131,6 @@ class Places:
             detail = leaves and _counting(_NO_LEAVES, leaves)
             self.add(node, where, Rating(HALLUCINATION, 0.0, detail), expected, actual)
 
-    def refuse(self, node: PlanNode, where: Place) -> None:
-        """Raise for a member of actual that the schema does not list, if the metric rejects such members."""
-        # Elements that are only measured may not be paired in the end.
-        if node.unlisted and self._base is None and self._plan.options.unlisted == "reject":
-            raise refused(node, where, of_expected=False)
-
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
         try:
@@ -236,9 +229,6 @@ class Places:
             self.add(node, where, _DIFFERS, expected, actual)
             return
         counts_actual = self.own.count_extra or type(actual) not in CONTAINERS
-        listed = self._plan.schema is not None and self._plan.options.unlisted == "reject"
-        if counts_actual and listed and self._base is None:
-            check_listed(node, where, actual, of_expected=False)
         own = self._leaves(node, expected)
         other = self._leaves(node, actual) if counts_actual else _NO_LEAVES
         if type(expected) in CONTAINERS:

@@ -183,8 +183,6 @@ class Walk(Places):
     def _one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a value that only one side has, and all below it."""
         own, empties, lacking = self.own, self._plan.options.empties, actual is MISSING
-        if not lacking:
-            self.refuse(node, where)
         value = expected if lacking else actual
         if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
             self.alone(node, where, expected, actual)
