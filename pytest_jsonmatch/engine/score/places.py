@@ -115,21 +115,11 @@ class Places:
         """Add a finding that counts in no figure."""
         self.add(node, where, _SKIPS, expected, actual)
 
-    def alone(
-        self,
-        node: PlanNode,
-        where: Place,
-        expected: JsonValue,
-        actual: JsonValue,
-        leaves: Leaves | None = None,
-    ) -> None:
-        """Add an omission or a hallucination, of one leaf or of several."""
-        if actual is MISSING:
-            detail = leaves and _counting(leaves, _NO_LEAVES)
-            self.add(node, where, Rating(OMISSION, 0.0, detail), expected, actual)
-        elif self.own.count_extra:
-            detail = leaves and _counting(_NO_LEAVES, leaves)
-            self.add(node, where, Rating(HALLUCINATION, 0.0, detail), expected, actual)
+    def alone(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+        """Add an omission or a hallucination of one leaf."""
+        if actual is MISSING or self.own.count_extra:
+            status = OMISSION if actual is MISSING else HALLUCINATION
+            self.add(node, where, Rating(status), expected, actual)
 
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
@@ -166,7 +156,7 @@ class Places:
         answer = self.own.answers.get(where)
         if answer is None:
             found = finding_at(node, where, _WAITS, expected, actual)
-            self.questions[where] = Asked(where, said, found, one, other)
+            self.questions[where] = Asked(where, said, found)
             if self._base is None:
                 self.findings.append(found)
                 return
@@ -233,7 +223,8 @@ class Places:
         other = self._leaves(node, actual) if counts_actual else _NO_LEAVES
         if type(expected) in CONTAINERS:
             self.seen.mistyped.append((node, expected))
-        self.add(node, where, Rating(MISMATCH, 0.0, _counting(own, other)), expected, actual)
+        detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
+        self.add(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
 
     def _leaves(self, node: PlanNode, value: JsonValue) -> Leaves:
         """Return the leaves of a mistyped value."""
@@ -261,8 +252,3 @@ def finding_at(
     return new_finding(
         (node, where.parent, key, other_key, rating.status, rating.score, expected, actual, rating.detail)
     )
-
-
-def _counting(own: Leaves, other: Leaves) -> Detail:
-    """Return the detail of a finding that counts leaves of both sides."""
-    return Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
