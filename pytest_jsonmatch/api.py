@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.plan.registry import registry_state
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
 from pytest_jsonmatch.engine.score.documents import score
-from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, to_expected, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
@@ -104,7 +104,7 @@ def _without_options(metric: str) -> Comparing:
 def read_expected(expected: object) -> JsonValue:
     """Return the expected JSON value, as `compare_json` reads it; text must be strict JSON."""
     if not isinstance(expected, (str, bytes, bytearray)):
-        return to_json_value(expected, side="expected")
+        return to_expected(expected)
     from pytest_jsonmatch.reading.strict import parse_json
 
     return parse_json(bytes(expected) if isinstance(expected, bytearray) else expected)

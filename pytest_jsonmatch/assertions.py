@@ -19,10 +19,10 @@ from pytest_jsonmatch.engine.value.errors import (
     nearest,
 )
 from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.running import Compared, current_run
+from pytest_jsonmatch.running import INI_SKIP, Compared, current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.api import Comparing
     from pytest_jsonmatch.corpus.tags import Tags
@@ -65,7 +65,8 @@ def assert_json_match(
             the judge of the comparator `semantic`, by default that of the ini option `jsonmatch_judge`.
 
     Arguments that are not given come from the closest `@pytest.mark.jsonmatch(...)`, then from the ini
-    options `jsonmatch_metric` and `jsonmatch_threshold`; the defaults are `leaf_f1` and 1.0.
+    options `jsonmatch_metric` and `jsonmatch_threshold`; the defaults are `leaf_f1` and 1.0. The patterns of
+    `jsonmatch_skip` add to those of `skip`.
 
     Returns:
         The result, for further assertions.
@@ -192,7 +193,11 @@ def _asked(
         tags = read_tags(tags)
     sources = {} if run is None else {**marked, **dict.fromkeys((*own, *options), source)}
     options = {"validate": "report", **fallback, **options}
-    return _Asked(metric, limits, options, name, locate, suggests, sources, tags)
+    skipped: Sequence[str] = ()
+    if run is not None and run.skipped[0] and isinstance(options.setdefault("skip", []), (list, tuple)):
+        skipped, sources[INI_SKIP] = run.skipped
+        options["skip"] = [*skipped, *options["skip"]]
+    return _Asked(metric, limits, options, name, locate, suggests, sources, tags, len(skipped))
 
 
 _TEXT: Final = (str, bytes, bytearray)
@@ -217,6 +222,8 @@ class _Asked:
     """Where the patterns of an option are written; None: in the call itself."""
     tags: Tags | None = None
     """Tags of the comparison, beyond those of the test."""
+    skipped: int = 0
+    """How many of the patterns in `skip` are the ini option's."""
 
     def compare(self, answer: object, expected: JsonValue) -> tuple[MatchResult, Exception | None]:
         """Compare, and record the result for the running test; return it, and the failure if it fails."""
@@ -265,12 +272,10 @@ class _Asked:
     def _rules(self) -> list[tuple[str, Iterable[str], RuleSource | None]]:
         """Return the patterns, for the running test to find out which of them match no place."""
         rules = {kind: self.options.get(kind) for kind in ("fields", "accept")}
+        skip: Sequence[str] = self.options.get("skip") or ()
+        rules |= {INI_SKIP: skip[: self.skipped], "skip": skip[self.skipped :]}
         rules["threshold"] = self.limits.get("fields")
-        return [
-            (kind, given, self.sources.get(kind))
-            for kind, given in rules.items()
-            if isinstance(given, Mapping) and given
-        ]
+        return [(kind, given, self.sources.get(kind)) for kind, given in rules.items() if given]
 
     def _without_answer(self, expected: JsonValue, error: JsonMatchError) -> MatchResult:
         """Return the result for an answer that can't be compared, such as text without JSON: all is missing.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.semantic.bench import Bench
 
+INI_SKIP: Final = "jsonmatch_skip"
+"""The ini option that leaves fields out of all comparisons."""
 FAILED_BEFORE: Final = "failed before comparing"
 """The error of a test that failed before it compared anything."""
 
@@ -40,7 +42,7 @@ class Compared(NamedTuple):
     unreadable: str | None = None
     """Why the answer could not be compared; it counts as 0."""
     rules: Sequence[tuple[str, Iterable[str], RuleSource | None]] = ()
-    """Its patterns, by the option that they are written in (`fields`, `accept` or `threshold`).
+    """Its patterns, by the option that they are written in (`fields`, `accept`, `skip` …).
 
     With each where it is written; None: in the test's own call.
     """
@@ -117,6 +119,10 @@ class Run(Protocol):
 
     def defaults(self) -> tuple[Mapping[str, Any], Mapping[str, RuleSource]]:
         """Return the default `metric`, `threshold` and options of comparisons; and where marks give them."""
+
+    @property
+    def skipped(self) -> tuple[Sequence[str], RuleSource]:
+        """The patterns of fields that no comparison looks at, and where they are written."""
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""

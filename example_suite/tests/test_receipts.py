@@ -42,7 +42,7 @@ def test_near_enough(document):
         fields={
             "date": {"compare": {"date": {"formats": ["%Y-%m-%d", "%d %B %Y"]}}},
             "currency": {"transform": ["lowercase"]},
-            "total": {"compare": {"numeric": {"tolerance": {"abs": 0.05}}}},
+            "total": {"tolerance": 0.05},
         },
     )
 

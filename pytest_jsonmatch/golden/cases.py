@@ -130,10 +130,10 @@ class GoldenCase:
     def options(self) -> dict[str, Any]:
         """The metric's options, and the case's other settings for the comparison, as arguments.
 
-        The others are `fields`, `accept`, `validate` and `schema`.
+        The others are `fields`, `accept`, `skip`, `validate` and `schema`.
         """
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
-        for key in ("fields", "accept", "validate"):
+        for key in ("fields", "accept", "skip", "validate"):
             if key in self._given:
                 options[key] = to_json_value(self._given[key])
         node = self.schema_node
@@ -273,14 +273,18 @@ class GoldenCase:
         return keys if is_above else own
 
     def trail_of_rule(self, kind: str, pattern: str) -> Steps:
-        """Return where a pattern of `fields`, `accept` or `threshold` is: in the case, or beside `cases`."""
+        """Return where a pattern of `fields`, `accept`, `skip` or `threshold` is: in the case or its file."""
+        for trail in ((*self._where, kind), (kind,)) if kind == "skip" else ():
+            listed = value_at(self._document.value, trail)
+            if type(listed) is list and pattern in listed:
+                return (*trail, listed.index(pattern))
         return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
     def trails_of_rules(self) -> Iterator[Steps]:
-        """Yield where each pattern of `fields`, `accept` and `threshold` is."""
+        """Yield where each pattern of `fields`, `accept`, `skip` and `threshold` is."""
         threshold = self._given.get("threshold")
         limits = threshold.get("fields") if type(threshold) is dict else None
-        own = ((kind, self._given.get(kind)) for kind in ("fields", "accept"))
+        own = ((kind, self._given.get(kind)) for kind in ("fields", "accept", "skip"))
         for kind, patterns in (*own, ("threshold", limits)):
             for pattern in patterns or ():
                 yield self.trail_of_rule(kind, pattern)

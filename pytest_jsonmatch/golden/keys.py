@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.golden.errors import Steps
 
 KeyCheck: TypeAlias = "Callable[[JsonValue], object]"
 
@@ -162,7 +163,7 @@ def _pattern(pattern: str, *at: str) -> None:
     _ask_engine(at, parse_pattern, pattern)
 
 
-def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: object) -> None:
+def _ask_engine(at: Steps, read: Callable[..., object], *arguments: object) -> None:
     """Refuse what a comparison refuses, at a place inside the value."""
     try:
         read(*arguments)
@@ -173,7 +174,7 @@ def _ask_engine(at: tuple[str, ...], read: Callable[..., object], *arguments: ob
 def _options(value: JsonValue) -> None:
     _object(value)
     for name, option in value.items():
-        if name in {"metric", "threshold", "schema", "fields", "accept", "validate"}:
+        if name in {"metric", "threshold", "schema", "fields", "accept", "skip", "validate"}:
             raise InvalidValueError(f"can't hold `{name}`; write it beside `options`", name)
         if name == "repair":
             if type(option) is not bool:
@@ -190,6 +191,16 @@ def _by_pattern(name: str) -> KeyCheck:
             _pattern(pattern, pattern)
 
     return check
+
+
+def _skip(value: JsonValue) -> None:
+    if type(value) in {bool, str}:
+        raise InvalidValueError(
+            'lists patterns of fields to leave out, such as ["**.id"]; to skip a case write `marks: [skip]`'
+        )
+    for index, pattern in enumerate(value if type(value) is list else ()):
+        _ask_engine((index,), merge_options, _DEFAULT_OPTIONS, {"skip": [pattern]})
+    _ask_engine((), merge_options, _DEFAULT_OPTIONS, {"skip": value})
 
 
 def _schema(value: JsonValue) -> None:
@@ -223,7 +234,7 @@ class Key(NamedTuple):
     Args:
         check: raises InvalidValueError for a value that is not valid; None if every value is.
         file_wide: whether it is allowed beside `cases`, as a default for every case.
-        joined: whether a case's value is joined with its file's, member by member.
+        joined: whether a case's value is joined with its file's: members of mappings, elements of lists.
         filled: whether places `${name}` in it are filled.
     """
 
@@ -247,6 +258,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "threshold": Key(_threshold, file_wide=True),
     "options": Key(_options, file_wide=True, joined=True),
     "fields": Key(_by_pattern("fields"), file_wide=True, joined=True),
+    "skip": Key(_skip, file_wide=True, joined=True),
     "accept": Key(_by_pattern("accept"), file_wide=True, joined=True),
     "schema": Key(_schema, file_wide=True),
     "validate": Key(_validate, file_wide=True),

@@ -311,7 +311,10 @@ def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any
         merged.pop("input_file", None)
     merged.update(case)
     for key in JOINED:
-        if key in defaults and key in case and type(defaults[key]) is type(case[key]) is dict:
+        kinds = {type(given.get(key)) for given in (defaults, case)}
+        if kinds == {list}:
+            merged[key] = [*defaults[key], *case[key]]
+        elif kinds == {dict}:
             # The case's own come last: if two patterns fit equally well, the last one applies.
             inherited = {name: value for name, value in defaults[key].items() if name not in case[key]}
             merged[key] = {**inherited, **case[key]}

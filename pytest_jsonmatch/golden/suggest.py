@@ -10,6 +10,7 @@ import itertools
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.plan.options import read_rule
 from pytest_jsonmatch.golden.writing import yaml_flow
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
+Rule: TypeAlias = "str | dict[str, Any]"
 Suggested: TypeAlias = "dict[str, dict[str, Any]]"
 """What to add to a case: `fields` (rules by pattern) and `options`."""
 
@@ -26,15 +28,15 @@ _MOST: Final = 3
 _MOST_PATHS: Final = 12
 _MOST_LEAVES: Final = 5_000
 _TOLERANCES: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
-_SPELLINGS: Final[tuple[dict[str, Any], ...]] = (
+_SPELLINGS: Final[tuple[Rule, ...]] = (
     {"transform": ["strip"]},
     {"transform": ["casefold"]},
     {"transform": ["normalize_whitespace"]},
     {"transform": ["casefold", "normalize_whitespace"]},
-    {"compare": "normalized_text"},
+    "normalized_text",
     {"transform": ["casefold", "sort_tokens"]},
-    {"compare": "date"},
-    {"compare": "amount"},
+    "date",
+    "amount",
 )
 
 
@@ -84,12 +86,13 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
 def with_change(options: Mapping[str, Any], change: Suggested) -> dict[str, Any]:
     """Return options with a change; an existing rule for the same pattern is extended.
 
-    >>> with_change({"fields": {"a": {"weight": 2}}}, {"fields": {"a": {"compare": "date"}}})
+    >>> with_change({"fields": {"a": {"weight": 2}}}, {"fields": {"a": "date"}})
     {'fields': {'a': {'weight': 2, 'compare': 'date'}}}
     """
     rules = options.get("fields") or {}
     changed = {
-        pattern: {**rules.get(pattern, {}), **rule} for pattern, rule in change.get("fields", {}).items()
+        pattern: {**read_rule(pattern, rules.get(pattern, {})), **read_rule(pattern, rule)}
+        for pattern, rule in change.get("fields", {}).items()
     }
     merged = {**options, **change.get("options", {})}
     if changed:
@@ -117,7 +120,7 @@ def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
     return found
 
 
-def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
+def _rules(fields: list[FieldResult]) -> Iterator[Rule]:
     """Yield the rules that may resolve the differences at one path."""
     pairs = [(field.expected, field.actual) for field in fields]
     if any(field.status != "mismatch" for field in fields):
@@ -127,19 +130,19 @@ def _rules(fields: list[FieldResult]) -> Iterator[dict[str, Any]]:
     elif all(_is_number(one) and _is_number(other) for one, other in pairs):
         tolerance = _tolerance(pairs)
         if tolerance is not None:
-            yield {"compare": {"numeric": {"tolerance": tolerance}}}
+            yield {"tolerance": tolerance}
     elif all(_is_number(one) or isinstance(one, str) for pair in pairs for one in pair):
         yield {"transform": [{"type_convert": {"to": "number"}}]}
         yield {"transform": [{"type_convert": {"to": "string"}}]}
-        yield {"compare": "amount"}
+        yield "amount"
 
 
-def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, dict[str, Any]]:
+def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, Rule]:
     """Return for each path the first rule under which all its values match, if there is one."""
     from pytest_jsonmatch.api import compare_json
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Rule] = {}
     for path, fields in differing.items():
         expected, actual = [field.expected for field in fields], [field.actual for field in fields]
         for rule in _rules(fields):

@@ -19,6 +19,8 @@ RULE_KEYS: Final = frozenset({OVERRIDE, *(PREFIX + word for word in FIELD_WORDS)
 """The keys of a schema that are rules."""
 _AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
 """Rules that are kept as written; plans read them again."""
+COMPARATORS: Final = (PREFIX + "compare", OVERRIDE, PREFIX + "tolerance")
+"""Keys that name a comparator: a schema has one of them."""
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result, whatever the schema says below it."""
 
@@ -73,15 +75,6 @@ def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
     return parts
 
 
-def conditional_schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that apply only to some values; the members that they list are allowed."""
-    parts = [schema.get("then"), schema.get("else")]
-    for keyword in ("dependentSchemas", "dependencies"):
-        if isinstance(depending := schema.get(keyword), dict):
-            parts.extend(depending.values())
-    return [part for part in parts if isinstance(part, dict)]
-
-
 def no_schema(what: str, value: object) -> ConfigurationError:
     """Return the error for a value that is not a schema."""
     return ConfigurationError(f"{what} is {value!r}; a schema must be an object, or true or false")
@@ -90,11 +83,14 @@ def no_schema(what: str, value: object) -> ConfigurationError:
 def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rules written in one schema, by name without `x-eval-`, checked for their form.
 
-    `x-override-evaluator` is returned as `compare`.
+    `x-override-evaluator` and `x-eval-tolerance` are returned as `compare`.
 
     Raises:
         ConfigurationError: an unknown `x-eval-` key, two comparators, or an invalid rule.
     """
+    named = [key for key in COMPARATORS if schema.get(key) is not None]
+    if len(named) > 1:
+        raise ConfigurationError(f"has both {' and '.join(named)}; give one")
     rules: dict[str, Any] = {}
     for key, value in schema.items():
         if key != OVERRIDE and not key.startswith(PREFIX):
@@ -103,9 +99,7 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, RULE_KEYS)}")
         if value is None:
             continue  # some libraries write null for a missing key
-        word = "compare" if key == OVERRIDE else key.removeprefix(PREFIX)
-        if word in rules:
-            raise ConfigurationError(f"has both x-eval-compare and {OVERRIDE}; give one")
+        word = key.removeprefix(PREFIX)
         read = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
-        rules[word] = value if word in _AS_WRITTEN and key != OVERRIDE else read
+        rules["compare" if key in COMPARATORS else word] = value if word in _AS_WRITTEN else read
     return rules

@@ -52,6 +52,16 @@ def _strings(raw: object) -> tuple[str, ...]:
     raise ValueError(f"got {raw!r}")
 
 
+def _patterns(raw: object) -> tuple[str, ...]:
+    patterns = _strings(raw)
+    if patterns:
+        from pytest_jsonmatch.engine.value.paths import parse_pattern
+
+        for text in patterns:
+            parse_pattern(text)
+    return patterns
+
+
 def _deciding(raw: object) -> str:
     if (word := _text(raw)) in _DECIDING:
         return word
@@ -140,11 +150,13 @@ class Ini(NamedTuple):
 _FOLDER: Final = "the path of a folder, relative to the rootdir"
 _GATES: Final = "a list of gates such as f1 >= 0.9, one a line"
 _SETTINGS: Final = "lines of NAME = VALUE, such as model = gpt-4.1-mini"
+_PATTERNS: Final = "a list of path patterns such as **.created_at, one a line"
 _SCORE: Final = "a number from 0 to 1"
 _INI: Final[Mapping[str, Ini]] = {
     "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC, "metric of comparisons"),
     "threshold": Ini("float", _threshold, _SCORE, defaults.THRESHOLD, "score that comparisons must reach"),
     "fail": Ini("string", _deciding, "case or gate", "case", "what fails a run: each case, or gates alone"),
+    "skip": Ini("linelist", _patterns, _PATTERNS, [], "fields that no comparison looks at, one a line"),
     "files": Ini("args", _strings, "a list of glob patterns", [], "globs of further golden files"),
     "gates": Ini("linelist", _strings, _GATES, [], "gates that a run must pass, one a line"),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines", "folder of baselines"),
@@ -217,6 +229,8 @@ class Settings(NamedTuple):
     threshold: float
     fail: Literal["case", "gate"]
     """Whether each case below its threshold fails, or gates alone decide."""
+    skip: tuple[str, ...]
+    """Patterns of fields that no comparison looks at."""
     files: tuple[str, ...]
     summary: str
     record: str | None

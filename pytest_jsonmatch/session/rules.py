@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import pytest
 
-from pytest_jsonmatch.running import RuleSource
+from pytest_jsonmatch.running import INI_SKIP, RuleSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
 
@@ -24,7 +24,7 @@ class WrittenRule(NamedTuple):
     """The path of the file."""
     line: int
     kind: str
-    """`fields`, `accept` or `threshold`."""
+    """`fields`, `accept`, `skip`, `threshold`, or `jsonmatch_skip`, the ini option."""
     pattern: str
 
 
@@ -65,6 +65,14 @@ def rules_in(node: Any, holders: int | None = None) -> RuleSource:
         return str(node.path), (line or 0) + 1
 
     return RuleSource(place, lambda *_: holders)
+
+
+def rules_in_ini(config: pytest.Config, patterns: Sequence[str]) -> RuleSource:
+    """Return the source of patterns in the configuration file, which apply to the whole suite."""
+    path = config.inipath or config.rootpath
+    lines = path.read_text("utf-8", "replace").splitlines() if config.inipath is not None else []
+    found = {text: next((at for at, line in enumerate(lines, 1) if text in line), 1) for text in patterns}
+    return RuleSource(lambda _, pattern: (str(path), found[pattern]), lambda *_: None)
 
 
 @final
@@ -125,19 +133,19 @@ class RulesOfRun:
             known.holders = known.holders if looked.holders is None else looked.holders
             known.near = known.near or looked.near
 
-    def unmatched(self, *, is_whole: bool) -> Iterator[tuple[WrittenRule, str]]:
+    def unmatched(self, *, is_whole: bool, is_suite: bool) -> Iterator[tuple[WrittenRule, str]]:
         """Yield the rules that matched nowhere although all their tests ran, each with its warning.
 
         Args:
             is_whole: whether all existing tests ran to their end: it decides about rules for which the
                 number of tests is unknown.
+            is_suite: whether they are all tests of the suite: it decides about rules of the configuration.
         """
         from pytest_jsonmatch.engine.plan.fitting import unmatched_text
 
         for rule, known in sorted(self._open.items()):
-            if rule not in self._fitted and (
-                is_whole if known.holders is None else len(known.tests) >= known.holders
-            ):
+            is_done = is_whole if known.holders is None else len(known.tests) >= known.holders
+            if rule not in self._fitted and is_done and (is_suite or rule.kind != INI_SKIP):
                 number = len(known.tests)
                 of = "" if number == 1 else f" in any of {number:,} tests"
                 yield rule, unmatched_text(rule.kind, rule.pattern, known.near, of)

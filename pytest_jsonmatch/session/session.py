@@ -15,9 +15,10 @@ from pytest_jsonmatch.session.carried import RunNews
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder, Recorders
-from pytest_jsonmatch.session.rules import SharedRules, rules_in
+from pytest_jsonmatch.session.rules import SharedRules, rules_in, rules_in_ini
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_jsonmatch.golden.collector import CaseRules
@@ -171,6 +172,11 @@ class Session:
             chosen.update(given)
             sources.update(dict.fromkeys(given, rules_in(node)))
         return chosen, sources
+
+    @cached_property
+    def skipped(self) -> tuple[Sequence[str], RuleSource]:
+        """The patterns of the ini option `jsonmatch_skip`, and where they are written."""
+        return self.settings.skip, rules_in_ini(self.config, self.settings.skip)
 
     # -- judges --------------------------------------------------------------------------------------------
 

@@ -203,6 +203,7 @@ def test_metric_config_and_schema(write, command):
             "nulls": "absent",
         },
         nulls_json={"nulls": "absent"},
+        short_json={"skip": ["note"], "fields": {"n": {"tolerance": 2}, "s": "jaccard"}},
         schema_json={"properties": {"n": {"type": "integer"}, "s": {"type": "string", "x-eval-skip": True}}},
     )
     heads = [
@@ -213,6 +214,7 @@ def test_metric_config_and_schema(write, command):
             "--metric pairwise_f1 --config config.json",
             "--metric leaf_f1 --schema schema.json --config nulls.json",
             "--metric json_similarity",
+            "--config short.json",
         )
     ]
     assert heads == [
@@ -221,6 +223,7 @@ def test_metric_config_and_schema(write, command):
         "pairwise_f1 score 0.57 (limit 0.0)",
         "leaf_f1 score 0.00 (limit 0.0)",
         "json_similarity score 0.33 (limit 0.0); extras not counted",
+        "leaf_f1 score 0.75 (limit 0.0)",
     ]
 
 

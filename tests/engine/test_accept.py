@@ -175,7 +175,7 @@ def test_pairs_with_what_may_be_missing_are_those_that_the_walk_makes(metric, si
 
 @pytest.fixture
 def little_time(monkeypatch):
-    monkeypatch.setattr("pytest_jsonmatch.engine.compare.text._SECONDS", 0.02)
+    monkeypatch.setattr("pytest_jsonmatch.engine.value.matchers._SECONDS", 0.02)
 
 
 def test_a_slow_pattern_is_an_error_of_the_field(little_time):

@@ -173,7 +173,6 @@ def test_a_target_that_expected_lacks_is_an_error_and_one_that_actual_lacks_is_m
         ({"metric": "feild_match"}, "unknown metric 'feild_match'; did you mean 'field_match'"),
         ({"extras": "count"}, "unknown option 'extras'; did you mean 'extra'"),
         ({"threshold": 0.9}, "unknown option 'threshold'; write assert result.score >= 0.9, or assert_json"),
-        ({"ignore": ["a"]}, "unknown option 'ignore'; write fields={PATTERN: {'skip': True}}"),
         ({"id": "sku"}, "unknown option 'id'; write arrays={'key': NAME}, or fields={PATTERN: {'align': "),
         (
             {"fields": {"x[*].v": {}}},

@@ -104,7 +104,7 @@ def test_names_and_choices_are_those_of_the_engine():
     assert list(forms_of("comparator")) == [*BUILTIN, *OPTIONAL]
     assert list(forms_of("transform")) == list(TRANSFORMS)
     known = definitions["options"]["properties"]
-    assert set(known) == {*OPTION_NAMES, "repair"} - {"fields", "accept", "schema"}
+    assert set(known) == {*OPTION_NAMES, "repair"} - {"fields", "skip", "accept", "schema"}
     others = list(definitions["options"]["patternProperties"])
     for word in (*OPTION_ALIASES, *EVALUATION_TYPES):
         assert [bool(re.search(pattern, word)) for pattern in others].count(True) == 1
@@ -206,9 +206,11 @@ accepted = st.lists(values, min_size=1, max_size=2) | mapping(
     type=st.sampled_from(["string", ["null", "integer"]]),
     any=st.booleans(),
 )
-rules = mapping(
+mapped_rules = mapping(
     accept=accepted,
     compare=comparators,
+    tolerance=st.sampled_from([0, 0.5, 10**6, {}, {"rel": 0.01}, {"rel": 1, "abs": 0}, {"abs": None}, None]),
+    leaf_threshold=units | st.none(),
     transform=transforms,
     skip=st.booleans(),
     weight=st.sampled_from([0, 1, 2.5, 10**6]),
@@ -217,7 +219,8 @@ rules = mapping(
     | st.builds(lambda name: {"key": name, "match_by": "key_field"}, st.sampled_from(WORDS))
     | st.builds(lambda name: {"key": name, "ordered": False}, st.sampled_from([*WORDS, "ordered"]))
     | st.sampled_from([{"ordered": True}, {"ordered": False, "match_by": "hungarian"}]),
-)
+).filter(lambda rule: not {"compare", "tolerance"} <= rule.keys())
+rules = st.sampled_from(["skip", "exact", "my_own"]) | mapped_rules
 options = mapping(
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
     arrays=st.sampled_from(["ordered", "unordered"]) | by_key,
@@ -262,6 +265,7 @@ GOOD = {
     | mapping(score=units, precision=units, recall=units, f1=units, fields=st.dictionaries(patterns, units)),
     "options": options,
     "fields": st.dictionaries(patterns, rules, max_size=3),
+    "skip": st.lists(patterns, max_size=3),
     "accept": st.dictionaries(patterns, accepted, max_size=2),
     "schema": st.sampled_from(["s.json", {}, {"type": "object"}]),
     "validate": st.sampled_from(["report", "require", "off"]),
@@ -440,6 +444,15 @@ FAULTS = {
     "no pattern": case_with(fields={"a..b": {}}),
     "an index in a pattern": case_with(fields={"a[0]": {}}),
     "skip as a word": case_with(fields={"a": {"skip": "yes"}}),
+    "a rule that is a list": case_with(fields={"a": ["skip"]}),
+    "a comparator and a tolerance": case_with(fields={"a": {"compare": "date", "tolerance": 1}}),
+    "a tolerance below 0": case_with(fields={"a": {"tolerance": -1}}),
+    "a tolerance of another name": case_with(fields={"a": {"tolerance": {"relative": 1}}}),
+    "a leaf threshold above 1": case_with(fields={"a": {"leaf_threshold": 2}}),
+    "a case that is skipped": case_with(skip=True),
+    "one pattern without a list": case_with(skip="a"),
+    "no pattern in skip": case_with(skip=["a..b"]),
+    "skip among options": case_with(options={"skip": ["a"]}),
     "a weight below 0": case_with(fields={"a": {"weight": -1}}),
     "a weight above a million": case_with(fields={"a": {"weight": 10**6 + 1}}),
     "two comparators in one": case_with(fields={"a": {"compare": {"exact": {}, "binary": {}}}}),

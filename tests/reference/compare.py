@@ -262,7 +262,7 @@ def smaller_options(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for pattern, rule in options.get("fields", {}).items():
         fields = {other: value for other, value in options["fields"].items() if other != pattern}
         yield {**options, "fields": fields}
-        for word in rule:
+        for word in rule if isinstance(rule, dict) else ():
             less = {other: value for other, value in rule.items() if other != word}
             yield {**options, "fields": {**options["fields"], pattern: less}}
 

@@ -93,7 +93,32 @@ def case(
     """
     plain = plain_case(seed, metrics=metrics, unordered=unordered)
     made = with_schema(random.Random(seed), plain, unordered=unordered) if schemas and seed % 2 else plain
-    return with_accept(random.Random(seed), made) if seed % 5 < 2 else made
+    made = with_accept(random.Random(seed), made) if seed % 5 < 2 else made
+    return with_short_forms(random.Random(seed), made) if seed % 3 == 0 else made
+
+
+def with_short_forms(rng: random.Random, plain: Case) -> Case:
+    """Write rules in their short forms where they have one, and give some a leaf threshold."""
+    fields: dict[str, Any] = {}
+    options = {**plain.options, "fields": fields}
+    for pattern, given in plain.options.get("fields", {}).items():
+        rule = dict(given)
+        if rng.random() < 0.3:
+            rule["leaf_threshold"] = rng.choice((0, 0.3, 0.6))
+        match rule:
+            case {"skip": True, **others} if not others:
+                if rng.random() < 0.5:
+                    options["skip"] = [*options.get("skip", ()), pattern]
+                else:
+                    fields[pattern] = "skip"
+            case {"compare": str(name), **others} if not others:
+                fields[pattern] = name
+            case {"compare": {"numeric": {"tolerance": tolerance}}, **others}:
+                short = tolerance["abs"] if tolerance.keys() == {"abs"} else tolerance
+                fields[pattern] = {**others, "tolerance": short}
+            case _:
+                fields[pattern] = rule
+    return Case(plain.expected, plain.actual, options, plain.type_defaults)
 
 
 def with_accept(rng: random.Random, plain: Case) -> Case:

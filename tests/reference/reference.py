@@ -412,7 +412,8 @@ class Plan:
         given = dict(options)
         metric = given.pop("metric", "field_match")
         chosen = {**DEFAULTS, **PRESETS[ALIASES.get(metric, metric)]}
-        rules = [(read_path(text), rule) for text, rule in given.pop("fields", {}).items()]
+        rules = [(read_path(text), {"skip": True}) for text in given.pop("skip", [])]
+        rules += [(read_path(text), long_form(rule)) for text, rule in given.pop("fields", {}).items()]
         accept = [(read_path(text), {"accept": said}) for text, said in given.pop("accept", {}).items()]
         compare = given.pop("compare", None)
         if "target_output_key" in given:
@@ -467,7 +468,7 @@ class Plan:
             here = (
                 place.form == "scalar"
                 or pattern[-1:] != [ANYTHING]
-                or word in ("align", "transform", "weight")
+                or word in ("align", "transform", "weight", "leaf_threshold")
             )
             here = here or (word == "skip" and place.form == "empty")
             # What weighs a container weighs all below it, once.
@@ -479,6 +480,19 @@ class Plan:
             if here and literal_segments(pattern) >= best:
                 best, answer = literal_segments(pattern), rule[word]
         return schema_rule(node, word) if answer is None else answer
+
+
+def long_form(rule: str | Mapping) -> Mapping:
+    """A rule as it is without short forms."""
+    if isinstance(rule, str):
+        return {"skip": True} if rule == "skip" else {"compare": rule}
+    if "tolerance" not in rule:
+        return rule
+    said = rule["tolerance"]
+    return {
+        **rule,
+        "compare": {"numeric": {"tolerance": said if isinstance(said, Mapping) else {"abs": said}}},
+    }
 
 
 @dataclass
@@ -677,7 +691,7 @@ class Place:
     """Where the walk is: the three paths, the schema, the weight so far, and the transforms in force.
 
     `written` is the schema's node as it stands in the schema, `node` the one that holds for the values here.
-    `outer` has the weight and the transforms that come from above.
+    `outer` has the weight, the transforms and the leaf threshold that come from above.
     `alone` is set while two elements are compared only to see how similar they are; `is_unit` at a key whose
     own weight does not matter.
     """
@@ -685,7 +699,7 @@ class Place:
     schema: tuple
     expected: tuple
     actual: tuple
-    outer: tuple[float, list]
+    outer: tuple[float, list, float | None]
     written: object
     node: Mapping | None = None
     weight: float = 1.0
@@ -693,10 +707,13 @@ class Place:
     alone: bool = False
     is_unit: bool = False
     form: str = "full"
+    limit: float | None = None
 
     @classmethod
     def top(cls, plan: Plan, expected: object, actual: object) -> Place:
-        return cls((), (), (), (1.0, plan.transform), plan.schema).entered(plan, expected, actual)
+        return cls((), (), (), (1.0, plan.transform, plan.leaf_threshold), plan.schema).entered(
+            plan, expected, actual
+        )
 
     def entered(self, plan: Plan, expected: object, actual: object) -> Place:
         """This place with the rules that hold for these values: weights multiply.
@@ -708,7 +725,8 @@ class Place:
         value = actual if expected is MISSING else expected
         node = chosen_node(plan, written, value)
         here = replace(self, form="scalar" if not is_container(value) else "full" if value else "empty")
-        weight, transforms = (plan.rule_at(here, node, word) for word in ("weight", "transform"))
+        words = ("weight", "transform", "leaf_threshold")
+        weight, transforms, limit = (plan.rule_at(here, node, word) for word in words)
         return Place(
             self.schema,
             self.expected,
@@ -720,6 +738,7 @@ class Place:
             self.outer[1] if transforms is None else transforms,
             self.alone,
             form=here.form,
+            limit=self.outer[2] if limit is None else limit,
         )
 
     def entered_for(self, plan: Plan, expected: object, actual: object) -> Place:
@@ -738,7 +757,7 @@ class Place:
             (*self.schema, steps[0]),
             (*self.expected, steps[1]),
             (*self.actual, steps[2]),
-            (self.weight, self.transforms),
+            (self.weight, self.transforms, self.limit),
             written,
             alone=self.alone,
         )
@@ -914,7 +933,7 @@ def compare_leaf(plan: Plan, place: Place, expected: object, actual: object, spe
         score = by_oneof(e, a, seen_lists(place, params))
     else:
         score = COMPARATORS[name](e, a, params)
-    if plan.leaf_threshold is not None and score <= plan.leaf_threshold:
+    if place.limit is not None and score <= place.limit:
         score = 0.0
     return both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)
 
@@ -1384,7 +1403,7 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     else:
         # Reading 23: a scalar's comparator gives the unit's score, wherever the comparator comes from.
         score = inner[0].score
-    if plan.leaf_threshold is not None and score <= plan.leaf_threshold:
+    if place.limit is not None and score <= place.limit:
         score = 0.0
     return [both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)]
 

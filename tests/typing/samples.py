@@ -51,6 +51,7 @@ from pytest_jsonmatch import (
     OpenAIJudge,
     RecordResult,
     Registry,
+    ResultSet,
     RootTypeError,
     RunError,
     RunResult,
@@ -66,6 +67,7 @@ from pytest_jsonmatch import (
     extract_json,
     golden_cases,
     propagate_batch_errors,
+    read_results,
     reclassify_nulls,
     register_comparator,
     register_encoder,
@@ -170,6 +172,9 @@ def sample_assert_json_match() -> None:
     assert_json_match({"a": 1}, {"a": 1}, threshold=limits, name="mine")
     assert_json_match({"a": 1}, {"a": 1}, threshold={"recall": 0.5, "fields": {"a": 0.5}})
     assert_json_match({"a": 1}, {"a": 1}, threshold=1, fields={"a": {"weight": 2}})
+    assert_json_match(
+        {"a": 1, "b": 2}, {"a": 1, "b": 2}, fields={"a": {"tolerance": 0.01}, "b": "skip"}, skip=["**.b"]
+    )
 
 
 def sample_a_pydantic_model_is_data_and_schema() -> None:
@@ -307,6 +312,12 @@ def sample_evaluate() -> None:
     # Without any record there are no figures: typed code says what it then wants.
     assert run.mean_f1 is not None
     assert run.mean_f1 >= 0.9
+
+
+def sample_result_file() -> None:
+    with pytest.raises(ConfigurationError, match="no such file"):
+        results = assert_type(read_results(Path("none.jsonl")), ResultSet)
+        assert_type(results.mean("score"), "float | None")
 
 
 def sample_records_of_a_run() -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import score_of
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, NUMBERS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -104,15 +104,15 @@ def by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     found: dict[type, list[int]] = {}
     for at, value in enumerate(values):
         kind = type(value)
-        found.setdefault(kind if kind in CONTAINERS else object, []).append(at)
+        found.setdefault(kind if kind in NO_SCALARS else object, []).append(at)
     return found
 
 
 def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
-    """Return the column of values, which may be MISSING; None if there are containers to descend into."""
+    """Return the column of values, which may be MISSING; None if some are matchers or containers to enter."""
     kinds = set(map(type, values))
-    if not kinds.isdisjoint(CONTAINERS):
-        if node.explicit is None:
+    if not kinds.isdisjoint(NO_SCALARS):
+        if node.explicit is None or Matcher in kinds:
             return None
         # A comparator takes containers whole. They have no hash, so each is a distinct value.
         present = [at for at, value in enumerate(values) if value is not MISSING]

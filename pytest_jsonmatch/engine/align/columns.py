@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.plan.accept import LEAST_GAIN
 from pytest_jsonmatch.engine.plan.node import leaves_alone, most_of, weight_chosen
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -190,6 +190,9 @@ class Columns:
         actual: Sequence[JsonValue],
     ) -> None:
         """Add pairs of values of one kind: two scalars, two objects or two arrays. Other pairs score 0."""
+        if Matcher in set(map(type, expected)):
+            self._matched(grid, _Spot(node, weight), expected, actual)
+            return
         scalars = node
         if node.accept is not None:
             if not node.accept.is_of_scalars:
@@ -217,12 +220,42 @@ class Columns:
             sides = Some.at(containers, expected), Some.at(right.get(object, []), actual)
             self._accepted(grid, _Spot(node, weight), scalars.accept, sides)
 
+    def _matched(
+        self, grid: Grid, place: _Spot, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> None:
+        """Add the pairs of matchers, each of which is one leaf on either side, and those of other values."""
+        node, weight = place.node, place.weight
+        everyone = range(len(actual))
+        rows: list[int] = []
+        others: list[int] = []
+        for at, value in enumerate(expected):
+            (rows if type(value) is Matcher else others).append(at)
+        leaves = [weight * leaves_alone(node, value, self._aligner.leaves, lacking=False) for value in actual]
+        if others:
+            block = self._body(self._aligner, len(others), len(actual))
+            some = at_places(others, expected)
+            if not self._scalars(block, node, weight, some, list(actual)):
+                self._by_type(block, node, weight, some, actual)
+            leaves = list(block.actual)
+            grid.absorb(block, others, everyone)
+        scores: dict[Matcher, list[float]] = {}
+        for at in rows:
+            grid.expected[at] += weight
+            matcher = expected[at]
+            if matcher not in scores:
+                scores[matcher] = [weight * _score(matcher, value) for value in actual]
+        if not others:
+            grid.actual = [before + more for before, more in zip(grid.actual, leaves)]
+        grid.credit(rows, everyone, [scores[expected[at]] for at in rows])
+        if self._aligner.as_f1 and any(more != weight for more in leaves):
+            grid.lower(rows, everyone, [more - weight for more in leaves])
+
     def _accepted(self, grid: Grid, place: _Spot, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected.
 
         In such a pair, the container counts as one leaf.
         """
-        weight, limit = place.weight, max(LEAST_GAIN, self._aligner.plan.options.leaf_threshold or 0.0)
+        weight, limit = place.weight, max(LEAST_GAIN, place.node.leaf_threshold or 0.0)
         scores = {
             to: score
             for to, value in zip(sides[1].places, sides[1].values)
@@ -398,6 +431,14 @@ class Columns:
         refuse_too_large(node, len(expected), len(actual))
         columns = Columns(self._aligner, element, self._body, self._deepest)
         return columns.grid(element, expected, actual)
+
+
+def _score(matcher: Matcher, actual: JsonValue) -> float:
+    """Return what a matcher says, or 0 if it raises: the walk reports that."""
+    try:
+        return matcher.score(matcher, actual)
+    except Exception:  # noqa: BLE001 - a user's class
+        return 0.0
 
 
 def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -11,8 +11,9 @@ from contextlib import suppress
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _MOST_GAPS: Final = 4
 """Objects that have fewer than one in this many of all their keys are ordered as texts."""
 _FEW_KEYS: Final = 6
 """If these many members distinguish all objects, their order hangs on no other."""
+_NO_KEYS: Final = NO_SCALARS | {bool}
+"""The types of values by which no element can be paired."""
 _BOOLS: Final = repeat(bool)
 
 
@@ -73,7 +76,7 @@ class Canon:
             return kinds == {str}
         keys = set(chain.from_iterable(values))
         inside = map(type, chain.from_iterable(map(dict.values, values)))
-        return CONTAINERS.isdisjoint(inside) and all(_compared_as_is(element.children[key]) for key in keys)
+        return NO_SCALARS.isdisjoint(inside) and all(_compared_as_is(element.children[key]) for key in keys)
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return the key of a value, which equal values share; containers are done from the leaves up."""
@@ -237,7 +240,12 @@ def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     if type(item) is not dict:
         return MISSING
     value = member.prepare(item.get(key, MISSING))
-    if value is MISSING or value is None or type(value) in {bool, dict, list}:
+    if value is MISSING or value is None or type(value) in _NO_KEYS:
+        if type(value) is Matcher:
+            raise ConfigurationError(
+                f"{member.path}: elements pair by this member, so expected needs a value there, not "
+                f"the matcher {value!r}"
+            )
         return MISSING
     # NaN and infinities equal nothing.
     if type(value) is float and value - value != 0.0:

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING
 from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, Grid, Part
 from pytest_jsonmatch.engine.align.solve import assign, dual_prices
 from pytest_jsonmatch.engine.compare.tables import row_blocks
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -110,7 +110,7 @@ class ArrayGrid(Grid):
         elif node.accept is not None:
             accepted = list(map(node.accept.ceiling, right.values))
             np.maximum(table, accepted, out=table)
-        limit = self.aligner.plan.options.leaf_threshold
+        limit = node.leaf_threshold
         if limit is not None:
             table[(table <= limit) & (table < 1.0)] = 0.0
         if weight != 1.0:
@@ -342,7 +342,7 @@ def related_grid(
     """Return the grid of very many scalars most pairs of which score 0; None if they need an `ArrayGrid`."""
     if element.branches is not None or element.transforms or element.accept is not None:
         return None
-    if not CONTAINERS.isdisjoint(map(type, (*expected, *actual))):
+    if not NO_SCALARS.isdisjoint(map(type, (*expected, *actual))):
         return None
     from scipy.sparse import coo_matrix
 
@@ -355,7 +355,8 @@ def related_grid(
         scores = bound.related([expected[at] for at in own], [actual[to] for to in others]).tocoo()
         found.append((scores.data, np.array(own)[scores.row], np.array(others)[scores.col]))
     data, at, to = map(np.concatenate, zip(*found))
-    return RelatedGrid(aligner, coo_matrix((data, (at, to)), (len(expected), len(actual))).tocsr())
+    scores = coo_matrix((data, (at, to)), (len(expected), len(actual)))
+    return RelatedGrid(aligner, element, scores.tocsr())
 
 
 @final
@@ -365,10 +366,10 @@ class RelatedGrid(ArrayGrid):
     Every value is one leaf of weight 1, so the score of a pair is its similarity.
     """
 
-    def __init__(self, aligner: Context, scores: Any) -> None:
+    def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
         rows, columns = scores.shape
         super().__init__(aligner, 0, 0)
-        limit = aligner.plan.options.leaf_threshold
+        limit = element.leaf_threshold
         if limit is not None:
             scores.data[(scores.data <= limit) & (scores.data < 1.0)] = 0.0
         scores.data[scores.data <= aligner.threshold] = 0.0

@@ -61,7 +61,7 @@ class ListGrid(Grid):
                 {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}
                 for line in lines
             ]
-        limit = self.aligner.plan.options.leaf_threshold
+        limit = node.leaf_threshold
         own, others = left.places(len(self.expected)), right.places(len(self.actual))
         if limit is not None:
             lines = [{to: each for to, each in line.items() if each > limit or each == 1.0} for line in lines]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Params: TypeAlias = Mapping[str, object]
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
 Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
+Formula: TypeAlias = "Callable[[Any, Any, Any], Any]"
 CompiledTransform: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.parameters import read_json_list
+from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -15,13 +15,15 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Matrix, Params
+    from pytest_jsonmatch.engine.compare.base import Formula, Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 Form = TypeVar("Form")
 
 # Longer texts are not dates, amounts or numbers of any kind; reading them would only cost time.
 _LONGEST: Final = 100
+NO_TOKEN: Final = frozenset({object()})
+"""What texts without tokens share."""
 
 
 def equality_score(expected: JsonValue, actual: JsonValue) -> float:
@@ -50,29 +52,26 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
         return equality_table(expected, actual, prepare)
 
     # Equal values share their only member.
-    return replace(
-        scoring_of_sets(lambda value: frozenset({prepare(value)}), graded=True), score=score, table=table
-    )
+    by_members = scoring_of_sets(lambda value: frozenset({prepare(value)}), any_shared)
+    return replace(by_members, score=score, table=table)
 
 
-def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], *, graded: bool) -> Scoring:
+def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula: Formula) -> Scoring:
     """Return a scoring of values by the members that they share.
 
     Args:
         members: returns the members of a value, at least one.
-        graded: the score is shared members / all members; if not, it is 1 for one shared member or more.
+        formula: returns the score of values that share a member, given three numbers, or arrays of numbers:
+            how many members two values share, and how many each of them has. Others score 0.
 
-    >>> letters = scoring_of_sets(frozenset, graded=True)
+    >>> letters = scoring_of_sets(frozenset, jaccard_index)
     >>> letters.score("abc", "ab"), letters.rows(["abc", "d"], ["ab", "x"])
     (0.6666666666666666, [{0: 0.6666666666666666}, {}])
     """
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
         one, other = members(expected), members(actual)
-        if one.isdisjoint(other):
-            return 0.0
-        shared = len(one & other)
-        return shared / (len(one) + len(other) - shared) if graded else 1.0
+        return 0.0 if one.isdisjoint(other) else formula(len(one & other), len(one), len(other))
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
@@ -81,12 +80,15 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], *, grad
 
         left, right = list(map(members, expected)), list(map(members, actual))
         shared = shared_members(left, right)
-        if not graded:
-            return shared.clip(max=1.0)
         sizes, others = (np.array(list(map(len, sets)), dtype=np.float64) for sets in (left, right))
         for some in row_blocks(*shared.shape):
-            shared[some] /= sizes[some, None] + others - shared[some]
+            shared[some] = formula(shared[some], sizes[some, None], others)
         return shared
+
+    def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
+        from pytest_jsonmatch.engine.compare.tables import overlaps
+
+        return overlaps(list(map(members, expected)), list(map(members, actual)), formula)
 
     def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
         # Look only at pairs that share a member; most do not.
@@ -98,23 +100,25 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], *, grad
                 holders.setdefault(member, []).append(to)
         found: list[dict[int, float]] = []
         for one in map(members, expected):
+            size = len(one)
             shared: dict[int, int] = {}
             for member in one:
                 for to in holders.get(member, ()):
                     shared[to] = shared.get(to, 0) + 1
-            if graded:
-                size = len(one)
-                found.append({to: number / (size + sizes[to] - number) for to, number in shared.items()})
-            else:
-                found.append(dict.fromkeys(shared, 1.0))
+            found.append({to: formula(number, size, sizes[to]) for to, number in shared.items()})
         return found
 
-    def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
-        from pytest_jsonmatch.engine.compare.tables import overlaps
+    return Scoring(score, table, rows=rows, related=related)
 
-        return overlaps(list(map(members, expected)), list(map(members, actual)))
 
-    return Scoring(score, table, rows=rows, related=related if graded else None)
+def jaccard_index(shared: Any, one: Any, other: Any) -> Any:
+    """Return the share of all members that two values share."""
+    return shared / (one + other - shared)
+
+
+def any_shared(shared: Any, _one: Any, _other: Any) -> Any:
+    """Return 1 if the values share a member."""
+    return 1.0 * (shared > 0)
 
 
 def text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], Form | None]:
@@ -159,11 +163,7 @@ _STRICT: Final = equality_of(partial(json_key, strict=True))
 
 
 def _make_exact(params: Params) -> Scoring:
-    strict = params.get("strict_number_type", False)
-    if not isinstance(strict, bool):
-        raise ConfigurationError(
-            f"comparator 'exact': 'strict_number_type' must be true or false, not {strict!r}"
-        )
+    strict = read_flag("comparator 'exact': 'strict_number_type'", params.get("strict_number_type", False))
     return _STRICT if strict else _EQUALITY
 
 
@@ -206,7 +206,7 @@ def _make_oneof(params: Params) -> Scoring:
     groups_of = _memberships(_groups(params))
     if "groups" in params:
         # Each value also has its own group, so that equal values match even if they are in no other.
-        return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, graded=False)
+        return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, any_shared)
 
     def among(_expected: JsonValue, actual: JsonValue) -> float:
         return 1.0 if groups_of(actual) else 0.0
@@ -222,15 +222,6 @@ def _make_oneof(params: Params) -> Scoring:
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:
     mapped = [[map_scalars(value, function) for value in group] for group in _groups(params)]
     return {"groups": mapped} if "groups" in params else {"values": mapped[0]}
-
-
-def in_same_group(params: Params, value: JsonValue) -> bool:
-    """Tell whether `value` is in any of the lists of a `oneof`.
-
-    >>> in_same_group({"values": ["CVD", "PVD"]}, "PVD")
-    True
-    """
-    return bool(_memberships(_groups(params))(value))
 
 
 ONEOF: Final = Comparator("oneof", _make_oneof, ("values", "groups"), reflexive=False, map_params=_map_oneof)

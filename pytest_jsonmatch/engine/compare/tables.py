@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.base import Matrix, Score
+    from pytest_jsonmatch.engine.compare.base import Formula, Matrix, Score
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # Integers up to this size are exact as doubles, and so is the difference of any two.
@@ -189,10 +189,13 @@ def shared_members(
     return shared
 
 
-def overlaps(expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]) -> Any:
-    """Return shared members / all members for the pairs of sets that share any, as a sparse matrix.
+def overlaps(
+    expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]], formula: Formula
+) -> Any:
+    """Return the scores of the pairs of sets that share members, as a sparse matrix (scipy's COO).
 
-    >>> overlaps([{"a", "b"}, {"x"}], [{"b", "c"}, {"a", "b"}]).toarray().round(2).tolist()
+    >>> from pytest_jsonmatch.engine.compare.equality import jaccard_index
+    >>> overlaps([{"a", "b"}, {"x"}], [{"b", "c"}, {"a", "b"}], jaccard_index).toarray().round(2).tolist()
     [[0.33, 1.0], [0.0, 0.0]]
     """
     from scipy.sparse import csr_matrix
@@ -201,11 +204,8 @@ def overlaps(expected: Sequence[AbstractSet[Hashable]], actual: Sequence[Abstrac
     held = []
     for sets in (expected, actual):
         members = [codes.setdefault(member, len(codes)) for own in sets for member in own]
-        starts = np.cumsum([0, *map(len, sets)])
-        held.append((np.ones(len(members)), members, starts))
+        held.append((np.ones(len(members)), members, np.cumsum([0, *map(len, sets)])))
     left, right = (csr_matrix(one, shape=(len(one[2]) - 1, len(codes))) for one in held)
-    shared = (left @ right.T).tocsr()
-    sizes, others = np.diff(left.indptr), np.diff(right.indptr)
-    owners = np.repeat(np.arange(len(sizes)), np.diff(shared.indptr))
-    shared.data /= sizes[owners] + others[shared.indices] - shared.data
+    shared = (left @ right.T).tocoo()
+    shared.data = formula(shared.data, np.diff(left.indptr)[shared.row], np.diff(right.indptr)[shared.col])
     return shared

@@ -10,17 +10,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score, scoring_of_sets
-from pytest_jsonmatch.engine.compare.parameters import shown
+from pytest_jsonmatch.engine.compare.equality import (
+    NO_TOKEN,
+    equality_of,
+    equality_score,
+    jaccard_index,
+    scoring_of_sets,
+)
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.matchers import compile_pattern, matches_whole
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-
-    import regex
 
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -33,8 +37,6 @@ _SHORT: Final = 64
 _FEW_PAIRS: Final = 400
 # An edit distance of more pairs of characters would take minutes.
 _MOST_EDITS: Final = 10**10
-# A regular expression may take this long on one text.
-_SECONDS: Final = 1.0
 
 
 # levenshtein
@@ -164,13 +166,10 @@ def _make_jaccard(params: Params) -> Scoring:
         # A value that is not a string has one member, which equal values share and which is not a token; so
         # has a string without tokens.
         if type(value) is str:
-            return split(value) or _NO_TOKEN
-        return frozenset({(_NO_TOKEN, json_key(value))})
+            return split(value) or NO_TOKEN
+        return frozenset({(NO_TOKEN, json_key(value))})
 
-    return scoring_of_sets(members, graded=True)
-
-
-_NO_TOKEN: Final = frozenset({object()})
+    return scoring_of_sets(members, jaccard_index)
 
 
 JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
@@ -236,27 +235,6 @@ def _make_regex(_params: Params) -> Scoring:
         return float(matches_whole(compiled(expected), actual))
 
     return Scoring(match)
-
-
-def compile_pattern(pattern: str) -> regex.Pattern[str]:
-    """Return a regular expression of the `regex` package, or raise a ValueError that says what is wrong."""
-    import regex
-
-    try:
-        return regex.compile(pattern)
-    except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
-        raise ValueError(f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
-
-
-def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
-    """Tell whether the whole of a text matches; a TimeoutError names a pattern that takes too long."""
-    try:
-        return pattern.fullmatch(text, timeout=_SECONDS) is not None
-    except TimeoutError:
-        raise TimeoutError(
-            f"the pattern {shown(pattern.pattern)} took more than {_SECONDS:g} s on a text of {len(text)} "
-            "characters; make it simpler"
-        ) from None
 
 
 REGEX: Final = Comparator("regex", _make_regex, (), reflexive=False)

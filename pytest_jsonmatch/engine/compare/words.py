@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_score
+from pytest_jsonmatch.engine.compare.equality import NO_TOKEN, equality_score, scoring_of_sets
+from pytest_jsonmatch.engine.value.equality import json_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -29,32 +30,17 @@ def counted_words(text: str) -> Counter[str]:
     return Counter(_ARTICLES.sub(" ", text.lower().translate(_DROPPED)).split())
 
 
-def _token_f1(expected: JsonValue, actual: JsonValue) -> float:
-    if type(expected) is not str or type(actual) is not str:
-        return equality_score(expected, actual)
-    left, right = counted_words(expected), counted_words(actual)
-    total = left.total() + right.total()
-    return 2 * (left & right).total() / total if total else 1.0
+def _members(value: JsonValue) -> frozenset[Hashable]:
+    """Return a word that occurs twice as two members: the word for the first time, and for the second."""
+    if type(value) is not str:
+        return frozenset({(NO_TOKEN, json_key(value))})
+    words = counted_words(value).items()
+    return frozenset([(word, at) for word, times in words for at in range(times)]) or NO_TOKEN
 
 
-def _token_f1_strings(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-    import numpy as np
-
-    from pytest_jsonmatch.engine.compare.tables import shared_members
-
-    # A word that occurs twice is two members: the word for the first time, and for the second.
-    words = [
-        [{(word, at) for word, times in counted_words(text).items() for at in range(times)} for text in side]
-        for side in (expected, actual)
-    ]
-    totals = np.add.outer(*(np.array(list(map(len, side)), dtype=np.float64) for side in words))
-    return np.where(totals, 2 * shared_members(*words) / np.maximum(totals, 1.0), 1.0)
-
-
-def _token_f1_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.tables import string_table
-
-    return string_table(expected, actual, _token_f1_strings)
+def _dice_coefficient(shared: Any, one: Any, other: Any) -> Any:
+    """Return the F1 of the members that two values share."""
+    return 2 * shared / (one + other)
 
 
 def _rapidfuzz(name: str) -> Comparator:
@@ -87,7 +73,7 @@ def _rapidfuzz(name: str) -> Comparator:
     return Comparator(name, make, ())
 
 
-TOKEN_F1: Final = Comparator("token_f1", lambda _: Scoring(_token_f1, _token_f1_table), ())
+TOKEN_F1: Final = Comparator("token_f1", lambda _: scoring_of_sets(_members, _dice_coefficient), ())
 """F1 of the words that two texts share, each as often as it occurs, lower-cased, without punctuation and the
 articles a, an, the (as SQuAD); two texts without words score 1."""
 

@@ -7,13 +7,15 @@ The score of a place is the best over all that is right there. Both ways to find
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
-from pytest_jsonmatch.engine.compare.text import compile_pattern, matches_whole
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.matchers import compile_pattern, whole_text
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
@@ -120,10 +122,7 @@ def _regex(where: str, value: Any) -> Accept:
         pattern = compile_pattern(value)
     except ValueError as error:
         raise ConfigurationError(f"{where}: {error}") from error
-
-    def holds(actual: JsonValue) -> bool:
-        return type(actual) is str and matches_whole(pattern, actual)
-
+    holds = whole_text(pattern)
     return Accept(predicates=(Predicate(f"matches the pattern {shown(value)}", holds, is_quick=False),))
 
 
@@ -151,10 +150,7 @@ def _type(where: str, value: Any) -> Accept:
         known = ", ".join(SCHEMA_TYPES)
         raise ConfigurationError(f"{where} is {value!r}; it must be a JSON type, or a list of them: {known}")
 
-    def holds(actual: JsonValue) -> bool:
-        # NaN and infinities are not JSON numbers.
-        return fits_types(actual, names) and (type(actual) not in NUMBERS or _number(actual) is not None)
-
+    holds = partial(fits_types, types=names)
     return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))
 
 
@@ -267,7 +263,8 @@ class Acceptance:
             TimeoutError: a pattern took too long, and no other predicate holds.
         """
         late: TimeoutError | None = None
-        for predicate in self.predicates:
+        # NaN and infinities are never right, at any depth.
+        for predicate in self.predicates if json_equal(actual, actual) else ():
             try:
                 if predicate.holds(actual):
                     return predicate.text

@@ -95,14 +95,14 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
 def patterns_of(options: Mapping[str, Any]) -> dict[str, str]:
     """Return the patterns of the rules in options, each with its option.
 
-    >>> patterns_of({"fields": {"a": {"skip": True}}, "accept": {"b": [1]}, "nulls": "absent"})
-    {'a': 'fields', 'b': 'accept'}
+    >>> patterns_of({"fields": {"a": {"weight": 2}}, "skip": ["b"], "nulls": "absent"})
+    {'a': 'fields', 'b': 'skip'}
     """
-    return {pattern: kind for kind in ("fields", "accept") for pattern in options.get(kind) or ()}
+    return {pattern: kind for kind in ("fields", "accept", "skip") for pattern in options.get(kind) or ()}
 
 
 def unmatched_text(kind: str, pattern: str, near: str | None, where: str = "") -> str:
-    """Return the sentence about a pattern of `fields`, `accept` or `threshold` that fits nowhere.
+    """Return the sentence about a pattern of `fields`, `accept`, `skip` or `threshold` that fits nowhere.
 
     >>> unmatched_text("fields", "a.b", "a[].b")
     "fields: 'a.b' fits no place of expected, actual or schema; did you mean 'a[].b'?"

@@ -15,7 +15,8 @@ from pytest_jsonmatch.engine.plan.rules import (
     warn_of_whole_enum,
     winners,
 )
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ class PlanNode:
         self.strict: bool = of_numbers.params.get("strict_number_type") is True
         """Whether 42 and 42.0 differ here."""
         self.skip: bool = said.get("skip", False)
+        self.leaf_threshold: float | None = said.get("leaf_threshold", above.leaf_threshold)
+        """A leaf that scores no more than this counts 0."""
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight: float = float(said.get("weight", 1.0))
         self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight
@@ -168,11 +171,14 @@ class PlanNode:
     def chosen(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
         """Return the node for two values: expected decides, or actual if expected has no value.
 
-        If the schema gives alternatives, it is the first that accepts the value, or this node if none does.
+        If the schema gives alternatives, it is the first that accepts the value, or this node if none does;
+        for a matcher it is this node.
         """
         value = actual if expected is MISSING else expected
         node = self
         while node.branches is not None:
+            if type(value) is Matcher and not node.by_form:
+                break
             number = next((at for at, (accepts, _) in enumerate(node.branches) if accepts(value)), None)
             if number is None:
                 break
@@ -210,6 +216,8 @@ class PlanNode:
         container = type(value) is dict or type(value) is list
         if value is MISSING or (self.explicit is None if container else not self.transforms):
             return value
+        if type(value) is Matcher:
+            return value
         try:
             return self.whole(value)
         except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
@@ -240,6 +248,10 @@ class PlanNode:
             return score
         transform = self._transform
         return lambda expected, actual: score(transform(expected), transform(actual))
+
+    def may_lack(self, value: JsonValue) -> bool:
+        """Tell whether actual may lack a value of expected here without penalty."""
+        return self.accept is not None and self.accept.optional and type(value) is not Matcher
 
     def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
         """Return the name and parameters of the comparator for two values of one type here."""
@@ -274,6 +286,18 @@ class Leaves(NamedTuple):
     weight: float
 
 
+def refuse_matchers(node: PlanNode, value: JsonValue) -> None:
+    """Raise a ConfigurationError for a matcher in a value of expected that a comparator takes whole."""
+    if type(value) is Matcher and node.explicit is not None:
+        name = node.explicit.comparator.name
+        raise ConfigurationError(
+            f"{node.path}: {name!r} compares this value as a whole, so no matcher can stand in it: {value!r}"
+        )
+    if type(value) is dict or type(value) is list:
+        for item in value.values() if type(value) is dict else value:
+            refuse_matchers(node, item)
+
+
 Known: TypeAlias = "dict[tuple[PlanNode, int, bool], Leaves]"
 """Leaves of containers, by their place, their identity, and whether actual lacks them."""
 
@@ -303,7 +327,7 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool =
     for child, member in _members(node, whole):
         if child.branches is not None:
             child = child.chosen(member, MISSING)  # noqa: PLW2901 - the one for this value
-        if child.skip or (lacking and child.accept is not None and child.accept.optional):
+        if child.skip or (lacking and child.may_lack(member)):
             continue
         if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
             number += 1
@@ -326,7 +350,7 @@ def leaves_alone(node: PlanNode, value: JsonValue, known: Known, *, lacking: boo
         lacking: actual lacks it; else expected does, or the other value is of another type.
     """
     child = node.chosen(value, MISSING)
-    if child.skip or (lacking and child.accept is not None and child.accept.optional):
+    if child.skip or (lacking and child.may_lack(value)):
         return 0.0
     weight = weight_chosen(node, child)
     if (type(value) is not dict and type(value) is not list) or child.explicit is not None:

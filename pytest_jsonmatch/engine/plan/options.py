@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.compare.numbers import read_tolerance
 from pytest_jsonmatch.engine.compare.parameters import read_flag
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
+from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +87,16 @@ def read_evaluation(where: str, value: Any) -> Spec:
     raise ConfigurationError(f"{where} is {value!r}; it must be {example}")
 
 
+def read_numeric(where: str, tolerance: Any) -> Spec:
+    """Return the comparator that a tolerance alone means.
+
+    >>> read_numeric("fields['total'].tolerance", 0.01)
+    {'numeric': {'tolerance': {'abs': 0.01}}}
+    """
+    given = zip(("rel", "abs"), read_tolerance(where, tolerance))
+    return {"numeric": {"tolerance": {name: limit for name, limit in given if limit is not None}}}
+
+
 def read_share(where: str, value: Any) -> float:
     """Return a number from 0 to 1."""
     return _number(where, value, 1)
@@ -152,6 +164,7 @@ class Options:
     compare: Mapping[str, Spec] = field(default_factory=dict)
     transform: tuple[Spec, ...] = ()
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    skip: tuple[str, ...] = ()
     accept: Mapping[str, Any] = field(default_factory=dict)
     schema: SchemaNode | None = None
     called: tuple[str, ...] = ()
@@ -182,19 +195,22 @@ FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "weight": read_weight,
     "align": read_alignment,
     "accept": read_accept,
+    "leaf_threshold": lambda where, value: None if value is None else read_share(where, value),
+    "tolerance": read_numeric,
 }
 """The words of a field rule, or of a place of a schema, and the functions that read them."""
+SKIP: Final = "skip"
+"""The rule, given in place of a comparator's name, that leaves a field out."""
 
-_SKIP: Final = "fields={PATTERN: {'skip': True}}"
 _WRITTEN_AS: Final[Mapping[str, str]] = {
     "threshold": "assert result.score >= 0.9, or assert_json_match(actual, expected, threshold=0.9)",
-    "tolerance": "fields={PATTERN: {'compare': {'numeric': {'tolerance': {'abs': 0.01}}}}}",
+    "tolerance": "fields={PATTERN: {'tolerance': 0.01}}",
     "weights": "fields={PATTERN: {'weight': 2}}",
     "ignore_order": "arrays='unordered'",
     **dict.fromkeys(
         ("id", "key", "id_field"), "arrays={'key': NAME}, or fields={PATTERN: {'align': {'key': NAME}}}"
     ),
-    **dict.fromkeys(("ignore", "skip", "exclude"), _SKIP),
+    **dict.fromkeys(("ignore", "exclude"), "skip=[PATTERN]"),
 }
 """What to write for words that other tools have."""
 
@@ -235,7 +251,7 @@ ALIASES: Final[Mapping[str, str]] = {
 def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     """Return `base` with the options of a call over it.
 
-    A mapping given as `compare` is merged over the preset's; other options are replaced.
+    A mapping given as `compare` is merged over the preset's, and `skip` adds to it; others are replaced.
 
     Raises:
         ConfigurationError: an option is unknown or its value is invalid; names of comparators and transforms
@@ -254,6 +270,8 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         if name in changes:
             raise ConfigurationError(f"{written!r} and {name!r} are the same option; give one")
         changes[name] = _CHECKS.get(name, _choice)(name, value)
+    if "skip" in changes:
+        changes["skip"] = (*base.skip, *changes["skip"])
     comparators = given_comparators(given)
     if comparators:
         changes["compare"] = lay_over(base.compare, comparators)
@@ -356,20 +374,47 @@ def _schema(name: str, value: Any) -> SchemaNode | None:
 
 
 def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
-    words = ", ".join(FIELD_WORDS)
     if not isinstance(value, Mapping):
+        words = ", ".join(FIELD_WORDS)
         raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to rules ({words})")
-    for pattern, rule in value.items():
-        where = f"{name}[{pattern!r}]"
-        if not isinstance(rule, Mapping):
-            raise ConfigurationError(f"{where} is {rule!r}; it must be a mapping of {words}")
-        for word, said in rule.items():
-            if word not in FIELD_WORDS:
-                raise ConfigurationError(
-                    f"{where} has the rule {word!r}{did_you_mean(str(word), FIELD_WORDS)}"
-                )
-            FIELD_WORDS[word](f"{where}.{word}", said)
-    return {pattern: dict(rule) for pattern, rule in value.items()}
+    return {pattern: read_rule(f"{name}[{pattern!r}]", rule) for pattern, rule in value.items()}
+
+
+def read_rule(where: str, value: Any) -> dict[str, Any]:
+    """Return a rule of `fields` without short forms, each word checked.
+
+    >>> read_rule("fields['id']", "skip"), read_rule("fields['total']", {"tolerance": 0.01})
+    ({'skip': True}, {'compare': {'numeric': {'tolerance': {'abs': 0.01}}}})
+    """
+    if isinstance(value, str):
+        return {"skip": True} if value == SKIP else {"compare": value}
+    if not isinstance(value, Mapping):
+        words = ", ".join(FIELD_WORDS)
+        raise ConfigurationError(
+            f"{where} is {value!r}; it must be 'skip', a comparator's name, or a mapping of {words}"
+        )
+    if "tolerance" in value and "compare" in value:
+        raise ConfigurationError(
+            f"{where} has both compare and tolerance; a tolerance alone compares by `numeric`, and other "
+            "comparators have it as a parameter, such as {'compare': {'amount': {'tolerance': 0.01}}}"
+        )
+    rule: dict[str, Any] = {}
+    for word, said in value.items():
+        if word not in FIELD_WORDS:
+            raise ConfigurationError(f"{where} has the rule {word!r}{did_you_mean(str(word), FIELD_WORDS)}")
+        read = FIELD_WORDS[word](f"{where}.{word}", said)
+        rule |= {"compare": read} if word == "tolerance" else {word: said}
+    return rule
+
+
+def _skipped(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
+        raise ConfigurationError(
+            f"{name} is {value!r}; it must be a list of path patterns, such as ['**.created_at']"
+        )
+    for text in value:
+        parse_pattern(text)
+    return tuple(value)
 
 
 def _accept(name: str, value: Any) -> Mapping[str, Any]:
@@ -383,11 +428,12 @@ def _accept(name: str, value: Any) -> Mapping[str, Any]:
 _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "arrays": _arrays,
     "array_threshold": read_share,
-    "leaf_threshold": lambda name, value: None if value is None else read_share(name, value),
+    "leaf_threshold": FIELD_WORDS["leaf_threshold"],
     "target_key": _target_key,
     "compare": _compare,
     "transform": read_transforms,
     "fields": _field_rules,
+    "skip": _skipped,
     "accept": _accept,
     "schema": _schema,
 }

@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
 from pytest_jsonmatch.engine.compare.base import batch_comparator, is_batch, user_comparator
 from pytest_jsonmatch.engine.compare.transforms import BUILTIN as BUILTIN_TRANSFORMS
 from pytest_jsonmatch.engine.compare.transforms import user_transform
-from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, Options, merge_options
+from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, SKIP, Options, merge_options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.named import object_named
 
@@ -257,6 +257,11 @@ class Registry:
         if not isinstance(name, str) or not name.strip():
             article = "an" if kind == "encoder" else "a"
             raise ConfigurationError(f"{article} {kind}'s name is a non-empty string, not {name!r}")
+        if kind == "comparator" and name == SKIP:
+            raise ConfigurationError(
+                "no comparator can be called 'skip': fields={PATTERN: 'skip'} leaves a field out; "
+                "choose another name"
+            )
         if name in _FIXED.get(kind, ()):
             raise ConfigurationError(
                 f"{name!r} is a built-in {kind} and cannot be replaced; choose another name"

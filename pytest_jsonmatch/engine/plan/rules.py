@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.options import (
@@ -55,7 +54,7 @@ def warn_of_whole_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, wh
     """Warn of a `oneof` that lists all values of an enum: then every value is right."""
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
-    if enum and all(value is None or in_same_group(bound.params, value) for value in enum):
+    if enum and all(value is None or bound.score(None, value) for value in enum):
         told = f"{where}: oneof takes every value of the enum as right; did you mean exact?"
         warnings.warn(told, JsonMatchWarning, stacklevel=3)
 
@@ -117,7 +116,8 @@ def rules_of(options: Options, registry: Registry) -> Standing:
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
-    said = [
+    said: list[tuple[str, dict[str, Any]]] = [(text, {"skip": True}) for text in options.skip]
+    said += [
         (text, bind_words(words, registry, f"fields[{text!r}].")) for text, words in options.fields.items()
     ]
     # The option accepts more in addition to what a rule accepts.
@@ -251,6 +251,7 @@ class PlanBase:
         """Makes the same plan in another process, where results are read; None if nothing can."""
         self.nodes = 0
         self.nulls_absent: bool = options.nulls == "absent"
+        self.leaf_threshold: float | None = options.leaf_threshold
         self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
             example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'

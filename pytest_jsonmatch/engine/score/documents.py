@@ -154,7 +154,7 @@ def _units(walk: Walk, scope: _Scope) -> None:
         elif one is MISSING:
             walk.add(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
-            optional = child.accept is not None and child.accept.optional
+            optional = child.may_lack(one)
             walk.add(child, place, Rating(SKIPPED if optional else OMISSION), one, other)
         else:
             _unit(walk, child, place, one, other)

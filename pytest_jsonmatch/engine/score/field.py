@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Place,
     instance_path,
 )
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
+MATCHER: Final = "matcher"
+"""What results name as their comparator where a matcher decides."""
 _REPLACEABLE: Final = tuple(status for status in STATUSES if status != PENDING)
 
 
@@ -152,6 +154,8 @@ class FieldResult(NamedTuple):
             return detail.comparator
         if self.status not in {MATCH, MISMATCH} or (detail is not None and detail.leaves is not None):
             return None
+        if type(self.expected) is Matcher:
+            return MATCHER
         return self.node.comparator_for(self.expected_compared, self.actual_compared)[0]
 
     @property
@@ -191,6 +195,8 @@ class FieldResult(NamedTuple):
             return "not in the schema" if self.node.beyond_schema() else "not in expected"
         if self.status not in {MATCH, MISMATCH}:
             return None
+        if type(self.expected) is Matcher:
+            return None if self.status == MATCH else "the matcher does not accept it"
         expected, actual = self.expected_compared, self.actual_compared
         accept = self.node.accept
         # For two containers, the walk decides member by member what is accepted.

@@ -113,7 +113,6 @@ class Pass:
     rounds: int = 0
     """How often batch comparators have been asked."""
     count_extra: bool = False
-    limit: float | None = None
     known: dict[Place, float | ComparatorResult | Question | Exception] = field(default_factory=dict)
     """What comparators without a table said or raised: none is called twice for one place."""
     choices: dict[Place, BestValue] = field(default_factory=dict)
@@ -128,7 +127,6 @@ class Pass:
     def __post_init__(self) -> None:
         """Take options of the plan that every walk looks at."""
         self.count_extra = self.units or self.plan.options.extra == "count"
-        self.limit = self.plan.options.leaf_threshold
 
     def finish(self) -> None:
         """Forget what walking again does not need."""

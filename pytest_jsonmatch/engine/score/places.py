@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, weight_between
+from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, refuse_matchers, weight_between
 from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Aligned, Pass
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Matcher
 
     Said: TypeAlias = float | ComparatorResult | Question | Exception
     """What a comparator returned, or what it raised."""
@@ -121,8 +121,21 @@ class Places:
             status = OMISSION if actual is MISSING else HALLUCINATION
             self.add(node, where, Rating(status), expected, actual)
 
+    def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
+        """Score a place where a matcher decides: one leaf, whatever actual has there."""
+        node = node.chosen(expected, actual)
+        if node.skip:
+            self.skip(node, where, expected, actual)
+        elif actual is MISSING:
+            self.alone(node, where, expected, actual)
+        else:
+            said = self._said(where, expected.score, expected, actual)
+            self.add(node, where, self._rated(node, said), expected, actual)
+
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
+        if type(expected) in CONTAINERS and node.explicit is not None:
+            refuse_matchers(node, expected)
         try:
             one, other = self._compared(node, expected, actual)
         except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
@@ -151,7 +164,7 @@ class Places:
             except ValueError as error:
                 said = error
         if type(said) is not Question:
-            self.add(node, where, self._rated(said), expected, actual)
+            self.add(node, where, self._rated(node, said), expected, actual)
             return
         answer = self.own.answers.get(where)
         if answer is None:
@@ -165,7 +178,7 @@ class Places:
             failed = Detail(comparator=said.batch.name, error=answer)
             self.add(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
         else:
-            self.add(node, where, self._rated(answer), expected, actual)
+            self.add(node, where, self._rated(node, answer), expected, actual)
 
     def _compared(
         self, node: PlanNode, expected: JsonValue, actual: JsonValue
@@ -188,7 +201,7 @@ class Places:
                 known[where] = error.with_traceback(None)
         return known[where]
 
-    def _rated(self, said: Any) -> Rating:
+    def _rated(self, node: PlanNode, said: Any) -> Rating:
         """Return the rating of two values, given what their comparator said."""
         detail: Detail | None = None
         if isinstance(said, Exception):
@@ -210,7 +223,7 @@ class Places:
             said = number
         if said == 1.0:
             return Rating(MATCH, 1.0, detail)
-        limit = self.own.limit
+        limit = node.leaf_threshold
         return Rating(MISMATCH, 0.0 if limit is not None and said <= limit else said, detail)
 
     def _mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
 from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, SKIPPED, Place
 from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.places import Places
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import figures_of
 
@@ -45,7 +45,11 @@ class Walk(Places):
         self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, bare: bool = False
     ) -> None:
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
-        kind, accept = type(expected), None if bare else node.accept
+        kind = type(expected)
+        if kind is Matcher:
+            self.matcher(node, where, expected, actual)
+            return
+        accept = None if bare else node.accept
         takes = accept is not None and accept.takes(kind, type(actual))
         undecided = node
         if node.branches is not None and not takes:
@@ -107,7 +111,7 @@ class Walk(Places):
         W1 and W5 take 1.3 times as long without this.
         """
         key, other_key = keys
-        if node.quick is None or type(expected) in CONTAINERS or type(actual) in CONTAINERS:
+        if node.quick is None or type(expected) in NO_SCALARS or type(actual) in CONTAINERS:
             self.place(node, Place(around, key, other_key), expected, actual)
             return
         if actual is MISSING:
@@ -120,7 +124,7 @@ class Walk(Places):
             except ValueError:  # texts too long for an edit distance
                 self.leaf(node, Place(around, key, other_key), expected, actual)
                 return
-            limit = self.own.limit
+            limit = node.leaf_threshold
             if limit is not None and score <= limit and score < 1.0:
                 score = 0.0
             status = MATCH if score == 1.0 else MISMATCH

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import InvalidExpectedError, UnsupportedValueError
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -66,6 +66,50 @@ class _Missing:
 
 
 MISSING: Final = _Missing()
+
+
+@final
+class Matcher:
+    """What stands in expected in place of a value, and decides by itself which values are right there.
+
+    Args:
+        source: what was written: a Python object, or in a golden file an object such as `{"$any": true}`.
+        text: what was written, as text.
+        accepts: tells whether a JSON value without NaN is right; it may raise.
+    """
+
+    __slots__ = ("_accepts", "source", "text")
+
+    def __init__(self, source: object, text: str, accepts: Callable[[JsonValue], object]) -> None:
+        self.source = source
+        self.text = text
+        self._accepts = accepts
+
+    @property
+    def form(self) -> JsonValue:
+        """What files hold: the object of a golden file, or the text of a Python object."""
+        return self.source if type(self.source) is dict else self.text
+
+    def score(self, _expected: JsonValue, actual: JsonValue) -> float:
+        """Return 1 for a value that is right, else 0; values with NaN in them are never right."""
+        from pytest_jsonmatch.engine.value.equality import json_equal
+
+        return 1.0 if json_equal(actual, actual) and self._accepts(actual) else 0.0
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Matcher:
+            return False
+        return self.source is other.source or (type(self.source) is dict and self.text == other.text)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+NO_SCALARS: Final = frozenset({dict, list, Matcher})
+"""The types of values in expected that are not compared as scalars."""
 
 
 def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
@@ -122,6 +166,7 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     str: "string",
     list: "array",
     dict: "object",
+    Matcher: "matcher",
 }
 SCHEMA_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array", "object")
 """The types of JSON Schema, which distinguishes integers from other numbers."""
@@ -162,7 +207,35 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
     """
     if type(value) is dict and (flat := flat_copy(value)) is not None:
         return flat
-    return _convert(value, side)
+    return _convert(value, _EXPECTED if side == "expected" else _ACTUAL)
+
+
+def to_expected(value: object) -> JsonValue:
+    """Convert an expected Python value in which matchers, such as `pytest.approx(1)`, may stand.
+
+    Raises the errors of `to_json_value`.
+
+    >>> from unittest.mock import ANY
+    >>> to_expected({"n": 1, "id": ANY})
+    {'n': 1, 'id': <ANY>}
+    """
+    if type(value) is dict and (flat := flat_copy(value)) is not None:
+        return flat
+    return _convert(value, _WITH_MATCHERS)
+
+
+@final
+class _Rules(NamedTuple):
+    """What holds for the side that is converted."""
+
+    side: Side
+    matchers: bool = False
+    """Whether matchers may stand in it."""
+
+
+_ACTUAL: Final = _Rules("actual")
+_EXPECTED: Final = _Rules("expected")
+_WITH_MATCHERS: Final = _Rules("expected", matchers=True)
 
 
 def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
@@ -193,31 +266,31 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
 _EVERYDAY_INTEGER: Final = 2**63
 
 
-def _convert(value: Any, side: Side, where: Where = ()) -> JsonValue:
+def _convert(value: Any, rules: _Rules, where: Where = ()) -> JsonValue:
     """Convert the value at a place."""
-    plain = _plain(value, side, where)
+    plain = _plain(value, rules, where)
     kind = type(plain)
     if kind is not dict and kind is not list:
         return plain
     if len(where) >= MAX_DEPTH:
         raise UnsupportedValueError(
-            f"{side} has {TOO_DEEP} at {format_path(where)}; compare its parts one by one "
+            f"{rules.side} has {TOO_DEEP} at {format_path(where)}; compare its parts one by one "
             "(an object that contains itself has no JSON form)"
         )
     if kind is dict:
         flat = flat_copy(plain)
-        return _converted_object(plain, side, where) if flat is None else flat
+        return _converted_object(plain, rules, where) if flat is None else flat
     if set(map(type, plain)) == {str}:
         return plain.copy()
     array = []
     for at, item in enumerate(plain):
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
-        array.append(item if is_text else _convert(item, side, (*where, at)))
+        array.append(item if is_text else _convert(item, rules, (*where, at)))
     return array
 
 
-def _converted_object(value: dict[Any, Any], side: Side, where: Where) -> dict[str, JsonValue]:
+def _converted_object(value: dict[Any, Any], rules: _Rules, where: Where) -> dict[str, JsonValue]:
     converted = {}
     for key, item in value.items():
         if type(key) is not str:
@@ -226,7 +299,7 @@ def _converted_object(value: dict[Any, Any], side: Side, where: Where) -> dict[s
             key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
-        converted[key] = item if is_text else _convert(item, side, (*where, key))
+        converted[key] = item if is_text else _convert(item, rules, (*where, key))
     return converted
 
 
@@ -237,39 +310,51 @@ def _bad_key(key: object, where: Where) -> UnsupportedValueError:
     )
 
 
-def _plain(item: Any, side: Side, where: Where) -> Any:
+def _plain(item: Any, rules: _Rules, where: Where) -> Any:
     """Return `item` as a scalar, or as a dict or list whose members are still to be converted."""
     kind = type(item)
     if kind in _AS_THEY_ARE:
         return item
     if kind is float:
-        return _checked_float(item, side, where)
+        return _checked_float(item, rules, where)
     if isinstance(item, enum.Enum):
-        return _plain(item.value, side, where)
+        return _plain(item.value, rules, where)
     if isinstance(item, int):
-        return _checked_int(int(item), side, where)
+        return _checked_int(int(item), rules, where)
     if isinstance(item, float):
-        return _checked_float(float(item), side, where)
+        return _checked_float(float(item), rules, where)
     if isinstance(item, Decimal):
-        return _from_decimal(item, side, where)
+        return _from_decimal(item, rules, where)
     for types, made in _FORMS.items():
         if isinstance(item, types):
             return made(item)
+    if rules.matchers:
+        from pytest_jsonmatch.engine.value.matchers import matcher_of
+
+        if (matcher := matcher_of(item)) is not None:
+            return matcher
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
-        return _plain(scalar(), side, where)  # one of numpy
+        return _plain(scalar(), rules, where)  # one of numpy
     if (members := _members_of(item)) is not None:
         return members
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
         return list(item)
-    message = f"{side} has a {kind.__name__} at {format_path(where)}, which has no JSON form"
+    raise _unsupported(item, rules, where)
+
+
+def _unsupported(item: object, rules: _Rules, where: Where) -> UnsupportedValueError:
+    name = type(item).__name__
+    message = f"{rules.side} has a {name} at {format_path(where)}, which has no JSON form"
     if isinstance(item, (bytes, bytearray)):
         message += "; decode it first"
     elif isinstance(item, (set, frozenset)):
         message += "; give a list"
+    elif name.startswith("Approx"):
+        message += "; write pytest.approx for each number"
     else:
         calls = (f"; call .{call}({told})" for call, told in _CALLS if hasattr(item, call))
         message += next(calls, "")
-    raise UnsupportedValueError(message)
+    return UnsupportedValueError(message)
 
 
 def _members_of(item: Any) -> Any:
@@ -295,25 +380,25 @@ _FORMS: Final[Mapping[Any, Callable[[Any], Any]]] = {
 }
 
 
-def _checked_int(number: int, side: Side, where: Where) -> int:
+def _checked_int(number: int, rules: _Rules, where: Where) -> int:
     if number.bit_length() <= _FEW_BITS or abs(number) < 10**MAX_DIGITS:
         return number
-    raise (InvalidExpectedError if side == "expected" else UnsupportedValueError)(
-        f"{side} holds at {format_path(where)} {TOO_LONG}"
+    raise (InvalidExpectedError if rules.side == "expected" else UnsupportedValueError)(
+        f"{rules.side} holds at {format_path(where)} {TOO_LONG}"
     )
 
 
-def _checked_float(number: float, side: Side, where: Where) -> float:
-    if side == "expected" and not math.isfinite(number):
+def _checked_float(number: float, rules: _Rules, where: Where) -> float:
+    if rules.side == "expected" and not math.isfinite(number):
         raise InvalidExpectedError(
             f"expected holds {number!r} at {format_path(where)}; JSON has no such number"
         )
     return number
 
 
-def _from_decimal(number: Decimal, side: Side, where: Where) -> int | float | Decimal:
+def _from_decimal(number: Decimal, rules: _Rules, where: Where) -> int | float | Decimal:
     if not number.is_finite():
-        return _checked_float(float("nan") if number.is_nan() else float(number), side, where)
+        return _checked_float(float("nan") if number.is_nan() else float(number), rules, where)
     nearest_double = float(number)
     if math.isinf(nearest_double):
         return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.engine.value.convert import NUMBERS
+from pytest_jsonmatch.engine.value.convert import NUMBERS, Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -67,6 +67,6 @@ def json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
         return kind, frozenset([(name, json_key(item, strict=strict)) for name, item in value.items()])
     if kind is list:
         return kind, *[json_key(item, strict=strict) for item in value]
-    if kind is float and value - value != 0.0:
-        return object()  # NaN and infinities equal nothing
+    if kind is Matcher or (kind is float and value - value != 0.0):
+        return object()  # matchers, NaN and infinities equal nothing
     return (kind, key) if strict or kind is bool else key

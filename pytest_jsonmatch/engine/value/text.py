@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, MISSING, TOO_LONG
+from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, MISSING, TOO_LONG, Matcher
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -152,6 +152,8 @@ def _scalar_text(value: JsonValue, room: float) -> str:
         return "null"
     if type(value) is bool:
         return "true" if value else "false"
+    if type(value) is Matcher:
+        return value.text
     return "(missing)" if value is MISSING else number_text(value)
 
 

@@ -1,0 +1,110 @@
+"""Matchers from Python: `pytest.approx`, compiled patterns, `unittest.mock.ANY` and `dirty-equals`.
+
+They are known by the names of their classes: nothing of theirs is imported.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.engine.value.convert import NUMBERS, Matcher
+from pytest_jsonmatch.engine.value.text import number_text, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import regex
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+# A regular expression may take this long on one text.
+_SECONDS: Final = 1.0
+_LONGEST: Final = 60
+
+
+def matcher_of(written: Any) -> Matcher | None:
+    """Return what is written in place of an expected value as a matcher; None if it is none.
+
+    >>> import re
+    >>> matcher_of(re.compile("INV-[0-9]+")).score(None, "INV-7"), matcher_of("INV-7")
+    (1.0, None)
+    """
+    if type(written) is Matcher:
+        return written
+    names = {each.__name__ for each in (written if isinstance(written, type) else type(written)).__mro__}
+    if "DirtyEquals" in names:
+        # Once it has met its equal, its repr is that of the value.
+        text = (
+            repr(written) if isinstance(written, type) else getattr(written, "_repr_ne", written.__repr__)()
+        )
+        return Matcher(written, text, lambda actual: written == actual)
+    if isinstance(written, type):
+        return None
+    if "_ANY" in names:
+        return Matcher(written, repr(written), lambda actual: written == actual)
+    if "ApproxScalar" in names and is_number(written.expected):
+        return Matcher(written, repr(written), _near(written))
+    if "Pattern" in names and hasattr(written, "fullmatch") and isinstance(written.pattern, str):
+        return Matcher(written, repr(written), whole_text(_timed(written)))
+    return None
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a Python object is a number and no boolean."""
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+
+
+def _near(approximately: Any) -> Callable[[JsonValue], bool]:
+    """Return a function that tells whether a value is a number near enough to that of a `pytest.approx`."""
+
+    def accepts(actual: JsonValue) -> bool:
+        if type(actual) not in NUMBERS:
+            return False
+        if isinstance(approximately.expected, Decimal):
+            actual = Decimal(number_text(actual))
+        try:
+            return bool(approximately == actual)
+        except (OverflowError, TypeError):  # a number beyond the doubles
+            return False
+
+    return accepts
+
+
+def _timed(written: Any) -> regex.Pattern[str]:
+    """Return a compiled pattern as one that can be stopped."""
+    import regex
+
+    if not isinstance(written, re.Pattern):
+        return written  # one of `regex`
+    flags = (getattr(regex, name) for name in "IMSXA" if written.flags & getattr(re, name))
+    return compile_pattern(written.pattern, sum(flags))
+
+
+def whole_text(pattern: regex.Pattern[str]) -> Callable[[JsonValue], bool]:
+    """Return a function that tells whether a value is a text that a pattern matches from end to end."""
+    return lambda actual: type(actual) is str and matches_whole(pattern, actual)
+
+
+def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
+    """Return a regular expression of the `regex` package, or raise a ValueError that says what is wrong."""
+    import regex
+
+    try:
+        return regex.compile(pattern, flags)
+    except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
+        shown = shortened(repr(pattern), _LONGEST)
+        raise ValueError(f"the pattern {shown} is not a regular expression: {error}") from error
+
+
+def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
+    """Tell whether the whole of a text matches; a TimeoutError names a pattern that takes too long."""
+    try:
+        return pattern.fullmatch(text, timeout=_SECONDS) is not None
+    except TimeoutError:
+        raise TimeoutError(
+            f"the pattern {shortened(repr(pattern.pattern), _LONGEST)} took more than {_SECONDS:g} s on a "
+            f"text of {len(text)} characters; make it simpler"
+        ) from None

@@ -1,0 +1,173 @@
+"""Short forms of rules: "skip", a comparator's name, `tolerance`; `leaf_threshold` of a field; the option `skip`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_jsonmatch import (
+    ConfigurationError,
+    JsonMatchWarning,
+    compare_corpus,
+    compare_json,
+    register_comparator,
+    register_metric,
+)
+
+EXPECTED = {"id": 1, "total": 10, "vendor": "Acme Ltd", "lines": [{"at": 1, "n": 1}]}
+ACTUAL = {"id": 2, "total": 10.01, "vendor": "Acme Inc", "lines": [{"at": 2, "n": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("skip", {"skip": True}),
+        ("levenshtein", {"compare": "levenshtein"}),
+        ({"tolerance": 0.01}, {"compare": {"numeric": {"tolerance": {"abs": 0.01}}}}),
+        ({"tolerance": {"rel": 0.1, "abs": 0}}, {"compare": {"numeric": {"tolerance": {"rel": 0.1, "abs": 0}}}}),
+        ({"tolerance": {"rel": 0.01}, "weight": 2}, {"compare": {"numeric": {"tolerance": {"rel": 0.01}}}, "weight": 2}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["id", "total", "vendor", "lines[].at"])
+def test_a_short_form_means_the_long_one(short, long, path):
+    results = [compare_json(ACTUAL, EXPECTED, fields={path: rule}) for rule in (short, long)]
+    said = [[(field.path, field.status, field.score) for field in result.field_results] for result in results]
+    assert said[0] == said[1]
+    assert [str(result.signature).replace("0.0", "0") for result in results][:1] * 2 == [
+        str(result.signature).replace("0.0", "0") for result in results
+    ]
+
+
+def test_they_hold_together():
+    fields = {"id": "skip", "total": {"tolerance": 0.01}, "vendor": "levenshtein"}
+    result = compare_json(ACTUAL, EXPECTED, fields=fields, skip=["**.at"])
+    assert {field.path: (field.status, field.score) for field in result.field_results} == {
+        "id": ("skipped", 0.0),
+        "total": ("match", 1.0),
+        "vendor": ("mismatch", 0.625),
+        "lines[].at": ("skipped", 0.0),
+        "lines[].n": ("match", 1.0),
+    }
+
+
+def test_a_rule_of_fields_goes_over_skip_and_skips_add_up():
+    register_metric("short_quiet", {"skip": ["**.at"]}, overwrite=True)
+    told = [field.path for field in compare_json(ACTUAL, EXPECTED, metric="short_quiet").field_results]
+    assert "lines[].at" in told
+    result = compare_json(
+        ACTUAL, EXPECTED, metric="short_quiet", skip=["id"], fields={"**.at": {"skip": False}}
+    )
+    skipped = [field.path for field in result.field_results if field.status == "skipped"]
+    assert skipped == ["id"]
+    assert compare_json(ACTUAL, EXPECTED, metric="short_quiet", skip=["id"]).counts["skipped"] == 2
+
+
+WORDS = ["Acme Ltd", "Acme Inc", "Acme", "none of it", ""]
+
+
+@pytest.mark.parametrize(
+    ("limit", "scores"),
+    [(0.625, [0.0, 0.625]), (0.6, [0.625, 0.625]), (None, [0.625, 0.625])],
+)
+def test_the_leaf_threshold_of_a_field_goes_over_that_of_the_metric(limit, scores):
+    result = compare_json(
+        {"a": "Acme Inc", "b": "Acme Inc"},
+        {"a": "Acme Ltd", "b": "Acme Ltd"},
+        metric="json_similarity",
+        fields={"a": {"leaf_threshold": limit}},
+    )
+    assert [field.score for field in result.field_results] == scores
+    over = compare_json(
+        ["Acme Inc"],
+        ["Acme Ltd"],
+        metric="json_similarity",
+        leaf_threshold=0.7,
+        fields={"[]": {"leaf_threshold": limit}},
+    )
+    assert over.score == scores[0]
+
+
+def test_the_leaf_threshold_of_a_container_holds_below_it():
+    value = {"a": {"b": "Acme Ltd"}, "c": "Acme Ltd"}, {"a": {"b": "Acme Inc"}, "c": "Acme Inc"}
+    result = compare_json(*value, metric="json_similarity", fields={"a": {"leaf_threshold": 0.7}})
+    assert [field.score for field in result.field_results] == [0.0, 0.625]
+
+
+names = st.sampled_from(WORDS)
+records = st.lists(st.fixed_dictionaries({"v": names, "w": names}), max_size=4)
+
+
+@given(records, records, st.sampled_from([0.3, 0.625, 0.7]))
+def test_arrays_pair_as_under_a_comparator_with_the_limit_inside(expected, actual, limit):
+    def clipped(one, other, _params):
+        score = compare_json([other], [one], metric="json_similarity").score
+        return score if score > limit else 0.0
+
+    register_comparator("short_clipped", clipped, overwrite=True)
+    options = {"metric": "pairwise_f1", "arrays": "unordered"}
+    mine = compare_json(
+        actual, expected, **options, fields={"[].v": {"compare": "levenshtein", "leaf_threshold": limit}}
+    )
+    other = compare_json(actual, expected, **options, fields={"[].v": "short_clipped"})
+    assert mine.score == pytest.approx(other.score, abs=1e-9)
+
+
+def test_a_large_array_pairs_under_the_limits_of_its_fields():
+    expected = [{"v": f"Acme Ltd {number}", "n": number} for number in range(80)]
+    actual = [{"v": f"Acme Inc {number}", "n": number} for number in range(80)][::-1]
+    rule = {"compare": "levenshtein", "leaf_threshold": 0.9}
+    result = compare_json(actual, expected, arrays="unordered", fields={"[].v": rule})
+    assert result.score == 0.5
+
+
+def test_words_of_schemas_too():
+    schema = {
+        "properties": {
+            "total": {"type": "number", "x-eval-tolerance": 0.01},
+            "vendor": {"type": "string", "x-eval-compare": "levenshtein", "x-eval-leaf_threshold": 0.7},
+        }
+    }
+    sides = ({name: side[name] for name in ("total", "vendor")} for side in (ACTUAL, EXPECTED))
+    result = compare_json(*sides, schema=schema)
+    assert [field.score for field in result.field_results] == [1.0, 0.0]
+    schema["properties"]["total"]["x-eval-compare"] = "exact"
+    with pytest.raises(
+        ConfigurationError, match=r"^total: has both x-eval-compare and x-eval-tolerance; give one$"
+    ):
+        compare_json({}, {}, schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fields": {"a": 1}}, r"fields\['a'\] is 1; it must be 'skip', a comparator's name, or a mapping of compare, .*tolerance"),
+        ({"fields": {"a": "skp"}}, r"fields\['a'\].compare: unknown comparator 'skp'"),
+        ({"fields": {"a": {"tolerance": -1}}}, r"fields\['a'\].tolerance: 'tolerance' must be a finite number, 0 or more, not -1"),
+        ({"fields": {"a": {"tolerance": True}}}, r"fields\['a'\].tolerance: 'tolerance' must be a finite number"),
+        ({"fields": {"a": {"tolerance": {"ab": 1}}}}, r"the tolerance of fields\['a'\].tolerance has no parameter 'ab'; did you mean 'abs'\?"),
+        ({"fields": {"a": {"tolerance": 1, "compare": "date"}}}, r"fields\['a'\] has both compare and tolerance; a tolerance alone compares by `numeric`, and .*'amount'"),
+        ({"fields": {"a": {"leaf_threshold": 2}}}, r"fields\['a'\].leaf_threshold is 2; it must be a number from 0 to 1"),
+        ({"skip": "a"}, r"skip is 'a'; it must be a list of path patterns, such as \['\*\*.created_at'\]"),
+        ({"skip": [1]}, r"skip is \[1\]; it must be a list of path patterns"),
+        ({"skip": ["a..b"]}, r"'a..b' is not a path pattern: character 3"),
+        ({"tolerance": 1}, r"unknown option 'tolerance'; write fields=\{PATTERN: \{'tolerance': 0.01\}\}"),
+        ({"ignore": ["a"]}, r"unknown option 'ignore'; write skip=\[PATTERN\]"),
+    ],
+)  # fmt: skip
+def test_mistakes(options, message):
+    with pytest.raises(ConfigurationError, match=f"^{message}"):
+        compare_json({"a": 1}, {"a": 1}, **options)
+
+
+def test_no_comparator_is_called_skip():
+    with pytest.raises(
+        ConfigurationError, match=r"no comparator can be called 'skip': .* choose another name"
+    ):
+        register_comparator("skip", lambda *_: 1.0)
+
+
+def test_a_skip_that_matches_nothing_is_told_for_corpora():
+    with pytest.warns(JsonMatchWarning, match=r"skip: '\*\*.idd' fits no place .*; did you mean 'id'\?"):
+        run = compare_corpus([ACTUAL], [EXPECTED], skip=["**.idd", "total"])
+    assert "total" not in run.per_field
