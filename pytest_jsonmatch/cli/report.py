@@ -10,6 +10,7 @@ from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_out
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
+from pytest_jsonmatch.report.against import commit_text
 from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
@@ -22,7 +23,7 @@ from pytest_jsonmatch.report.terminal import (
     summary_lines,
     unscored_lines,
 )
-from pytest_jsonmatch.report.view import RunView, commit_text, extent
+from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.file import read_results
 
 

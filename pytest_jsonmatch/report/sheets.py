@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast, final
 
@@ -47,10 +47,18 @@ TONES: Final[Mapping[str, Markup]] = {
 
 
 class Sentence(NamedTuple):
-    """A sentence or a paragraph; its tone is one of `TONES`."""
+    """A sentence or a paragraph; its tone is one of `TONES`.
+
+    If there are names, the text has a `{}` for each of them.
+    """
 
     text: str
     tone: str = ""
+    names: Sequence[str] = ()
+
+    def quoting(self, quoted: Callable[[str], str] = "`{}`".format) -> str:
+        """Return the whole text, with quoted names."""
+        return self.text.format(*map(quoted, self.names)) if self.names else self.text
 
 
 class SheetFigure(NamedTuple):
@@ -205,7 +213,7 @@ def sheet_lines(sheet: Sheet, look: Look) -> list[StyledLine]:
 def block_lines(block: SheetBlock, look: Look) -> list[StyledLine]:
     """Return a block as lines for a terminal."""
     if isinstance(block, Sentence):
-        return _told(block.text, look, TONES[block.tone])
+        return _told(block.quoting(), look, TONES[block.tone])
     if isinstance(block, SheetFigures):
         rows = [
             [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
