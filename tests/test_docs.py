@@ -196,7 +196,8 @@ def registries_restored() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("block", SNIPPETS, ids=lambda block: block.where)
-def test_snippet(block: Block) -> None:
+def test_snippet(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     source = with_earlier_blocks(block)
     if ">>>" in source:
         run_doctest(doctest.DocTestParser().get_doctest(source, {}, block.where, str(block.document), 0))
@@ -306,14 +307,15 @@ def check_console(block: Block, pytester: pytest.Pytester, run: RunPytest) -> bo
     for chunk in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, output = chunk.partition("\n")
         program, *arguments = shlex.split(command)
-        assert program in {"pytest", "jsonmatch"}, f"{block.where}: {program!r} can't be run here"
+        assert program in {"pytest", "jsonmatch", "python"}, f"{block.where}: {program!r} can't be run here"
         shown += [f"$ {command}", *output.strip("\n").splitlines()]
         if program == "pytest":
             ran = True
             result = run("-p", "no:cacheprovider", *arguments)
             printed += [f"$ {command}", *without_header(result.outlines)]
         else:
-            result = pytester.run(sys.executable, "-c", JSONMATCH, *arguments)
+            start = ("-c", JSONMATCH) if program == "jsonmatch" else ()
+            result = pytester.run(sys.executable, *start, *arguments)
             printed += [f"$ {command}", *result.outlines, *result.errlines]
     if matches(normalise(shown), normalise(printed)):
         return ran

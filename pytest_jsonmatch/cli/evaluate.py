@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from heapq import nsmallest
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
@@ -21,21 +19,18 @@ from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.checks import doubt_blocks, gate_lines
-from pytest_jsonmatch.report.details import details_of
+from pytest_jsonmatch.report.checks import doubt_lines, gate_lines
+from pytest_jsonmatch.report.corpora import details_of_records, results_of, worst_indices
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import corpus_lines
 from pytest_jsonmatch.report.view import RunView, extent
-from pytest_jsonmatch.results.comparison import Case, Comparison
-from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
+from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.result import RecordResult, RunResult
-    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.corpus.result import RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
 
@@ -122,72 +117,22 @@ def _is_kept(options: Namespace) -> bool:
     return any(target is not None for target in (options.json, options.html, options.markdown))
 
 
-def _closely(run: RunResult) -> set[int]:
-    """Return the indices of the kept records that get details: the worst ones."""
-    kept = [record for record in run.records if record.score is not None]
-    rank = attrgetter("score", "f1", "index")
-    return {record.index for record in nsmallest(_DETAILED, kept, key=rank)}
-
-
 def _results(run: RunResult, options: Namespace) -> ResultSet:
-    kept = sorted(run.records, key=attrgetter("index"))
-    audited = (
-        _closely(run) if _is_kept(options) else {record.index for record in run.worst if options.verbose}
-    )
-    cases = tuple(_case(record, run, audit=record.index in audited) for record in kept)
-    results = ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
-    return with_origin(results, Path.cwd()) if _is_kept(options) else results
-
-
-def _corpus(run: RunResult) -> Corpus:
-    is_scored = run.total_records > run.total_unscored
-    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
-    return Corpus(
-        metric=run.metric,
-        signature=str(run.signature),
-        records=run.total_records,
-        answered=run.total_records - run.total_unanswered,
-        perfect=run.total_perfect,
-        means=means,
-        fields=dict(run.all_fields),
-        by_tag={tag: _corpus(part) for tag, part in run.by_tag.items()},
-        unscored=run.total_unscored,
-        answers=AnswerCounts(**run.answer_counts),
-        errors=run.total_errors,
-    )
-
-
-def _case(record: RecordResult, run: RunResult, *, audit: bool) -> Case:
-    name = str(record.record_id)
-    match = cast("MatchResult", record.match)  # a record is listed only if its comparison is kept
-    passed = record.score is not None and record.score >= 1.0
-    comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
-    signature, errors = str(run.signature), () if record.error is None else (record.error,)
-    # Fabrications and valid answers are counted for the corpus as a whole.
-    comparison = replace(comparison, signature=signature, errors=errors, presence={}, validity="")
-    if audit and not passed:
-        comparison = comparison.audited(match)
-    return Case.single(comparison, cluster=record.cluster, tags=record.tags)
+    if not _is_kept(options):
+        return results_of(run, {record.index for record in run.worst if options.verbose})
+    return with_origin(results_of(run, worst_indices(run)), Path.cwd())
 
 
 def _view(
     run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
 ) -> RunView:
     """Return the view that reports are made from."""
-    details: dict[tuple[str, str], str] = {}
-    if options.html is not None:
-        closely = _closely(run)
-        for record in run.records:
-            detail = details_of(cast("MatchResult", record.match))
-            name = str(record.record_id)
-            # The page has no room for the documents of all records.
-            details[name, name] = detail if record.index in closely else detail.partition("\n")[0]
     return RunView(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
         by=tuple(dict(options.by)),
-        details=details,
+        details={} if options.html is None else details_of_records(run),
         notes=[f"{kind}: {text}" for kind, texts in _notes(run, sides).items() for text in _first(texts)],
     )
 
@@ -203,8 +148,8 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         *pair_blocks(view.results, look, verbosity=options.verbose),
     ]
     notes = list(_note_lines(_notes(run, sides), look))
-    doubts = doubt_blocks(view.results, look) if view.gates else ()
-    return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
+    doubts = doubt_lines(view.results, look) if view.gates else []
+    return joined([*blocks, notes, doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 
 def _note_lines(notes: Mapping[str, Sequence[str]], look: Look) -> Iterator[StyledLine]:

@@ -7,10 +7,8 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.look import Look, can_write
 from pytest_jsonmatch.report.styled import StyledLine, line_text
 from pytest_jsonmatch.results.atomic import write_file
@@ -39,10 +37,10 @@ def in_form(form: str, view: RunView) -> bytes:
     if form == "html":
         from pytest_jsonmatch.report.html import html_page
 
-        return as_bytes(html_page(completed(view)))
+        return as_bytes(html_page(view.completed()))
     from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-    return as_bytes(markdown(completed(view), COMMENT_BYTES))
+    return as_bytes(markdown(view.completed(), COMMENT_BYTES))
 
 
 def write_files(options: Namespace, view: RunView) -> None:
@@ -51,27 +49,6 @@ def write_files(options: Namespace, view: RunView) -> None:
         target = getattr(options, form, None)
         if target is not None:
             write_file(target, in_form(form, view))
-
-
-def completed(view: RunView) -> RunView:
-    """Return a view with everything derived from its results: intervals, failures, what is left out."""
-    from pytest_jsonmatch.gate.headlines import headlines
-    from pytest_jsonmatch.report.view import faults_of, left_out_note
-
-    results = view.results
-    notes = [*filter(None, [left_out_note(results)]), *view.notes]
-    if results.is_partial:
-        of = count(results.number, "record")
-        notes.append(
-            f"Figures and fields are of all {of}, but only {count(len(results.cases))} are listed as cases. "
-            "`jsonmatch evaluate --keep all` lists all, and figures then have intervals."
-        )
-    return replace(
-        view,
-        headlines=() if results.is_partial or len(results.cases) < 2 else headlines(results),
-        faults=faults_of(results),
-        notes=notes,
-    )
 
 
 def look_of(options: Namespace) -> Look:

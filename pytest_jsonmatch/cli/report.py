@@ -6,11 +6,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
-from pytest_jsonmatch.cli.output import as_text, completed, look_of, write_files, write_output
+from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines
+from pytest_jsonmatch.report.against import commit_text
+from pytest_jsonmatch.report.checks import check_lines, doubt_lines, gate_lines
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.sheets import block_lines
@@ -22,7 +23,7 @@ from pytest_jsonmatch.report.terminal import (
     summary_lines,
     unscored_lines,
 )
-from pytest_jsonmatch.report.view import RunView, commit_text, extent
+from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.file import read_results
 
 
@@ -34,7 +35,7 @@ def run(options: Namespace) -> int:
     view = RunView(results, options.result.name, checks, by=options.by)
     write_files(options, view)
     look = look_of(options)
-    write_output(as_text(_lines(completed(view), look, options.verbose), look))
+    write_output(as_text(_lines(view.completed(), look, options.verbose), look))
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 
@@ -53,7 +54,7 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
     blocks += pair_blocks(results, look, verbosity=verbose)
     if view.headlines:
         blocks += (block_lines(block, look) for block in view.figure_blocks)
-        blocks += doubt_blocks(results, look)
+        blocks.append(doubt_lines(results, look))
     elif results.corpus is None:
         blocks.append(blocks_lines(figure_lines(view), look))
     blocks += [gate_lines(view.gates, look, on=extent(results)), check_lines(view.unsettled, look)]

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from heapq import nsmallest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.corpus.sums import RunSums
 from pytest_jsonmatch.engine.plan.fitting import nearest_place
 from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, short_score, together
-from pytest_jsonmatch.engine.result.notebook import data_frame, field_columns, fields_html
+from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.sums import Figures
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from os import PathLike
 
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.result.notebook import By, Library
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.sums import Figure
 
@@ -319,16 +322,40 @@ class RunResult:
             "unmatched_rules": list(self.unmatched_rules),
         }
 
-    def to_dataframe(self, library: Library | None = None) -> Any:
-        """Return the figures by field as a data frame of pandas or polars, one row per schema path.
+    def to_dataframe(self, by: By = "field", library: Library | None = None) -> Any:
+        """Return a data frame of pandas or polars.
 
         Args:
+            by: "field" for a row for each of `per_field`, "record" for one for each kept record, "leaf" for
+                one for each of its field results (`keep="all"` keeps those of all records).
             library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
-            ConfigurationError: neither is installed, or the named one is not.
+            ConfigurationError: `by` is something else, or no such library is installed.
         """
-        return data_frame(field_columns(self.per_field), library)
+        names = ("record_id", "index", "score", "precision", "recall", "f1", "error", "cluster")
+        rows_by = {
+            "record": (
+                {**each.tags, **{name: getattr(each, name) for name in names}} for each in self.records
+            ),
+            "field": field_rows(self.per_field),
+            "leaf": (
+                {"record_id": each.record_id, **leaf.to_dict()}
+                for each in self.records
+                for leaf in each.field_results
+            ),
+        }
+        return data_frame(rows_by, by, library)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a page with all figures and the kept records, as `jsonmatch evaluate --html` does.
+
+        Raises:
+            ConfigurationError: jinja2 is not installed.
+            OSError: the file can't be written.
+        """
+        # By name: this room knows none above it, but people look for a result's page at the result.
+        object_named("pytest_jsonmatch.report.corpora:write_page")(self, Path(path))
 
     def _repr_html_(self) -> str:
         """Return the corpus as notebooks show it."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
+from pytest_jsonmatch.engine.result.figures import COUNTS, POSITIONS, SHARES, FieldAggregation
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, SheetCell, score_cell
@@ -21,17 +21,6 @@ from pytest_jsonmatch.results.comparison import (
 )
 from pytest_jsonmatch.results.model import counts_extra
 
-COUNTS: Final = {
-    "n": "total",
-    "match": "matches",
-    "mismatch": "mismatches",
-    "omitted": "omissions",
-    "invented": "hallucinations",
-    "fabricated": "fabricated",
-}
-"""The columns that count results, in order, with the figure in each."""
-SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "recall", "F1": "f1"}
-"""The columns after these."""
 ALL_LEAVES: Final = "all leaves"
 """The name of the row over all leaves."""
 _SPARE: Final = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,7 @@ from pytest_jsonmatch.results.plain import from_plain, to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from os import PathLike
 
 FORMAT: Final = "jsonmatch-results"
 VERSION: Final = 1
@@ -85,14 +86,18 @@ def _case(case: Case) -> dict[str, Any]:
 # -- reading -----------------------------------------------------------------------------------------------
 
 
-def read_results(path: Path) -> ResultSet:
-    """Read a result file.
+def read_results(path: str | PathLike[str]) -> ResultSet:
+    """Read a result file, as `--jsonmatch-json` and `jsonmatch evaluate --json` write it.
 
     Raises:
         ConfigurationError: it can't be read, or is not a result file; the message names it and says why.
+
+    >>> read_results("results.jsonl").to_dataframe(by="record")  # doctest: +SKIP
+                                id  passed  score  ...
+    0  receipts.golden.yaml::bakery    True    1.0  ...
     """
     try:
-        with path.open(encoding="utf-8-sig") as lines:
+        with Path(path).open(encoding="utf-8-sig") as lines:
             return _read(lines, str(path))
     except OSError as error:
         message = f"{path} can't be read: {(error.strerror or str(error)).lower()}"

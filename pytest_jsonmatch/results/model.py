@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.options import PRESETS
-from pytest_jsonmatch.engine.result.figures import together
+from pytest_jsonmatch.engine.result.figures import short_score, together
+from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import (
     Case,
@@ -21,11 +23,13 @@ from pytest_jsonmatch.results.comparison import (
     mean_of,
     merged_fields,
 )
+from pytest_jsonmatch.results.differences import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.result.notebook import By, Library
 
 MICRO: Final = "micro."
 """Prefix of figures over all leaves together, in place of means over cases."""
@@ -134,6 +138,10 @@ class ResultSet:
         corpus: the figures of all records, if the cases are records of a corpus; they replace the cases'.
         judged: whether a judge was asked: intervals do not include its errors.
         has_only_gates: whether gates alone decide, and cases below their thresholds do not fail the run.
+
+    >>> from pytest_jsonmatch import read_results
+    >>> read_results("results.jsonl").mean("score")  # doctest: +SKIP
+    0.97
     """
 
     cases: tuple[Case, ...] = ()
@@ -237,6 +245,46 @@ class ResultSet:
         sums = field_sums(self.cases)
         chosen = [sums[path] for path in sums if paths is None or path in paths]
         return figures_of(added(chosen)) if chosen else together(())
+
+    def to_dataframe(self, by: By = "record", library: Library | None = None) -> Any:
+        """Return a data frame of pandas or polars.
+
+        Args:
+            by: "record" for a row for each case, "field" for one for each schema path, "leaf" for one for
+                each difference that the file keeps, of each run of a case.
+            library: "pandas" or "polars"; None for the one already imported, else the first installed.
+
+        Raises:
+            ConfigurationError: `by` is something else, or no such library is installed.
+        """
+        rows_by = {
+            "record": (
+                {
+                    **case.tags,
+                    "id": case.id,
+                    "passed": case.passed,
+                    **{name: case.figure(name) if case.has_figures else None for name in FIGURES},
+                    "pass_rate": case.pass_rate,
+                    "cluster": case.cluster,
+                }
+                for case in self.cases
+            ),
+            "field": field_rows(self.fields),
+            "leaf": (
+                {"id": case.id, "run": run.number, "path": path, "status": each.status, **each._asdict()}
+                for case in self.cases
+                for run in case.runs
+                for comparison in run.comparisons
+                for path, differences in comparison.differences.items()
+                for each in differences
+            ),
+        }
+        return data_frame(rows_by, by, library, ("id", "run", "path", "status", *Difference._fields))
+
+    def _repr_html_(self) -> str:
+        """Return the run as notebooks show it."""
+        head = f"{count(self.number, self.noun)}, score {short_score(self.mean('score'))}"
+        return fields_html(head, self.fields)
 
     @property
     def tabled(self) -> tuple[Case, ...]:

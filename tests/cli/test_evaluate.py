@@ -494,7 +494,7 @@ def test_pairs_are_text_if_asked_for_and_in_the_result_file(baskets, command, fo
 
 
 def test_html_looks_closely_at_the_worst_records_only(baskets, written, monkeypatch):
-    monkeypatch.setattr("pytest_jsonmatch.cli.evaluate._DETAILED", 1)
+    monkeypatch.setattr("pytest_jsonmatch.report.corpora._DETAILED", 1)
     page = written(f"{SIDES} --metric pairwise_f1 --keep all")
     assert ["o" in case_of_page(page, name) for name in "ab"] == [False, True]
 

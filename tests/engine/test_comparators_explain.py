@@ -70,7 +70,6 @@ _NEITHER = "neither is a phone number with a country code; "
         ("oneof", {"values": [1, 2, 3]}, 1, "x", "not among the accepted values"),
         ("oneof", {"values": ["a"]}, "a", None, "not among the accepted values"),
         ("oneof", {"groups": [["a", "b"]]}, "a", "c", "not a synonym of the expected value"),
-        ("oneof", {"groups": [["a", "b"]]}, "x", "y", "expected value is in no group of synonyms"),
         ("date", {}, "2026-01-31", "2026-02-03", "3 days off"),
         ("date", {}, "2026-01-31", "2026-01-30", "1 day off"),
         ("date", {}, "2026-01-31T10:00", "2026-01-31T12:00", "2 hours off"),
@@ -116,7 +115,7 @@ _NEITHER = "neither is a phone number with a country code; "
         ("contains", {}, "1", 1, "string against number"),
         ("exact", {}, [1, 2], [1], None),
         ("exact", {}, {"a": 1, "b": 2}, {"a": 2, "c": 4}, None),
-        ("numeric", {"tolerance": 3}, 1, 2, None),
+        ("numeric", {"tolerance": "x"}, 1, 2, None),
     ],
 )
 def test_explain(name, params, expected, actual, reason):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from html.parser import HTMLParser
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
+from pytest_jsonmatch import ConfigurationError, ResultSet, compare_corpus, compare_json, read_results
+from pytest_jsonmatch.cli.main import main
 
 EXPECTED = {"shop": "Corner Bakery", "items": [{"price": 4.2}], "total": None}
 ACTUAL = {
@@ -41,7 +43,7 @@ def read(html):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_leaves_as_a_data_frame(library):
     pytest.importorskip(library, reason=f"{library} is not installed")
-    frame = RESULT.to_dataframe(library)
+    frame = RESULT.to_dataframe(library=library)
     assert type(frame).__module__.partition(".")[0] == library
     assert list(frame["path"]) == [field.path for field in RESULT.field_results]
     assert list(frame["status"]) == [field.status for field in RESULT.field_results]
@@ -51,14 +53,66 @@ def test_leaves_as_a_data_frame(library):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_fields_of_a_corpus_as_a_data_frame(library):
     pytest.importorskip(library, reason=f"{library} is not installed")
-    frame = RUN.to_dataframe(library)
-    assert dict(zip(frame["path"], frame["matches"], strict=True))["shop"] == 1
-    assert len(frame) == len(RUN.per_field)
+    for frame, fields in (
+        (RUN.to_dataframe(library=library), RUN.per_field),
+        (RESULT.to_dataframe("field", library), RESULT.per_field),
+    ):
+        found = {
+            path: tuple(counts)
+            for path, *counts in zip(frame["path"], frame["total"], frame["matches"], strict=True)
+        }
+        assert found == {path: (each.total, each.matches) for path, each in fields.items()}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_records_and_leaves_of_a_corpus_as_a_data_frame(library):
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    records = RUN.to_dataframe("record", library)
+    assert list(records["record_id"]) == [0, 1]
+    assert list(records["score"]) == [each.score for each in RUN.records]
+    leaves = RUN.to_dataframe("leaf", library)
+    assert list(zip(leaves["record_id"], leaves["path"], leaves["score"], strict=True)) == [
+        (record.record_id, leaf.path, leaf.score) for record in RUN.records for leaf in record.field_results
+    ]
+    tagged = compare_corpus([{"n": 1}], [{"n": 1, "kind": "scan"}], tags={"source": "kind"})
+    assert list(tagged.to_dataframe("record", library)["source"]) == ["scan"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_result_file_as_data_frames(library, tmp_path):
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    for name, value in (("gold", 1), ("answers", 2)):
+        lines = [json.dumps({"id": each, "n": value if each == "b" else 3}) for each in "ab"]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    sides = [str(tmp_path / f"{name}.jsonl") for name in ("answers", "gold")]
+    assert (
+        main(["evaluate", *sides, "--id-field", "id", "--json", str(tmp_path / "r.jsonl"), "--keep", "all"])
+        == 0
+    )
+    results = read_results(tmp_path / "r.jsonl")
+    records = results.to_dataframe(library=library)
+    assert list(zip(records["id"], records["passed"], records["score"], strict=True)) == [
+        ("a", True, 1),
+        ("b", False, 0),
+    ]
+    fields = results.to_dataframe("field", library)
+    assert (list(fields["path"]), list(fields["mismatches"])) == (["n"], [1])
+    leaves = results.to_dataframe("leaf", library)
+    assert [list(leaves[name]) for name in ("id", "path", "status", "expected", "actual")] == [
+        ["b"],
+        ["n"],
+        ["mismatch"],
+        ["1"],
+        ["2"],
+    ]
+    assert read(results._repr_html_()).text[0] == "2 records, score 0.5"
+    # Without a row there are the columns still.
+    assert {"path", "expected", "actual"} < {*ResultSet().to_dataframe("leaf", library).columns}
 
 
 def test_values_keep_their_types_in_pandas():
     pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = RESULT.to_dataframe("pandas")
+    frame = RESULT.to_dataframe(library="pandas")
     expected = dict(zip(frame["path"], frame["expected"], strict=True))
     assert expected["items[].price"] == 4.2
     assert expected["shop"] == "Corner Bakery"
@@ -84,13 +138,36 @@ def test_neither_is_installed(monkeypatch):
     monkeypatch.setattr("pytest_jsonmatch.engine.result.notebook.import_module", missing)
     with pytest.raises(ConfigurationError, match="to_dataframe needs pandas or polars: pip install pandas"):
         RUN.to_dataframe()
-    with pytest.raises(ConfigurationError, match="to_dataframe needs polars: pip install polars"):
-        RUN.to_dataframe("polars")
+    with pytest.raises(
+        ConfigurationError, match="pandas or polars, and 'polars' is not installed: pip install"
+    ):
+        RUN.to_dataframe(library="polars")
 
 
-def test_a_library_that_is_none():
-    with pytest.raises(ConfigurationError, match="library must be one of pandas, polars; got 'dask'"):
-        RESULT.to_dataframe("dask")
+@pytest.mark.parametrize(
+    ("result", "allowed"),
+    [(RESULT, "leaf, field"), (RUN, "record, field, leaf"), (ResultSet(), "record, field, leaf")],
+)
+def test_by_something_else(result, allowed):
+    with pytest.raises(ConfigurationError, match=f"by must be one of {allowed}; got 'pandas'"):
+        result.to_dataframe("pandas")
+
+
+def test_a_page(tmp_path):
+    pytest.importorskip("jinja2", reason="jinja2 is not installed")
+    RUN.to_html(tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    data = json.loads(
+        page.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
+    )
+    assert [case["s"] for case in data["cases"]] == [pytest.approx(RUN.records[0].score, abs=1e-6), 1]
+    assert {leaf["p"] for leaf in data["cases"][0]["u"][0]["c"][0]["d"]["leaves"]} >= {"shop", "tip[0]"}
+    # Records whose comparison is not kept are not listed.
+    imperfect = compare_corpus(
+        [ACTUAL, EXPECTED], [EXPECTED, EXPECTED], metric="pairwise_f1", keep="imperfect"
+    )
+    imperfect.to_html(str(tmp_path / "run.html"))
+    assert "only 1 are listed" in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ from pytest_jsonmatch import (
     OpenAIJudge,
     RecordResult,
     Registry,
+    ResultSet,
     RootTypeError,
     RunError,
     RunResult,
@@ -66,6 +67,7 @@ from pytest_jsonmatch import (
     extract_json,
     golden_cases,
     propagate_batch_errors,
+    read_results,
     reclassify_nulls,
     register_comparator,
     register_encoder,
@@ -310,6 +312,12 @@ def sample_evaluate() -> None:
     # Without any record there are no figures: typed code says what it then wants.
     assert run.mean_f1 is not None
     assert run.mean_f1 >= 0.9
+
+
+def sample_result_file() -> None:
+    with pytest.raises(ConfigurationError, match="no such file"):
+        results = assert_type(read_results(Path("none.jsonl")), ResultSet)
+        assert_type(results.mean("score"), "float | None")
 
 
 def sample_records_of_a_run() -> None:

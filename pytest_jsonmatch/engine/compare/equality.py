@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.parameters import read_json_list
+from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.equality import json_equal, json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -163,11 +163,7 @@ _STRICT: Final = equality_of(partial(json_key, strict=True))
 
 
 def _make_exact(params: Params) -> Scoring:
-    strict = params.get("strict_number_type", False)
-    if not isinstance(strict, bool):
-        raise ConfigurationError(
-            f"comparator 'exact': 'strict_number_type' must be true or false, not {strict!r}"
-        )
+    strict = read_flag("comparator 'exact': 'strict_number_type'", params.get("strict_number_type", False))
     return _STRICT if strict else _EQUALITY
 
 
@@ -226,15 +222,6 @@ def _make_oneof(params: Params) -> Scoring:
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:
     mapped = [[map_scalars(value, function) for value in group] for group in _groups(params)]
     return {"groups": mapped} if "groups" in params else {"values": mapped[0]}
-
-
-def in_same_group(params: Params, value: JsonValue) -> bool:
-    """Tell whether `value` is in any of the lists of a `oneof`.
-
-    >>> in_same_group({"values": ["CVD", "PVD"]}, "PVD")
-    True
-    """
-    return bool(_memberships(_groups(params))(value))
 
 
 ONEOF: Final = Comparator("oneof", _make_oneof, ("values", "groups"), reflexive=False, map_params=_map_oneof)

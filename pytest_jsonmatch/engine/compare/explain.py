@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.engine.compare.amounts import amount_reader
 from pytest_jsonmatch.engine.compare.codes import identifier_reader, phone_reader
 from pytest_jsonmatch.engine.compare.dates import date_reader
-from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.numbers import difference, percent_difference, read_tolerance
 from pytest_jsonmatch.engine.compare.text import tokens
 from pytest_jsonmatch.engine.compare.transforms import normalize_text, strip_accents, strip_punctuation
@@ -84,8 +83,28 @@ def _explain(name: str | None, params: Params, expected: JsonValue, actual: Json
     for value in (actual, expected):
         if type(value) is float and not math.isfinite(value):
             return "not a number (NaN)" if math.isnan(value) else "an infinity is not a JSON number"
-    if name in _EXPLAINERS and (reason := _EXPLAINERS[name](params, expected, actual)) is not None:
-        return reason
+    reason = None
+    if name is not None and name in _READERS:
+        reason = _explain_form(name, params, expected, actual)
+    elif name == "numeric" or (name == "threshold" and str not in {type(expected), type(actual)}):
+        limit = {"tolerance": params["threshold"]} if name == "threshold" else params
+        reason = _explain_numeric(limit, expected, actual)
+    elif name == "oneof":
+        of_what = "among the accepted values" if "values" in params else "a synonym of the expected value"
+        return f"not {of_what}"
+    elif name == "contains" and (type(actual) is list or type(actual) is type(expected)):
+        return "does not contain the expected value"
+    elif type(expected) is type(actual) is str and name == "regex":
+        return "does not match the pattern"
+    elif type(expected) is type(actual) is str and name == "jaccard" and params.get("tokenizer") is None:
+        left, right = tokens(expected), tokens(actual)
+        words = count(len(left | right), "word")
+        return None if left == right else f"{count(len(left & right))} of {words} shared"
+    return reason or _explain_values(name, params, expected, actual)
+
+
+def _explain_values(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
+    """Explain the difference of the values themselves."""
     kind, other = json_type(expected), json_type(actual)
     if kind != other:
         return f"{kind} against {other}"
@@ -138,12 +157,6 @@ def _explain_numbers(params: Params, left: float | Decimal, right: float | Decim
     return _beyond(delta, Decimal(repr(rel)).scaleb(2 if unit else 0), unit)
 
 
-def _explain_threshold(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    if str in {type(expected), type(actual)}:
-        return None
-    return _explain_numeric({"tolerance": {"abs": params.get("threshold")}}, expected, actual)
-
-
 # Texts
 
 # What may be all that differs, and a function that removes such differences.
@@ -173,25 +186,6 @@ def _text_difference(expected: str, actual: str) -> str | None:
     from rapidfuzz.distance import Levenshtein
 
     return count(Levenshtein.distance(expected, actual), "edit")
-
-
-def _explain_jaccard(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    if type(expected) is not str or type(actual) is not str or params.get("tokenizer") is not None:
-        return None
-    left, right = tokens(expected), tokens(actual)
-    if left == right:
-        return None
-    return f"{count(len(left & right))} of {count(len(left | right), 'word')} shared"
-
-
-def _explain_contains(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    if type(actual) is list or type(actual) is type(expected):
-        return "does not contain the expected value"
-    return None
-
-
-def _explain_regex(_params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    return "does not match the pattern" if type(expected) is type(actual) is str else None
 
 
 # Dates, amounts, codes: values with a canonical form
@@ -265,26 +259,6 @@ _BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
 }
 
 
-# Sets
-
-
-def _explain_oneof(params: Params, expected: JsonValue, _actual: JsonValue) -> str | None:
-    if "values" in params:
-        return "not among the accepted values"
-    if in_same_group(params, expected):
-        return "not a synonym of the expected value"
-    return "expected value is in no group of synonyms"
-
-
-_EXPLAINERS: Final[Mapping[str | None, Callable[[Params, JsonValue, JsonValue], str | None]]] = {
-    "numeric": _explain_numeric,
-    "threshold": _explain_threshold,
-    "jaccard": _explain_jaccard,
-    "contains": _explain_contains,
-    "oneof": _explain_oneof,
-    "regex": _explain_regex,
-    **{name: partial(_explain_form, name) for name in _READERS},
-}
 # Comparators of the values themselves, so that any difference between the values explains the score.
 _PLAIN: Final = frozenset(
     {"exact", "binary", "relative", "levenshtein", "numeric", "contains", "normalized_text", *_READERS}

@@ -9,11 +9,10 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring, rows_of
+from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required
 from pytest_jsonmatch.engine.value.equality import json_key
@@ -134,14 +133,10 @@ def _within(rel: float | None, absolute: float | None) -> Callable[[Number, Numb
 
 def _surely_within(expected: Number, actual: Number, rel: float | None, absolute: float | None) -> float:
     """Decide by decimal arithmetic what doubles can't: 0.8 is within 0.1 of 0.7."""
-    delta = difference(expected, actual)
+    delta, base = difference(expected, actual), _as_written(expected).copy_abs() or Decimal(1)
     if absolute is not None and delta > _as_written(absolute):
         return 0.0
-    if rel is None:
-        return 1.0
-    base = _as_written(expected).copy_abs()
-    limit = _WIDE.multiply(_as_written(rel), base) if base else _as_written(rel)
-    return 1.0 if delta <= limit else 0.0
+    return 1.0 if rel is None or delta <= _WIDE.multiply(_as_written(rel), base) else 0.0
 
 
 def _within_block(rel: float | None, absolute: float | None) -> Callable[[Doubles, Doubles], Matrix]:
@@ -283,24 +278,7 @@ def _make_threshold(params: Params) -> Scoring:
         scores[near] = 1.0 - (delta[near] / limit) ** power
         return scores
 
-    def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        # One comparison per pair is faster than one call. NaN is within no bounds.
-        if any(
-            type(n) not in _MACHINE or not -_EXACT_INTEGER <= n <= _EXACT_INTEGER
-            for n in (*expected, *actual)
-        ):
-            return rows_of(scoring.score, expected, actual)
-        return [
-            {
-                to: 1.0 - (delta / limit) ** power
-                for to, other in enumerate(actual)
-                if (delta := abs(one - other)) <= limit
-            }
-            for one in expected
-        ]
-
-    scoring = _of_numbers(threshold, block)
-    return replace(scoring, rows=rows)
+    return _of_numbers(threshold, block)
 
 
 THRESHOLD: Final = Comparator("threshold", _make_threshold, ("threshold", _WEIGHTING))

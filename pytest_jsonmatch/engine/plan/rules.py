@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.equality import in_same_group
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.options import (
@@ -55,7 +54,7 @@ def warn_of_whole_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, wh
     """Warn of a `oneof` that lists all values of an enum: then every value is right."""
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
-    if enum and all(value is None or in_same_group(bound.params, value) for value in enum):
+    if enum and all(value is None or bound.score(None, value) for value in enum):
         told = f"{where}: oneof takes every value of the enum as right; did you mean exact?"
         warnings.warn(told, JsonMatchWarning, stacklevel=3)
 

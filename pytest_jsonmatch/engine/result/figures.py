@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """The position of each status in the numbers of `FieldAggregation`."""
+COUNTS: Final = {
+    "n": "total",
+    "match": "matches",
+    "mismatch": "mismatches",
+    "omitted": "omissions",
+    "invented": "hallucinations",
+    "fabricated": "fabricated",
+}
+"""The columns of tables that count results, in order, with the figure in each."""
+SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "recall", "F1": "f1"}
+"""The columns after these."""
 
 
 @final

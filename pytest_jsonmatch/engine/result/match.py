@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.result.figures import (
     plain_matches,
     short_score,
 )
-from pytest_jsonmatch.engine.result.notebook import data_frame, fields_html, leaf_columns
+from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
-    from pytest_jsonmatch.engine.result.notebook import Library
+    from pytest_jsonmatch.engine.result.notebook import By, Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Outcome
@@ -310,18 +310,20 @@ class MatchResult:
             "alignments": [each.to_dict() for each in self.alignments],
         }
 
-    def to_dataframe(self, library: Library | None = None) -> Any:
-        """Return the leaves as a data frame of pandas or polars: one row for each of `field_results`.
+    def to_dataframe(self, by: By = "leaf", library: Library | None = None) -> Any:
+        """Return a data frame of pandas or polars.
 
         Args:
+            by: "leaf" for a row for each of `field_results`, "field" for one for each of `per_field`.
             library: "pandas" or "polars"; None for the one imported already, else the first installed.
 
         Raises:
-            ConfigurationError: neither is installed, or the one named is not.
+            ConfigurationError: `by` is something else, or no such library is installed.
 
         In polars, a column with values of several types becomes JSON text.
         """
-        return data_frame(leaf_columns(self.field_results), library)
+        leaves = (each.to_dict() for each in self.field_results)
+        return data_frame({"leaf": leaves, "field": field_rows(self.per_field)}, by, library)
 
     def _repr_html_(self) -> str:
         """Return the comparison as notebooks show it."""

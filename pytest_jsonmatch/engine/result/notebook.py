@@ -4,115 +4,87 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_jsonmatch.engine.result.figures import RATES, short_score
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.result.figures import COUNTS, SHARES, short_score
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.engine.score.field import FieldResult
 
+By = Literal["record", "field", "leaf"]
 Library = Literal["pandas", "polars"]
-LIBRARIES: Final[tuple[Library, ...]] = ("pandas", "polars")
 _MOST_ROWS: Final = 50
-_LEAF: Final = (
-    "path",
-    "expected_path",
-    "actual_path",
-    "status",
-    "score",
-    "weight",
-    "expected",
-    "actual",
-    "comparator",
-    "reason",
-)
-_FIGURES: Final = {
-    "total": "n",
-    "matches": "match",
-    "mismatches": "mismatch",
-    "omissions": "omitted",
-    "hallucinations": "invented",
-    "mean_score": "score",
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "F1",
-}
-"""The figures shown for a schema path, and the titles of their columns in HTML."""
 
 
-def data_frame(columns: Mapping[str, Sequence[Any]], library: Library | None = None) -> Any:
-    """Return columns as a data frame of pandas or polars.
+def data_frame(
+    rows_by: Mapping[str, Iterable[Mapping[str, Any]]],
+    by: str,
+    library: Library | None,
+    names: Sequence[str] = (),
+) -> Any:
+    """Return rows as a data frame of pandas or polars.
 
     Args:
-        columns: by name, all of the same length.
+        rows_by: the rows for each value that `by` may have.
+        by: which of them.
         library: "pandas" or "polars"; None for the one imported already, else the first installed.
+        names: the columns if there is no row.
 
     Raises:
-        ConfigurationError: there is no such library, or neither is installed.
+        ConfigurationError: there are no such rows, no such library, or it is not installed.
     """
-    if library is not None and library not in LIBRARIES:
-        raise ConfigurationError(f"library must be one of {', '.join(LIBRARIES)}; got {library!r}")
-    wanted = [library] if library is not None else sorted(LIBRARIES, key=lambda name: name not in sys.modules)
-    for name in wanted:
-        try:
-            module: Any = import_module(name)
-        except ImportError:
-            continue
-        if name == "pandas":
-            return module.DataFrame(dict(columns))
-        # A column of JSON values can hold several types at once; polars keeps those only as text.
-        return module.DataFrame({key: _plain(values) for key, values in columns.items()}, strict=False)
-    missing = " or ".join(wanted)
-    raise ConfigurationError(f"to_dataframe needs {missing}: pip install {wanted[0]}")
+    if by not in rows_by:
+        raise ConfigurationError(f"by must be one of {', '.join(rows_by)}; got {by!r}")
+    rows = list(rows_by[by])
+    found = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in found or names}
+    for each in sorted(("pandas", "polars"), key=lambda each: each not in sys.modules):
+        with suppress(ImportError):
+            if library in {None, each}:
+                module: Any = import_module(each)
+                if each == "pandas":
+                    return module.DataFrame(columns)
+                # A column of JSON values can hold several types at once; polars keeps those only as text.
+                plain = {name: _plain(values) for name, values in columns.items()}
+                return module.DataFrame(plain, strict=False)
+    missing = "" if library is None else f", and {library!r} is not installed"
+    raise ConfigurationError(f"to_dataframe needs pandas or polars{missing}: pip install pandas")
 
 
-def _plain(values: Sequence[Any]) -> list[Any]:
+def _plain(values: Sequence[Any]) -> Sequence[Any]:
     kinds = {type(value) for value in values if value is not None}
-    if len(kinds) <= 1 and not kinds & {dict, list}:
-        return list(values)
-    if kinds <= {int, float}:
-        return [None if value is None else float(value) for value in values]
+    if kinds <= {int, float} or (len(kinds) == 1 and not kinds & {dict, list}):
+        return values
     return [None if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in values]
 
 
-def leaf_columns(fields: Sequence[FieldResult]) -> dict[str, list[Any]]:
-    """Return the leaves of a comparison as columns; a side without a value has None."""
-    columns = {name: [getattr(field, name) for field in fields] for name in _LEAF}
-    for name in ("expected", "actual"):
-        columns[name] = [None if value is MISSING else value for value in columns[name]]
-    return columns
-
-
-def field_columns(fields: Mapping[str, FieldAggregation]) -> dict[str, list[Any]]:
-    """Return figures by schema path as columns."""
-    figures = {name: [getattr(each, name) for each in fields.values()] for name in (*_FIGURES, *RATES)}
-    return {"path": list(fields), **figures}
+def field_rows(fields: Mapping[str, FieldAggregation]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each schema path."""
+    return ({"path": path, "total": each.total, **each.to_dict()} for path, each in fields.items())
 
 
 def fields_html(head: str, fields: Mapping[str, FieldAggregation]) -> str:
     """Return an HTML table of figures by schema path, the worst first, below a line of text."""
+    columns = {title: name for title, name in {**COUNTS, **SHARES}.items() if title != "fabricated"}
     worst = sorted(fields, key=lambda path: (fields[path].mean_score or 0.0, path))
-    titles = "".join(f"<th>{title}</th>" for title in ("field", *_FIGURES.values()))
-    rows = "".join(
-        f"<tr>{_cell(path)}{''.join(_cell(getattr(fields[path], name)) for name in _FIGURES)}</tr>"
-        for path in worst[:_MOST_ROWS]
-    )
-    more = f"<p>and {len(worst) - _MOST_ROWS:,} more</p>" if len(worst) > _MOST_ROWS else ""
-    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
+    rows = [
+        [path, *(getattr(fields[path], name) for name in columns.values())] for path in worst[:_MOST_ROWS]
+    ]
+    lines = [f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows]
+    titles = "".join(f"<th>{title}</th>" for title in ("field", *columns))
+    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(lines)}</tbody></table>" if rows else ""
+    more = f"<p>and {len(worst) - len(rows):,} more</p>" if len(worst) > len(rows) else ""
     return f"<div><p>{escape(head)}</p>{table}{more}</div>"
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, str):
+def _text(cell: Any) -> str:
+    if isinstance(cell, str):
         # Control characters would not show, and directional ones would reverse the text.
-        text = escape("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in value))
-    else:
-        text = "–" if value is None else f"{value:,}" if isinstance(value, int) else short_score(value)
-    return f"<td>{text}</td>"
+        return escape("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in cell))
+    return "–" if cell is None else f"{cell:,}" if isinstance(cell, int) else short_score(cell)

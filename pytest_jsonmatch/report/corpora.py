@@ -1,0 +1,104 @@
+"""A corpus as reports show it: its kept records as cases, what they show of each, and its page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from heapq import nsmallest
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.report.details import details_of
+from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.results.atomic import write_file
+from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
+from pytest_jsonmatch.results.origin import with_origin
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from pytest_jsonmatch.corpus.result import RecordResult, RunResult
+    from pytest_jsonmatch.engine.result.match import MatchResult
+
+_DETAILED: Final = 1_000
+"""At most this many of the worst records get their documents, and alternative pairs."""
+
+
+def write_page(run: RunResult, path: Path) -> None:
+    """Write a corpus as a page, with the records that `keep` kept.
+
+    Raises:
+        ConfigurationError: jinja2 is not installed.
+        OSError: the file can't be written.
+    """
+    from pytest_jsonmatch.report.html import html_page
+
+    results = with_origin(results_of(run, worst_indices(run)), Path.cwd())
+    page = html_page(RunView(results, run.metric, details=details_of_records(run)).completed())
+    write_file(path, page.encode("utf-8", "backslashreplace"))
+
+
+def worst_indices(run: RunResult) -> set[int]:
+    """Return the indices of the kept records that get details: the worst ones."""
+    kept = [record for record in _kept(run) if record.score is not None]
+    rank = attrgetter("score", "f1", "index")
+    return {record.index for record in nsmallest(_DETAILED, kept, key=rank)}
+
+
+def details_of_records(run: RunResult) -> dict[tuple[str, str], str]:
+    """Return what a page shows of each kept record; it has no room for the documents of all of them."""
+    closely = worst_indices(run)
+    details = {}
+    for record in _kept(run):
+        name, detail = str(record.record_id), details_of(_match(record))
+        details[name, name] = detail if record.index in closely else detail.partition("\n")[0]
+    return details
+
+
+def _kept(run: RunResult) -> list[RecordResult]:
+    """Return the records whose comparison is kept."""
+    return [record for record in run.records if record.match is not None]
+
+
+def _match(record: RecordResult) -> MatchResult:
+    return cast("MatchResult", record.match)
+
+
+def results_of(run: RunResult, audited: Container[int]) -> ResultSet:
+    """Return a corpus as a run; the records with the indices `audited` get the audits of their arrays."""
+    kept = sorted(_kept(run), key=attrgetter("index"))
+    cases = tuple(_case(record, run, is_audited=record.index in audited) for record in kept)
+    return ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
+
+
+def _case(record: RecordResult, run: RunResult, *, is_audited: bool) -> Case:
+    name = str(record.record_id)
+    match = _match(record)
+    passed = record.score is not None and record.score >= 1.0
+    comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
+    signature, errors = str(run.signature), () if record.error is None else (record.error,)
+    # Fabrications and valid answers are counted for the corpus as a whole.
+    comparison = replace(comparison, signature=signature, errors=errors, presence={}, validity="")
+    if is_audited and not passed:
+        comparison = comparison.audited(match)
+    return Case.single(comparison, cluster=record.cluster, tags=record.tags)
+
+
+def _corpus(run: RunResult) -> Corpus:
+    is_scored = run.total_records > run.total_unscored
+    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
+    return Corpus(
+        metric=run.metric,
+        signature=str(run.signature),
+        records=run.total_records,
+        answered=run.total_records - run.total_unanswered,
+        perfect=run.total_perfect,
+        means=means,
+        fields=dict(run.all_fields),
+        by_tag={tag: _corpus(part) for tag, part in run.by_tag.items()},
+        unscored=run.total_unscored,
+        answers=AnswerCounts(**run.answer_counts),
+        errors=run.total_errors,
+    )
