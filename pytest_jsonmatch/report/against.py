@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.verdict import upwards
-from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.figures import change_text, dash, score_text
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
 from pytest_jsonmatch.report.tables import spent_of
@@ -25,7 +24,6 @@ _MAX_NAMED: Final = 5
 _MAX_CASES: Final = 100
 _MAX_ANSWERS: Final = 5
 _MOST_ROWS: Final = 20
-_MAX_TITLE: Final = 16
 THIS: Final = "this run"
 """The name of a run against its baseline."""
 _VERDICTS: Final = {
@@ -83,11 +81,6 @@ def _is_incomplete(results: ResultSet) -> bool:
 
 def _change_cell(change: float) -> SheetCell:
     return SheetCell(change_text(change), "bad" if change < 0 else "good")
-
-
-def _titles(contest: Contest) -> list[str]:
-    """Return the names of both runs as titles of columns."""
-    return [clip_middle(name, _MAX_TITLE) for name in (contest.before, contest.after)]
 
 
 # -- the verdict -------------------------------------------------------------------------------------------
@@ -177,7 +170,7 @@ def _figure_table(contest: Contest) -> Rows:
     if diff.of_corpora:
         of = f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}, fields over all leaves"
     title = f"figures of {contest.after} against {contest.before}{f' ({made})' if made else ''}, {of}"
-    columns = ["figure", *_titles(contest), "difference"]
+    columns = ["figure", contest.before, contest.after, "difference"]
     rows: list[list[AnySheetCell]] = []
     if proven is None:
         means = [] if diff.score is None else [diff.score._replace(name="mean score")]
@@ -216,7 +209,7 @@ def _case_table(contest: Contest) -> Rows:
             rows.append([f"  {count(len(more))} more", "", "", "", ""])
     which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
     title = f"cases that changed from {contest.before} to {contest.after}{which}"
-    columns = ["case", "change", "expected", *_titles(contest)]
+    columns = ["case", "change", "expected", contest.before, contest.after]
     return Rows(columns, rows, title, "row", _MOST_ROWS, text={"expected", *columns[3:]})
 
 
