@@ -504,7 +504,6 @@ def sample_agreement() -> None:
     assert_type(found, study.AgreementStudy)
     assert_type(found.fields["k"], study.FieldAgreement)
     assert_type(found.total.alpha, study.Estimate | None)
-    assert_type(found.worst, tuple[study.DisputedDocument, ...])
 
 
 def sample_overlap() -> None:
