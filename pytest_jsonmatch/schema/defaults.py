@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pytest_jsonmatch.engine.plan.options import read_spec
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.schema.documents import plain_copy
-from pytest_jsonmatch.schema.keywords import OVERRIDE
+from pytest_jsonmatch.schema.keywords import COMPARATORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,7 @@ def _annotate(node: object) -> None:
     if not isinstance(node, dict):
         return
     # Such a place is one result: nothing below it is compared, but definitions may be used elsewhere.
-    is_decided = "x-eval-compare" in node or OVERRIDE in node or bool(node.get("x-eval-skip"))
+    is_decided = not node.keys().isdisjoint(COMPARATORS) or bool(node.get("x-eval-skip"))
     if not is_decided and (comparator := _default_of(node)) is not None:
         node["x-eval-compare"] = comparator
     for key in _DEFINITIONS if is_decided else _PARTS:

@@ -37,7 +37,7 @@ SchemaSource: TypeAlias = "Mapping[str, Any] | bool | str | os.PathLike[str] | t
 _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
 """The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
-"""Keywords with plain values: an `$id` or `$anchor` below them has no meaning."""
+"""Keywords with plain values: an `$id` below them has no meaning."""
 _MOST_LISTED: Final = 20
 """At most this many violations of one answer are listed."""
 _LONGEST: Final = 200
@@ -109,13 +109,8 @@ class Documents:
         except ConfigurationError as error:
             raise ConfigurationError(f"$ref {reference!r} leads nowhere: {error}") from None
         if fragment and not fragment.startswith("/"):
-            place: Any = self._named.get(f"{address}#{unquote(fragment)}")
-            if place is None:
-                raise ConfigurationError(
-                    f"$ref {reference!r} leads nowhere: there is no $anchor {fragment!r}"
-                )
-        else:
-            place = _at_pointer(document, fragment, reference)
+            raise ConfigurationError(f"$ref {reference!r}: write a JSON pointer, such as '#/$defs/item'")
+        place: Any = _at_pointer(document, fragment, reference)
         if not isinstance(place, (dict, bool)):
             raise ConfigurationError(
                 f"$ref {reference!r} leads to {json.dumps(place)[:40]}, which is no schema"
@@ -132,10 +127,9 @@ class Documents:
         if address in self.by_address:
             return self.by_address[address]
         if not address.startswith("file:"):
-            hint = "; give the schema as a path, so that it is known what the $ref is relative to"
-            elsewhere = "; nothing is fetched from the network, so put it in a file or under $defs"
             raise ConfigurationError(
-                f"no schema at {address!r}{elsewhere if urlsplit(address).scheme else hint}"
+                f"{address!r} is no file; nothing is fetched from the network, so put it under $defs, "
+                "or into a file beside one that is given by its path"
             )
         _, host, name, *_ = urlsplit(address)
         path = Path(url2pathname(name if host in {"", "localhost"} else f"//{host}{name}"))
@@ -190,7 +184,7 @@ class Documents:
         )
 
     def _add(self, document: Schema, address: str) -> None:
-        """Add a document: note the places of its objects, and the targets of its ids and anchors."""
+        """Add a document: note the places of its objects, and those that have an address."""
         self.by_address[address] = self._named[address] = document
         self._note(document, (), address, address)
 
@@ -199,11 +193,8 @@ class Documents:
             name = value.get("$id")
             if isinstance(name, str):
                 name = _joined(base, name)
-                # Before draft 2019-09 an anchor was an `$id` of `#` and its name.
                 base = urldefrag(name)[0]
                 self._named.setdefault(name.rstrip("#"), value)
-            if isinstance(anchor := value.get("$anchor"), str):
-                self._named.setdefault(f"{base}#{anchor}", value)
             self._positions[id(value)] = _DocumentPosition(address, trail, base)
         members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
         for key, item in members:

@@ -19,7 +19,7 @@ RULE_KEYS: Final = frozenset({OVERRIDE, *(PREFIX + word for word in FIELD_WORDS)
 """The keys of a schema that are rules."""
 _AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
 """Rules that are kept as written; plans read them again."""
-_COMPARATORS: Final = (PREFIX + "compare", OVERRIDE, PREFIX + "tolerance")
+COMPARATORS: Final = (PREFIX + "compare", OVERRIDE, PREFIX + "tolerance")
 """Keys that name a comparator: a schema has one of them."""
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result, whatever the schema says below it."""
@@ -75,15 +75,6 @@ def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
     return parts
 
 
-def conditional_schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the schemas that apply only to some values; the members that they list are allowed."""
-    parts = [schema.get("then"), schema.get("else")]
-    for keyword in ("dependentSchemas", "dependencies"):
-        if isinstance(depending := schema.get(keyword), dict):
-            parts.extend(depending.values())
-    return [part for part in parts if isinstance(part, dict)]
-
-
 def no_schema(what: str, value: object) -> ConfigurationError:
     """Return the error for a value that is not a schema."""
     return ConfigurationError(f"{what} is {value!r}; a schema must be an object, or true or false")
@@ -97,7 +88,7 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ConfigurationError: an unknown `x-eval-` key, two comparators, or an invalid rule.
     """
-    named = [key for key in _COMPARATORS if schema.get(key) is not None]
+    named = [key for key in COMPARATORS if schema.get(key) is not None]
     if len(named) > 1:
         raise ConfigurationError(f"has both {' and '.join(named)}; give one")
     rules: dict[str, Any] = {}
@@ -110,5 +101,5 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
             continue  # some libraries write null for a missing key
         word = key.removeprefix(PREFIX)
         read = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
-        rules["compare" if key in _COMPARATORS else word] = value if word in _AS_WRITTEN else read
+        rules["compare" if key in COMPARATORS else word] = value if word in _AS_WRITTEN else read
     return rules

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.plan.registry import active_registry, registry_stat
 from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms, warn_of_whole_enum
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.convert import fits_types
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, Violations, is_validatable, model_schema
@@ -118,15 +118,14 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, tuple[Segment, ...]]]:
-    """Return every place of a schema once, with the first path found to it.
+def walk(reader: SchemaReader) -> dict[FlatSchema, tuple[Segment, ...]]:
+    """Return what a schema says of every place, each with the first path found to it, the root first.
 
     Raises:
         ConfigurationError: something in the schema is not valid; the message begins with the path.
     """
-    places: list[tuple[SchemaPlace, FlatSchema, tuple[Segment, ...]]] = []
+    trails: dict[FlatSchema, tuple[Segment, ...]] = {}
     waiting: list[tuple[SchemaPlace, tuple[Segment, ...]]] = [(reader.root, ())]
-    seen: set[SchemaPlace] = {reader.root}
     for place, trail in waiting:
         try:
             flat = reader.flat(place)
@@ -135,22 +134,24 @@ def walk(reader: SchemaReader) -> list[tuple[SchemaPlace, FlatSchema, tuple[Segm
         except RecursionError:
             message = "too many combined schemas (allOf, anyOf, $ref) inside each other"
             raise named(ConfigurationError(message), trail) from None
-        places.append((place, flat, trail))
-        for step, child in flat.children():
-            if child not in seen:
-                seen.add(child)
-                waiting.append((child, trail if step is None else (*trail, step)))
-    return places
+        if flat not in trails:
+            trails[flat] = trail
+            waiting += [(child, trail if step is None else (*trail, step)) for step, child in flat.children()]
+    return trails
 
 
 def _node_tree(reader: SchemaReader) -> SchemaNode:
-    places = walk(reader)
+    trails = walk(reader)
     registry = active_registry()
     for json_type, comparator in changed_defaults().items():
         bind_comparator(comparator, registry, f"default of type {json_type!r}")
-    nodes = {place: _node(flat) for place, flat, _ in places}
-    for place, flat, trail in places:
-        node = nodes[place]
+    nodes = {flat: _node(flat) for flat in trails}
+
+    def at(place: SchemaPlace) -> SchemaNode:
+        return nodes[reader.flat(place)]
+
+    for flat, trail in trails.items():
+        node = nodes[flat]
         if "compare" in flat.rules:
             bound = bind_comparator(flat.rules["compare"], registry, format_path(trail))
             warn_of_whole_enum(bound, node.enum, format_path(trail))
@@ -159,18 +160,16 @@ def _node_tree(reader: SchemaReader) -> SchemaNode:
         try:
             _check_alignment(reader, flat)
             node.branches = tuple(
-                (_branch_test(one, reader.flat(one.node).kinds, reader.documents), nodes[one.node])
+                (_branch_test(one, reader.flat(one.node).kinds, reader.documents), at(one.node))
                 for one in flat.alternatives
             )
         except ConfigurationError as error:
             raise named(error, trail) from None
         if flat.properties is not None:
-            node.properties = {name: nodes[member] for name, member in flat.properties.items()}
-        if flat.rest is not None:
-            node.rest = nodes[flat.rest]
-        if flat.items is not None:
-            node.items = nodes[flat.items]
-    return nodes[reader.root]
+            node.properties = {name: at(member) for name, member in flat.properties.items()}
+        node.rest = None if flat.rest is None else at(flat.rest)
+        node.items = None if flat.items is None else at(flat.items)
+    return at(reader.root)
 
 
 def _branch_test(alternative: Branch, kinds: frozenset[str], documents: Documents) -> Callable[[Any], bool]:
@@ -229,15 +228,6 @@ def _check_alignment(reader: SchemaReader, flat: FlatSchema) -> None:
         kinds = " or ".join(sorted(elements.kinds))
         raise ConfigurationError(
             f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
-        )
-    if (
-        elements.properties
-        and key not in elements.properties
-        and not elements.additional
-        and not elements.rest
-    ):
-        raise ConfigurationError(
-            f"x-eval-align: the elements have no member {key!r}{did_you_mean(key, elements.properties)}"
         )
 
 

@@ -6,8 +6,8 @@ whose members are places again. Places are interned: a recursive schema is a fin
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
@@ -17,7 +17,6 @@ from pytest_jsonmatch.engine.value.paths import ANY_KEY, ELEMENT
 from pytest_jsonmatch.schema.keywords import (
     DECISIVE,
     RULE_KEYS,
-    conditional_schemas,
     enum_of,
     named_schemas,
     no_schema,
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import Documents, Schema
 
-# At most this many combinations of branches of several unions; each becomes a node.
-_MAX_ALTERNATIVES: Final = 256
 _ENDLESS: Final = "the schema refers to itself with nothing in between"
 _ANY: Final[frozenset[str]] = frozenset()
 # The keys that themselves say nothing about the values at a place.
@@ -94,7 +91,7 @@ class Branch:
 
 
 @final
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class FlatSchema:
     """What a schema says about one place, without references and combinations."""
 
@@ -152,24 +149,7 @@ class SchemaReader:
         self.root: SchemaPlace = self.source(documents.root)
 
     def source(self, schema: Schema, *, own: bool = False) -> SchemaPlace:
-        """Return the place of a schema; for a mere reference, the place of its target."""
-        seen: set[int] = set()
-        while not own and type(schema) is dict:
-            if not schema.keys().isdisjoint(("allOf", "anyOf", "oneOf")):
-                break
-            if "$ref" not in schema:
-                own = True
-            elif not schema.keys() <= _SILENT:
-                break
-            else:
-                if id(schema) in seen:
-                    break
-                seen.add(id(schema))
-                try:
-                    schema = self.documents.target(schema)
-                except ConfigurationError:
-                    # The place is looked up again later, when the error can name its path.
-                    break
+        """Return the place of a schema; with `own`, of what it says beside references and combinations."""
         key = (id(schema), own) if type(schema) is dict else (schema, own)
         return self._interned.setdefault(key, WrittenSchema(schema, own))
 
@@ -189,7 +169,7 @@ class SchemaReader:
         return single[0] if len(single) == 1 else self._interned.setdefault(("any", *single), AnyOf(single))
 
     def flat(self, place: SchemaPlace) -> FlatSchema:
-        """Return what applies at a place.
+        """Return what applies at a place; for a mere reference, the very object of its target.
 
         Raises:
             ConfigurationError: the schema is invalid; the message does not name the place.
@@ -263,9 +243,6 @@ class SchemaReader:
             for name, member in named_schemas(schema, "properties").items()
             if member is not False
         }
-        for part in conditional_schemas(schema):
-            for name, place in (self.flat(self.source(part)).properties or {}).items():
-                listed.setdefault(name, place)
         rest = [*map(self.source, named_schemas(schema, "patternProperties").values())]
         keyword = "additionalProperties" if "additionalProperties" in schema else "unevaluatedProperties"
         additional = schema.get(keyword)
@@ -346,26 +323,16 @@ class SchemaReader:
     def _distributed(
         self, parts: Sequence[SchemaPlace], flats: list[FlatSchema]
     ) -> list[tuple[SchemaPlace, SchemaPlace]]:
-        """Combine one alternative of every part that has some; contradictory combinations are dropped."""
-        choices: list[list[tuple[SchemaPlace | None, SchemaPlace]]] = [
-            [(one.test, one.node) for one in flat.alternatives] if flat.alternatives else [(None, part)]
-            for part, flat in zip(parts, flats)
-        ]
-        total = 1
-        for choice in choices:
-            total *= len(choice)
-        if total > _MAX_ALTERNATIVES:
-            raise ConfigurationError(
-                f"the unions here combine to {total} alternatives, more than {_MAX_ALTERNATIVES}"
-            )
+        """Combine each alternative of one part with all other parts; contradictory ones are dropped."""
+        at, *others = (index for index, flat in enumerate(flats) if flat.alternatives)
+        if others:
+            raise ConfigurationError("only one union (anyOf, oneOf) can stand here; write them as one")
         combinations: list[tuple[SchemaPlace, SchemaPlace]] = []
-        for chosen in product(*choices):
-            node = self.all_of(place for _, place in chosen)
-            try:
+        for one in flats[at].alternatives:
+            node = self.all_of((*parts[:at], one.node, *parts[at + 1 :]))
+            with suppress(_ContradictionError):
                 self.flat(node)
-            except _ContradictionError:
-                continue
-            combinations.append((self.all_of(test for test, _ in chosen if test is not None), node))
+                combinations.append((one.test, node))
         return combinations
 
     # Several schemas of which one applies.

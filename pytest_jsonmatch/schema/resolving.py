@@ -45,18 +45,22 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
 @final
 class _Writer:
     def __init__(self, reader: SchemaReader) -> None:
+        walk(reader)  # names the place of a mistake
         self._reader = reader
-        flats = {place: flat for place, flat, _ in walk(reader)}
-        self._flats = flats
-        self._recursive = _recursive(reader.root, flats)
-        named = [place for place in flats if place in self._recursive and place is not reader.root]
-        self._names = {place: f"node{number}" for number, place in enumerate(named, 1)}
-        """The places that stay references."""
+        self._root = reader.flat(reader.root)
+        self._open: set[FlatSchema] = set()
+        """What is being written; a place that contains itself becomes a reference."""
+        self._names: dict[FlatSchema, str] = {}
+        """The places that are written as references."""
         self._count = 0
 
     def written(self) -> dict[str, Any]:
-        document = self._body(self._reader.root)
-        definitions = {name: self._body(place) for place, name in self._names.items()}
+        document, known = self._body(self._root), 0
+        definitions: dict[str, Any] = {}
+        while known < len(self._names):  # those that were found since are written again, as references
+            known, self._count = len(self._names), 0
+            document = self._body(self._root)
+            definitions = {name: self._body(flat) for flat, name in [*self._names.items()]}
         if definitions:
             document["$defs"] = definitions
         original = self._reader.documents.root
@@ -66,7 +70,7 @@ class _Writer:
         copy = plain_copy(document)
         return copy if isinstance(copy, dict) else {}
 
-    def _body(self, place: SchemaPlace, depth: int = 1) -> dict[str, Any]:
+    def _body(self, flat: FlatSchema, depth: int = 1) -> dict[str, Any]:
         """Return the schema of a place, below `depth` - 1 others."""
         self._count += 1
         if self._count > _MAX_PLACES:
@@ -79,24 +83,26 @@ class _Writer:
                 f"the schema has {TOO_DEEP} when it is written out; use it as it is, with its references"
             )
 
-        def below(child: SchemaPlace) -> dict[str, Any]:
-            if child is self._reader.root and child in self._recursive:
+        def below(place: SchemaPlace) -> dict[str, Any]:
+            child = self._reader.flat(place)
+            if child is self._root and child in self._open:
                 return {"$ref": "#"}
-            if child in self._names:
-                return {"$ref": f"#/$defs/{self._names[child]}"}
+            if child in self._open or child in self._names:
+                name = self._names.setdefault(child, f"node{len(self._names) + 1}")
+                return {"$ref": f"#/$defs/{name}"}
             return self._body(child, depth + 1)
 
-        flat = self._flats[place]
+        self._open.add(flat)
         body = _keywords(flat)
         if flat.alternatives:
             body["anyOf"] = [below(one.node) for one in flat.alternatives]
-            return body
         if flat.properties is not None:
             body["properties"] = {name: below(member) for name, member in flat.properties.items()}
         if flat.rest is not None:
             body["additionalProperties"] = below(flat.rest)
         if flat.items is not None:
             body["items"] = below(flat.items)
+        self._open.discard(flat)
         return body
 
 
@@ -111,27 +117,3 @@ def _keywords(flat: FlatSchema) -> dict[str, Any]:
         said = {"enum": flat.enum, "required": flat.required, "additionalProperties": flat.additional}
         written |= {key: value for key, value in said.items() if value is not None}
     return written | {PREFIX + word: value for word, value in flat.rules.items()}
-
-
-def _recursive(root: SchemaPlace, flats: dict[SchemaPlace, FlatSchema]) -> set[SchemaPlace]:
-    """Return places that can be reached from themselves, at least one of every cycle.
-
-    The stack is a list: a way through a schema with many definitions can be thousands of places long.
-    """
-    recursive: set[SchemaPlace] = set()
-    open_: set[SchemaPlace] = {root}
-    seen: set[SchemaPlace] = {root}
-    stack = [(root, flats[root].children())]
-    while stack:
-        place, below = stack[-1]
-        _, child = next(below, (None, None))
-        if child is None:
-            open_.discard(place)
-            stack.pop()
-        elif child in open_:
-            recursive.add(child)
-        elif child not in seen:
-            seen.add(child)
-            open_.add(child)
-            stack.append((child, flats[child].children()))
-    return recursive

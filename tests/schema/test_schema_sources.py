@@ -93,17 +93,17 @@ def test_a_file_that_is_referred_to_is_part_of_the_schema(tmp_path: Path) -> Non
     assert parse_eval_schema(path).digest != before
 
 
-def test_ids_and_anchors(tmp_path: Path) -> None:
+def test_ids() -> None:
     node = parse_eval_schema(
         {
             "$id": "https://example.org/root",
             "properties": {
-                "a": {"$ref": "#money"},
+                "a": {"$ref": "#/$defs/m"},
                 "b": {"$ref": "/unit"},
                 "c": {"$ref": "https://example.org/root#/$defs/m"},
             },
             "$defs": {
-                "m": {"$anchor": "money", "type": "number"},
+                "m": {"type": "number"},
                 "u": {
                     "$id": "https://example.org/unit",
                     "properties": {"x": {"$ref": "#/$defs/t"}},
@@ -116,6 +116,10 @@ def test_ids_and_anchors(tmp_path: Path) -> None:
     assert members["a"].types == {"number"}
     assert (members["b"].properties or {})["x"].types == {"string"}
     assert members["c"] is members["a"]
+    with pytest.raises(
+        ConfigurationError, match=r"^p: \$ref '#money': write a JSON pointer, such as '#/\$defs/item'$"
+    ):
+        parse_eval_schema({"properties": {"p": {"$ref": "#money"}}})
 
 
 # Errors.
@@ -175,23 +179,11 @@ def test_file_addresses(tmp_path: Path, reference: str, reason: str | None) -> N
             parse_eval_schema(schema)
 
 
-@pytest.mark.parametrize(
-    ("reference", "reason"),
-    [
-        (
-            "b.json",
-            "no schema at 'b.json'; give the schema as a path, so that it is known what the $ref is relative to",
-        ),
-        (
-            "https://example.org/b.json",
-            "no schema at 'https://example.org/b.json'; nothing is fetched from the network, so put it in a file or under $defs",
-        ),
-    ],
-)
-def test_a_reference_from_a_dict_to_elsewhere(reference: str, reason: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
+@pytest.mark.parametrize("reference", ["b.json", "https://example.org/b.json"])
+def test_a_reference_from_a_dict_to_elsewhere(reference: str) -> None:
+    told = f"p: $ref {reference!r} leads nowhere: {reference!r} is no file; nothing is fetched from the network, so "
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(told)}"):
         parse_eval_schema({"properties": {"p": {"$ref": reference}}})
-    assert str(caught.value) == f"p: $ref {reference!r} leads nowhere: {reason}"
 
 
 @pytest.mark.parametrize(
