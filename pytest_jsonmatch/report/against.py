@@ -15,8 +15,7 @@ from pytest_jsonmatch.results.comparison import comparisons_of, merged_differenc
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
     from pytest_jsonmatch.gate.verdict import Change
-    from pytest_jsonmatch.results.comparison import Case
-    from pytest_jsonmatch.results.differences import Difference
+    from pytest_jsonmatch.results.comparison import Case, Difference
     from pytest_jsonmatch.results.model import ResultSet
 
 _MOST: Final = 10

@@ -36,7 +36,7 @@ from pytest_jsonmatch.results.tags import tags_of_case
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import Delta
-    from pytest_jsonmatch.results.differences import Difference
+    from pytest_jsonmatch.results.comparison import Difference
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
