@@ -545,7 +545,8 @@ def families(runs: int) -> None:
             found = 0
             for _ in range(runs):
                 change = change_of_runs(family(n, fields, random, noise), family(n, fields, random, noise))
-                found += any(kind == "worse" for kind, _ in change.sentences())
+                changes = (change.scores, change.outcomes, *change.fields.values())
+                found += any(each.kind == "worse" for each in changes)
             row.append(share(found, runs))
         rows.append([*row, ""])
     print(tables.render(["", *(f"n = {n}" for n in (20, 50, 100)), ""], rows))

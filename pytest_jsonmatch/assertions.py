@@ -316,8 +316,9 @@ class _Asked:
             return
         from pytest_jsonmatch.api import Comparing
         from pytest_jsonmatch.engine.compare import BUILTIN
+        from pytest_jsonmatch.engine.score.field import MATCHER
 
-        if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
+        if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:
             # A user's comparator may be costly, so a hint does not call it again.
             return
         from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.model import MICRO
-from pytest_jsonmatch.results.tags import tagged, tags_of
+from pytest_jsonmatch.results.tags import part_with, tagged, tags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.verdict import Change, Scores
     from pytest_jsonmatch.results.model import ResultSet
@@ -49,12 +51,43 @@ class RunChange:
     fields: Mapping[str, Change]
     tags: Mapping[str, Change] = field(default_factory=dict)
 
-    def sentences(self) -> Iterator[tuple[str, str]]:
-        """Yield kind and sentence of the change in scores, and of every other change that is proven."""
-        yield self.scores.kind, self.scores.words
-        for each in (self.outcomes, *self.tags.values(), *self.fields.values()):
-            if each.kind in {"worse", "better"}:
-                yield each.kind, each.words
+
+class Contest(NamedTuple):
+    """Two runs of the same cases, by name: how they differ, and what that proves."""
+
+    before: str
+    after: str
+    diff: BaselineDiff
+    proven: RunChange | None
+    """None if the runs are not comparable, or keep only some of their records."""
+
+
+def contest(
+    before: tuple[str, ResultSet],
+    after: tuple[str, ResultSet],
+    gate: DropGate = ANY_DROP,
+    *,
+    by: Sequence[str] = (),
+    rivals: int = 1,
+) -> Contest:
+    """Compare two runs, each given with its name; the error rate is divided by the number of `rivals`."""
+    diff = compare_runs(before[1], after[1])
+    proven = None
+    if diff.is_comparable and not diff.of_corpora:
+        gate = replace(gate, confidence=1 - gate.alpha / rivals)
+        proven = change_of_runs(before[1], after[1], gate, by=by)
+    return Contest(before[0], after[0], diff, proven)
+
+
+def contests_of(results: ResultSet, name: str, values: Sequence[str], confidence: float) -> list[Contest]:
+    """Compare the parts of a run with each value of a parametrized fixture with the part with the first.
+
+    Returns an empty list if hardly any case ran with several values: they are kinds of cases, then.
+    """
+    first, *others = ((value, part_with(results, name, value)) for value in values)
+    gate = DropGate(confidence=confidence)
+    contests = [contest(first, other, gate, rivals=len(others)) for other in others]
+    return contests if any(len(each.diff.cases) > 1 for each in contests) else []
 
 
 def change_of_runs(
@@ -89,14 +122,6 @@ def change_of_runs(
     tags = {tag: others.pop(f"tag {tag}") for tag in of_tags}
     fields = {name.removeprefix("field "): change for name, change in others.items()}
     return RunChange(scores, outcomes, fields, tags)
-
-
-def changes_of_runs(
-    before: ResultSet, after: Mapping[str, ResultSet], gate: DropGate = ANY_DROP
-) -> dict[str, Change]:
-    """Test several runs against one baseline; return the changes by name, corrected, intervals too."""
-    runs = {name: (_scores(results), _scores(before)) for name, results in after.items()}
-    return compare_several(runs, gate, clusters=clusters_of(before, *after.values()), is_together=True)
 
 
 def clusters_of(*runs: ResultSet) -> dict[str, str]:

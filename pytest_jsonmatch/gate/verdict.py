@@ -180,7 +180,7 @@ class Change:
     @property
     def _possible(self) -> str:
         """The greatest drop that the data allow."""
-        return _upwards(1.0 if self.interval is None else max(0.0, -self.interval.low))
+        return upwards(1.0 if self.interval is None else max(0.0, -self.interval.low))
 
     @property
     def _units(self) -> str:
@@ -238,7 +238,6 @@ def compare_several(
     clusters: Mapping[str, str] | None = None,
     of_drops: float = 1.0,
     of_gains: float = 1.0,
-    is_together: bool = False,
 ) -> dict[str, Change]:
     """Compare several figures of two runs, or several runs with one, corrected for multiple tests.
 
@@ -251,7 +250,6 @@ def compare_several(
         clusters: as for `compare`.
         of_drops: the share of the error rate left for drops; the rest is spent elsewhere.
         of_gains: the share left for gains.
-        is_together: whether intervals hold for all figures together (Bonferroni), not for each alone.
 
     >>> perfect, half = ({str(case): [score] for case in range(8)} for score in (1.0, 0.5))
     >>> for change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).values():
@@ -265,9 +263,8 @@ def compare_several(
     gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in tests.items()})
     # Each gate stands for one of so many: it needs more cases, too.
     one = replace(gate, confidence=1 - gate.alpha * of_drops / max(len(tests), 1))
-    of_interval = one.alpha if is_together else gate.alpha
     return {
-        name: _judged(each, SignFlip(drops[name], gains[name]), name, one, gate.alpha, of_interval)
+        name: _judged(each, SignFlip(drops[name], gains[name]), name, one, gate.alpha)
         if each.cases
         else Change(name, "no case", passed=False, gate=one)
         for name, each in pairs.items()
@@ -282,9 +279,7 @@ def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
     return sign_flip(sums.values())
 
 
-def _judged(
-    pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, alpha: float, of_interval: float
-) -> Change:
+def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, alpha: float) -> Change:
     """Judge a difference by its gate, which may be one of several.
 
     Args:
@@ -292,16 +287,15 @@ def _judged(
         test: the sign-flip test, its p-values corrected for all figures.
         figure: the name of the means.
         gate: the gate, at the error rate that it has among all.
-        alpha: the error rate of the corrected p-values.
-        of_interval: the error rate of each end of the interval.
+        alpha: the error rate of the corrected p-values, and of each end of the interval.
     """
     n, max_drop, of_gate = len(pairs.cases), gate.max_drop, gate.alpha
     kind: Kind
     mean = influences(pairs.rows)
     estimate, values = mean.ratio, mean.values
     is_provable = len(values) >= gate.least_to_prove
-    low, high = gate_low, gate_high = mean.ends(of_interval, -1.0, 1.0)
-    if of_gate < of_interval and (max_drop or gate.mode == "non-inferiority"):
+    low, high = gate_low, gate_high = mean.ends(alpha, -1.0, 1.0)
+    if of_gate < alpha and (max_drop or gate.mode == "non-inferiority"):
         gate_low, gate_high = mean.ends(of_gate, -1.0, 1.0)
     shifted = _flipped(pairs, max_drop)
     is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= of_gate
@@ -312,13 +306,13 @@ def _judged(
         is_beyond = shifted.p_drop <= of_gate and plain_end(-values, of_gate) > max_drop
     if is_worse:
         kind = "worse"
-        high = max(estimate, min(0.0, -plain_end(-values, of_interval)))
+        high = max(estimate, min(0.0, -plain_end(-values, alpha)))
         if gate.mode == "regression":
             high = (min if is_beyond else max)(high, -max_drop)
     # If the systems are not equal, sign flips may find a gain although the mean can still have dropped.
     elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"
-        low = min(estimate, max(0.0, plain_end(values, of_interval)))
+        low = min(estimate, max(0.0, plain_end(values, alpha)))
     else:
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
         if not is_provable:
@@ -339,7 +333,7 @@ def _judged(
         clusters=len(values),
         current=math.fsum(pairs.current) / n,
         baseline=math.fsum(pairs.baseline) / n,
-        interval=Interval(estimate, low, high, 1 - 2 * of_interval, n, len(values)),
+        interval=Interval(estimate, low, high, 1 - 2 * alpha, n, len(values)),
         p_drop=test.p_drop,
         p_gain=test.p_gain,
     )
@@ -373,7 +367,7 @@ def _signed(*numbers: float) -> list[str]:
     return texts
 
 
-def _upwards(number: float) -> str:
+def upwards(number: float) -> str:
     """Format a number with two significant digits, rounded up."""
     digits = 2 if number <= 0 else max(2, 1 - math.floor(math.log10(number)))
     return f"{math.ceil(number * 10**digits - 1e-9) / 10**digits:.{digits}f}"

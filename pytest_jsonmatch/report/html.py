@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.report.against import commit_text
 from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.details import sides_of
 from pytest_jsonmatch.report.escape import clip
@@ -26,8 +27,6 @@ from pytest_jsonmatch.report.view import (
     CaseText,
     Headfigure,
     RunView,
-    baseline_blocks,
-    commit_text,
     extent,
     missed_limit,
 )
@@ -37,7 +36,7 @@ from pytest_jsonmatch.results.tags import tags_of_case
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import Delta
-    from pytest_jsonmatch.results.differences import Difference
+    from pytest_jsonmatch.results.comparison import Difference
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
@@ -99,7 +98,8 @@ def _texts(view: RunView) -> dict[str, Any]:
         ],
         "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
         "tables": sections_of_page(view.tables),
-        "baseline": _baseline(view),
+        "sides": sections_of_page(view.sides),
+        "baseline": sections_of_page(view.against),
     }
 
 
@@ -128,13 +128,6 @@ def _card(figure: Headfigure) -> dict[str, str]:
         "width": f"{max(interval.high - interval.low, 0.005) * 100:.1f}",
         "point": f"{interval.estimate * 98.8:.1f}",
     }
-
-
-def _baseline(view: RunView) -> list[list[tuple[str, Any]]]:
-    """Return what there is to say of the baseline; the lists below show which fields and cases changed."""
-    if view.diff is None:
-        return []
-    return sections_of_page(baseline_blocks(view.diff, view.baseline, view.proven, changes=False))
 
 
 # -- the data that the script draws ------------------------------------------------------------------------
@@ -173,7 +166,7 @@ class _Data:
 
     def all(self) -> dict[str, object]:
         view = self._view
-        diff = view.diff if view.diff is not None and view.diff.is_comparable else None
+        diff = view.contest.diff if view.contest is not None and view.contest.diff.is_comparable else None
         before = {} if diff is None else {each.name: each.before for each in diff.cases}
         silent = {section.metric for section in self._sections if not section.extra}
         return {

@@ -27,7 +27,7 @@ from pytest_jsonmatch.report.fieldtable import (
 )
 from pytest_jsonmatch.report.figures import change_text, score_text
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
-from pytest_jsonmatch.report.view import TITLES_OF, Fault, RunView, baseline_blocks, extent, message_lines
+from pytest_jsonmatch.report.view import TITLES_OF, Fault, RunView, extent, message_lines
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -104,6 +104,10 @@ def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
 
 def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[str]:
     yield from _verdict(view, most)
+    for title, blocks in (("Which is better", view.sides), ("Against the baseline", view.against)):
+        yield from (
+            _headed(title, (line for block in blocks for line in _block(block, most))) if blocks else ()
+        )
     if view.results.number:
         yield from _headed("Figures", _figures(view))
     if sections:
@@ -117,10 +121,6 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
             what = "did not pass" if view.results.has_only_gates else "failed"
             title = f"Cases that {what}: {count(len(view.faults))}"
         yield from _headed(title, _cases(view, most))
-    if view.diff is not None:
-        yield from _headed("Against the baseline", ())
-        for block in baseline_blocks(view.diff, view.baseline, view.proven):
-            yield from _block(block, most)
 
 
 # -- lists -------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def _listed(
 def _block(block: SheetBlock, most: int) -> Iterator[str]:
     """Yield a sentence or a table; other blocks are not part of reports."""
     if isinstance(block, Sentence):
-        yield from [_prose(block.text, code), ""]
+        yield from [block.quoting(code) if block.names else _prose(block.text, code), ""]
     elif isinstance(block, Rows) and block.rows and not any(block.columns):
         yield from [_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ""]
         yield from (f"- {' '.join(code(str(each)) for each in row)}" for row in block.rows[:most])
@@ -177,7 +177,10 @@ def _block(block: SheetBlock, most: int) -> Iterator[str]:
 
         def cells(row: Sequence[AnySheetCell]) -> list[str]:
             texts = [each.text if isinstance(each, SheetCell) else str(each) for each in row]
-            return [cell(each) if data else _prose(each) for each, data in zip(texts, is_text, strict=True)]
+            return [
+                cell(each.lstrip()) if data and each else _prose(each)
+                for each, data in zip(texts, is_text, strict=True)
+            ]
 
         header = [
             _prose(each) + (":" * (not data)) for each, data in zip(block.columns, is_text, strict=True)
@@ -230,13 +233,13 @@ def _sums(view: RunView) -> Iterator[str]:
     for reason, is_bad in view.reasons:
         is_ours = is_bad or _PLAIN.fullmatch(reason.replace(": ", " "))
         yield f"**{reason}**" if is_bad else reason if is_ours else code(reason, 200)
-    if view.diff is None:
+    if view.contest is None:
         if view.baseline:
             yield f"there is no baseline {code(view.baseline)} yet"
-    elif not view.diff.is_comparable:
+    elif not view.contest.diff.is_comparable:
         yield f"**not comparable with {code(view.baseline)}**: cases were scored differently"
-    elif view.diff.score is not None:
-        change = change_text(view.diff.score.change)
+    elif view.contest.diff.score is not None:
+        change = change_text(view.contest.diff.score.change)
         yield f"mean score of the same cases against {code(view.baseline)}: {change}"
 
 

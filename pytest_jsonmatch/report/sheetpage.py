@@ -72,8 +72,18 @@ def _drawn(block: SheetBlock) -> Any:
     if isinstance(block, Chart):
         return _chart(block)
     if isinstance(block, Sentence):
-        return block.text and Sentence(clip(block.text, _MAX_TEXT), block.tone)
+        return block.text and {"text": _said(block), "tone": block.tone}
     return block.figures
+
+
+def _said(block: Sentence) -> str:
+    """Return the text of a sentence, with its names as code."""
+    from markupsafe import Markup
+
+    if not block.names:
+        return clip(block.text, _MAX_TEXT)
+    names = (Markup("<code>{}</code>").format(clip(name, _MAX_TEXT)) for name in block.names)
+    return Markup(block.text).format(*names)  # noqa: S704 - our own text
 
 
 # -- tables ------------------------------------------------------------------------------------------------

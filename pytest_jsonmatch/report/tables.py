@@ -14,7 +14,7 @@ from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, field_scores
 from pytest_jsonmatch.report.figures import amount_text, dash
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell, score_cell
-from pytest_jsonmatch.results.comparison import Case, by_metric, comparisons_of
+from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of, mean_of
 from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
 
@@ -27,8 +27,8 @@ _SPENT_TITLES: Final = dict(
 """The figure in each column of what answers took, by its title."""
 
 
-def tag_blocks(results: ResultSet, name: str) -> Iterator[SheetBlock]:
-    """Yield the figures of a run by the values of a tag, and those of fields; or why there are none."""
+def tag_blocks(results: ResultSet, name: str, *, fields: bool = True) -> Iterator[SheetBlock]:
+    """Yield the figures of a run by the values of a tag, and those of `fields`; or why there are none."""
     parts = dict(by_tag(results, name))
     if not parts:
         known = {tag.partition("=")[0] for tag in tags_of(results)}
@@ -43,13 +43,15 @@ def tag_blocks(results: ResultSet, name: str) -> Iterator[SheetBlock]:
     yield Rows((name, f"{noun}s", *_TITLES), rows, f"by {name}, mean of {noun}s", "value", spare=_SPARE)
     if rest := without_tag(results, name):
         yield Sentence(f"{count(rest, noun)} without this tag", "open")
-    yield from field_blocks(name, {value: part.tabled for value, part in parts.items()})
+    if fields:
+        yield from _field_blocks(name, {value: part.tabled for value, part in parts.items()})
 
 
-def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[SheetBlock]:
+def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[SheetBlock]:
     """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
     by_group = {label: by_metric(cases) for label, cases in groups.items()}
     metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
+    titles = [label or '""' for label in groups]
     for metric in metrics:
         scores = [field_scores(found.get(metric, ())) for found in by_group.values()]
         paths = dict.fromkeys(path for each in scores for path in each if path)
@@ -62,12 +64,12 @@ def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Sh
             )
         )
         yield Rows(
-            ("field", *(label or '""' for label in groups)),
+            ("field", *titles),
             [[path, *map(score_cell, values)] for path, values in rows],
             f"score of fields by {name}, all leaves" + (f" ({metric})" if len(metrics) > 1 else ""),
             most=_MAX_ROWS,
             total=[SheetCell(ALL_LEAVES, "strong"), *(score_cell(each[""]) for each in scores)],
-            wraps=True,
+            spare={title: at for at, title in enumerate(titles)},
         )
 
 
@@ -75,33 +77,41 @@ def field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Sh
 
 
 def spent_blocks(cases: Iterable[Case]) -> Iterator[SheetBlock]:
-    """Yield what answers took, by model and in total, if any answer says; others are in no row.
+    """Yield what answers took, by model and in total, as `spent_of` does."""
+    by_model: dict[str, list[Comparison]] = {}
+    for each in comparisons_of(cases):
+        if each.spent is not None and each.spent != Spent():
+            by_model.setdefault(each.spent.model or dash(True), []).append(each)
+    groups = dict(sorted(by_model.items()))
+    if len(groups) > 1:
+        groups["all models"] = [each for group in groups.values() for each in group]
+    return spent_of(groups, "model")
+
+
+def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[SheetBlock]:
+    """Yield what answers took, by group, if any answer says; others are in no row.
 
     Columns without any known value are left out. If only some answers have a value, the cell says how many.
     """
-    by_model: dict[str, list[tuple[Spent, float | None]]] = {}
-    for each in comparisons_of(cases):
-        if each.spent is not None and each.spent != Spent():
-            score = each.score if each.has_figures else None
-            by_model.setdefault(each.spent.model or dash(True), []).append((each.spent, score))
-    if not by_model:
+    known = {
+        name: [each for each in group if each.spent is not None and each.spent != Spent()]
+        for name, group in groups.items()
+    }
+    if not any(known.values()):
         return
-    groups = sorted(by_model.items())
-    if len(groups) > 1:
-        groups.append(("all models", [each for _, group in groups for each in group]))
     columns = [
-        (title, [_spent_cell(figure, [spent for spent, _ in group]) for _, group in groups])
+        (title, [_spent_cell(figure, [each.spent or Spent() for each in group]) for group in known.values()])
         for title, figure in _SPENT_TITLES.items()
     ]
     columns = [(title, cells) for title, cells in columns if set(cells) != {dash(True)}]
     rows: list[list[AnySheetCell]] = [
         [name, count(len(group)), _mean_score(group), *(cells[at] for _, cells in columns)]
-        for at, (name, group) in enumerate(groups)
+        for at, (name, group) in enumerate(known.items())
     ]
     titles = [title for title, _ in columns]
     spare = {title: at for at, title in enumerate(titles)}
-    header = ("model", "answers", "mean score", *titles)
-    yield Rows(header, rows, "answers by model, means and totals", "model", spare=spare)
+    header = (noun, "answers", "mean score", *titles)
+    yield Rows(header, rows, f"answers by {noun}, means and totals", noun, spare=spare)
 
 
 def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
@@ -111,6 +121,5 @@ def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
     return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
 
 
-def _mean_score(group: Iterable[tuple[Spent, float | None]]) -> SheetCell:
-    scores = [score for _, score in group if score is not None]
-    return score_cell(fsum(scores) / len(scores) if scores else None)
+def _mean_score(group: Iterable[Comparison]) -> SheetCell:
+    return score_cell(mean_of([each.score for each in group if each.has_figures]))

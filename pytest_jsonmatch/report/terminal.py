@@ -48,7 +48,7 @@ from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.differences import Difference
+    from pytest_jsonmatch.results.comparison import Difference
 
 _MIN_WIDTH: Final = 20
 _MAX_CASES: Final = 20
@@ -69,7 +69,7 @@ def blocks_lines(blocks: Iterator[SheetBlock], look: Look) -> list[StyledLine]:
     lines: list[StyledLine] = []
     for block in blocks:
         own = block_lines(block, look)
-        is_below = isinstance(block, Sentence) and block.tone != "strong"
+        is_below = isinstance(block, Sentence) and block.tone != "strong" and not block.names
         lines += [[], *own] if own and lines and not is_below else own
     return lines
 
@@ -96,6 +96,7 @@ def _summary(view: RunView, look: Look, is_brief: bool | None) -> Iterator[Sheet
     is_perfect_run = not below and not repeated.is_mixed and all(map(_is_perfect, sections))
     if mode == "auto" and is_brief is not False and (is_perfect_run or (is_brief is True and passed)):
         yield from _brief(view, sections)
+        yield from (block for block in view.sides if view.by or isinstance(block, Sentence))
         yield from view.tables if view.by else view.tables[:1] if view.candidates else ()
         yield from _repeat_head(repeated) if repeated.is_mixed else ()
     else:
@@ -106,7 +107,7 @@ def _summary(view: RunView, look: Look, is_brief: bool | None) -> Iterator[Sheet
         what = "below the threshold" if all(why.limit is not None for why, _ in below) else "did not pass"
         rows: list[list[AnySheetCell]] = [[why.cell, look.node_id(_name(each))] for why, each in below]
         yield _list(rows, f"{count(len(below))} of {of} {what}:", _MAX_CASES, "case")
-        yield from view.tables
+        yield from (*view.sides, *view.tables)
         yield from _repeat_head(repeated)
         yield _repeat_table(repeated, look)
     yield from (Sentence(note, "open") for note in _notes(view, comparisons))

@@ -16,17 +16,12 @@ from pytest_jsonmatch.report.escape import clip, mark, no_command
 from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, Section, sections_of
 from pytest_jsonmatch.report.figures import (
     answers_note,
-    change_text,
     compare_figures,
     interval_texts,
     score_text,
 )
 from pytest_jsonmatch.report.sheets import (
-    AnySheetCell,
-    Rows,
-    Sentence,
     SheetBlock,
-    SheetCell,
     SheetFigure,
     SheetFigures,
 )
@@ -35,14 +30,15 @@ from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 from pytest_jsonmatch.results.tags import candidates
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.headlines import Headline, RunChange
+    from pytest_jsonmatch.gate.headlines import Contest, Headline
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.session import Check
 
 # Our own colours in a failure message; those in the data have been escaped by then.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _SAME: Final = 1e-9
+_MOST_RIVALS: Final = 8
+"""If a parametrized fixture has more values, they are not compared with the first."""
 TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in FIGURES}
 """The titles of figures by their names."""
 
@@ -136,8 +132,9 @@ class RunView:
         title: the title of the report.
         gates: the gates and other checks of the whole run.
         baseline: the name of the run that it is compared with; empty without one.
-        diff: how it differs from that; None if there is no such run yet.
-        proven: what the difference proves; None if that was not tested.
+        contest: the run against that; None if there is no such run yet.
+        rivals: other runs against each other or this one, if these are not parts of it.
+        level: the confidence of what is proven of parts of it.
         headlines: its figures with their confidence intervals.
         faults: the cases that failed, the worst first.
         others_failed: how many tests that compare nothing failed.
@@ -153,8 +150,9 @@ class RunView:
     title: str = "jsonmatch"
     gates: Sequence[Check] = ()
     baseline: str = ""
-    diff: BaselineDiff | None = None
-    proven: RunChange | None = None
+    contest: Contest | None = None
+    rivals: Sequence[Contest] = ()
+    level: float = 0.95
     headlines: Sequence[Headline] = ()
     faults: Sequence[Fault] = ()
     others_failed: int = 0
@@ -260,8 +258,38 @@ class RunView:
         from pytest_jsonmatch.report.tables import spent_blocks, tag_blocks
 
         names = self.by or self.candidates
-        by_tag = (block for name in names for block in tag_blocks(self.results, name))
-        return *by_tag, *spent_blocks(self.results.cases)
+        by_tag = (
+            block
+            for name in names
+            for block in tag_blocks(self.results, name, fields=not self.contests.get(name))
+        )
+        return *by_tag, *(() if any(self.contests.values()) else spent_blocks(self.results.cases))
+
+    @cached_property
+    def contests(self) -> Mapping[str, Sequence[Contest]]:
+        """The comparisons of its parts with each value of a parametrized fixture, by fixture."""
+        from pytest_jsonmatch.gate.headlines import contests_of
+
+        return {
+            name: contests_of(self.results, name, values, self.level)
+            for name, values in self.candidates.items()
+            if len(values) <= _MOST_RIVALS and name in (self.by or self.candidates)
+        }
+
+    @cached_property
+    def sides(self) -> tuple[SheetBlock, ...]:
+        """Which of its parts with values of a parametrized fixture is better, or which of its `rivals`."""
+        from pytest_jsonmatch.report.against import contest_blocks
+
+        several = {"run": self.rivals} if self.rivals else self.contests
+        return tuple(block for noun, each in several.items() for block in contest_blocks(each, noun))
+
+    @property
+    def against(self) -> tuple[SheetBlock, ...]:
+        """The comparison with the baseline, if there is one."""
+        from pytest_jsonmatch.report.against import contest_blocks
+
+        return () if self.contest is None else tuple(contest_blocks([self.contest]))
 
     @cached_property
     def candidates(self) -> Mapping[str, Sequence[str]]:
@@ -466,76 +494,3 @@ def left_out_note(results: ResultSet) -> str:
     if unscored:
         notes.append(f"{count(unscored, results.noun)} without any figure")
     return "; ".join(filter(None, notes))
-
-
-# -- the baseline ------------------------------------------------------------------------------------------
-
-_MOST: Final = 10
-TONES_OF: Final = {"worse": "bad", "better": "good", "no worse": "good"}
-"""The tone of each kind of proven change."""
-
-
-def commit_text(commit: str) -> str:
-    """Return the commit of a run, as far as it is known.
-
-    >>> commit_text("0123456789abcdef+"), commit_text("")
-    ('commit 0123456789 with changes', '')
-    """
-    changed = " with changes" if commit.endswith("+") else ""
-    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
-
-
-def baseline_blocks(
-    diff: BaselineDiff, name: str, proven: RunChange | None = None, *, changes: bool = True
-) -> Iterator[SheetBlock]:
-    """Yield what there is to say of a run against its baseline.
-
-    Args:
-        diff: the two runs.
-        name: the baseline's name.
-        proven: what the difference proves.
-        changes: whether fields and cases that changed are listed.
-    """
-    made = ", ".join(filter(None, [diff.before.created[:10], commit_text(diff.before.commit)]))
-    missing = "not run" if _is_incomplete(diff.after) else "vanished"
-    parts = [f"{count(len(diff.cases), 'case')} in both"]
-    if diff.of_corpora:
-        parts = [f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}"]
-    lists = ("new", diff.new), (missing, diff.vanished)
-    parts += [f"{count(len(names))} {what}" for what, names in lists if names]
-    yield Sentence(f"baseline {name}{f' ({made})' if made else ''}: {', '.join(parts)}", "strong")
-    if not diff.is_comparable:
-        number = count(len(diff.mismatches), "case")
-        yield Sentence(f"{number} scored differently in the baseline: no comparison is made", "bad")
-        rows: list[list[AnySheetCell]] = [[each.case, each.difference] for each in diff.mismatches]
-        yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
-        return
-    if diff.score is not None and proven is None:
-        of = f"mean of {diff.after.noun}s{'' if diff.of_corpora else ' in both'}"
-        figures = " to ".join(score_text(each) for each in (diff.score.before, diff.score.after))
-        yield Sentence(f"score, {of}: {figures} ({change_text(diff.score.change)})")
-    for kind, words in () if proven is None else proven.sentences():
-        yield Sentence(words, TONES_OF.get(kind, ""))
-    several = len({each.metric for each in diff.fields}) > 1
-    fields = [
-        each._replace(name=f"{each.name} ({each.metric})") if several else each
-        for each in diff.fields
-        if each.change
-    ]
-    for what, deltas in (("field", fields), ("case", list(diff.changed()))) if changes else ():
-        rows = [
-            [
-                each.name,
-                SheetCell(change_text(each.change), "bad" if each.change < 0 else "good"),
-                *map(score_text, each[1:3]),
-            ]
-            for each in sorted(deltas, key=lambda each: -abs(each.change))
-        ]
-        yield Rows((f"{what} that changed", "change", "score then", "score now"), rows, "", what, _MOST)
-    for what, names in lists:
-        title = "new cases:" if what == "new" else f"cases {what}:"
-        yield Rows([""], [[each] for each in names], title, "case", _MOST)
-
-
-def _is_incomplete(results: ResultSet) -> bool:
-    return bool(results.narrowed) or len(results.cases) < (results.collected or 0)

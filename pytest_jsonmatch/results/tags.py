@@ -90,6 +90,23 @@ def candidates(results: ResultSet) -> dict[str, list[str]]:
     return {name: sorted(texts) for name, texts in values.items() if len(texts) > 1}
 
 
+def part_with(results: ResultSet, name: str, value: str) -> ResultSet:
+    """Return the part of a run with a value of a parametrized fixture; its ids are without the value."""
+    part = tagged(results, f"{name}={value}")
+    return replace(part, cases=tuple(replace(case, id=_without(case.id, value)) for case in part.cases))
+
+
+def _without(nodeid: str, label: str) -> str:
+    """Return a node id without the label of one parameter.
+
+    >>> _without("a.yaml::b[v1]", "v1"), _without("t.py::t[small-v1-x]", "v1"), _without("t.py::t[y]", "v1")
+    ('a.yaml::b', 't.py::t[small-x]', 't.py::t[y]')
+    """
+    stem, bracket, labels = nodeid.rstrip("]").partition("[")
+    rest = f"-{labels}-".replace(f"-{label}-", "-", 1).strip("-")
+    return f"{stem}[{rest}]" if bracket and rest else stem
+
+
 def without_tag(results: ResultSet, name: str) -> int:
     """Return how many cases or records have no tag with a name."""
     if results.corpus is not None:

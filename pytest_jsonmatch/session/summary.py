@@ -45,7 +45,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
-    view = RunView(ResultSet(cases), by=session.settings.by)
+    view = RunView(ResultSet(cases), by=session.settings.by, level=session.settings.confidence)
     lines = summary_lines(view, _look(session), is_brief=is_brief)
     blocks: list[Sequence[StyledLine]] = [
         [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
@@ -104,14 +104,14 @@ def _verdict(
         is_brief: whether intervals are shown only if the run is refused.
         has_figures: whether anything was compared.
     """
-    from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines
-    from pytest_jsonmatch.report.view import baseline_blocks, extent
+    from pytest_jsonmatch.report.checks import check_lines, doubt_lines, gate_lines
+    from pytest_jsonmatch.report.view import extent
 
     settings, look = session.settings, _look(session)
     if has_figures and settings.asks_of_run:
         if not is_brief or run.is_refused or settings.summary == "all":
             yield from (block_lines(block, look) for block in run.figure_blocks)
-        yield from doubt_blocks(run.results, look)
+        yield doubt_lines(run.results, look)
     baseline = session.baseline
     if baseline is not None and baseline.results is None:
         is_named = baseline.path.parent == session.config.rootpath / settings.baselines
@@ -121,8 +121,8 @@ def _verdict(
             f"baseline {settings.baseline}: there is none yet{baseline.hint}; {how} saves this run as {where}"
         )
         yield [[(text, YELLOW)]]
-    elif run.diff is not None:
-        yield blocks_lines(baseline_blocks(run.diff, run.baseline, run.proven), look)
+    elif run.contest is not None:
+        yield blocks_lines(iter(run.against), look)
     on, stopper = extent(run.results), session.stopper
     if stopper is not None and stopper.reason is not None:
         on += f"; decided, {count(stopper.saved, 'test')} saved"

@@ -175,10 +175,10 @@ def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str,
 
 def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
     """Return the run with everything that is computed from all of its tests."""
-    from pytest_jsonmatch.gate.baseline import compare_runs
     from pytest_jsonmatch.gate.gates import check_gates
-    from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
+    from pytest_jsonmatch.gate.headlines import contest, headlines
     from pytest_jsonmatch.gate.verdict import DropGate
+    from pytest_jsonmatch.report.against import THIS
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session import ci
@@ -195,17 +195,16 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
     # A run that ended early has only some of the cases: it is not compared.
     is_whole = session.stopper is None or session.stopper.reason is None
     before = session.baseline.results if session.baseline is not None and is_whole else None
-    diff = None if before is None else compare_runs(before, results)
-    change = None
-    if before is not None and diff is not None and diff.is_comparable:
+    against = None
+    if before is not None:
         gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
-        change = change_of_runs(before, results, gate, by=settings.by)
+        against = contest((settings.baseline or "", before), (THIS, results), gate, by=settings.by)
     view = RunView(
         results,
         gates=check_gates(settings.gates, results, confidence=settings.confidence),
         baseline=settings.baseline if settings.baseline and is_whole else "",
-        diff=diff,
-        proven=change,
+        contest=against,
+        level=settings.confidence,
         headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
         faults=ci.faults(session, results),
         others_failed=outcomes.failed_otherwise,
@@ -230,15 +229,15 @@ def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
     if session.stopper is not None and session.stopper.reason is not None and settings.baseline:
         note = "not judged: the run ended before all cases had run"
         yield Check(subject, "drop", None, limit or 0.0, passed=None, note=note)
-    elif run.diff is not None and not run.diff.is_comparable:
-        note = f"{count(len(run.diff.mismatches), 'case')} scored in another way"
+    elif run.contest is not None and not run.contest.diff.is_comparable:
+        note = f"{count(len(run.contest.diff.mismatches), 'case')} scored in another way"
         yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
     elif limit is None:
         return
-    elif run.diff is None:
+    elif run.contest is None:
         yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
-    elif run.proven is not None:
-        scores = run.proven.scores
+    elif run.contest.proven is not None:
+        scores = run.contest.proven.scores
         yield Check(subject, "drop", None, limit, passed=scores.passed, note=scores.note)
 
 

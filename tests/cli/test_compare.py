@@ -159,16 +159,6 @@ def test_html_needs_jinja(files, refused, monkeypatch, option):
     )
 
 
-def test_objects_and_arrays_have_their_own_figures(files, command):
-    ran = command("compare wrong.json right.json --metric pairwise_f1 -v")
-    assert ran.out.splitlines()[-4:] == [
-        "objects and arrays  kind    precision  recall    F1",
-        "items[0]            object       1.00    0.00  0.00",
-        "items               array        1.00    0.50  0.67",
-        "items[1]            object       1.00    1.00  1.00",
-    ]
-
-
 @pytest.mark.parametrize(
     ("environment", "colored"),
     [({}, False), ({"FORCE_COLOR": "1"}, True), ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False)],

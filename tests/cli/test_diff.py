@@ -27,9 +27,9 @@ def without_title(out):
 @pytest.mark.parametrize(
     ("before", "keep", "title"),
     [
-        ("worst", "worst", ": 30 records, then 30\n"),
-        ("all", "worst", ": 30 records, then 30\n"),
-        ("all", "all", ": 30 cases in both\n"),
+        ("worst", "worst", ", 30 records, then 30, fields over all leaves\n"),
+        ("all", "worst", ", 30 records, then 30, fields over all leaves\n"),
+        ("all", "all", ", mean of 30 cases in both\n"),
     ],
 )
 def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, before, keep, title):
@@ -37,16 +37,18 @@ def test_means_and_fields_are_of_all_records_whatever_was_kept(saved, command, b
     saved("b", [{**each, "a": 0} if each["a"] < 15 else each for each in GOLD], "--keep", keep)
     ran = command("diff a.json b.json")
     assert (ran.code, ran.err, title in ran.out) == (0, "", True)
-    assert "1.00 to 0.77 (-0.23)" in ran.out or "1.000 to 0.767: worse" in ran.out
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
-    assert lines[lines.index("field that changed change score then score now") + 1] == "a -0.47 1.00 0.53"
+    at = next(place for place, line in enumerate(lines) if line.startswith("mean score"))
+    assert lines[at].startswith(("mean score 1.00 0.77 -0.23", "mean score 1.00 0.77 -0.233"))
+    of_field = next(line for line in lines[at + 1 :] if line.startswith("a "))
+    assert of_field.startswith(("a 1.00 0.53 -0.47", "a 1.00 0.53 -0.467"))
 
 
 def test_brief_and_all(saved, command):
     saved("a", GOLD, "--keep", "all")
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     brief, everything = command("diff a.json b.json").out, command("diff a.json b.json -v").out
-    assert brief.endswith("  … 20 more cases (-v)\n")
+    assert brief.endswith("  … 40 more rows (-v)\n")
     assert (everything.count("\nr"), "more" in everything) == (30, False)
 
 
@@ -56,7 +58,9 @@ def test_cases_that_come_and_go(write, command):
         line = f"evaluate gold.jsonl gold.jsonl --id-field id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
-    assert ": 1 case in both, 1 new, 1 vanished\n" in out
+    assert out.startswith(
+        "`b` is not shown to differ from `a`; 1 case, and at least 5 must change to prove any"
+    )
     assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 
 
@@ -64,21 +68,25 @@ def test_one_kept_in_part_names_nothing_new(saved, command):
     saved("a", GOLD)
     saved("b", GOLD, "--keep", "all")
     out = command("diff a.json b.json").out
-    assert without_title(out) == "score, mean of records: 1.00 to 1.00 (0.00)\n"
+    assert without_title(out) == ("figure         a     b  difference\nmean score  1.00  1.00        0.00\n")
 
 
 def test_a_single_case(write, command):
     write(gold_jsonl=[{"n": 1}], wrong_jsonl=[{"n": 2}])
     for name in ("gold", "wrong"):
         assert command(f"evaluate {name}.jsonl gold.jsonl --json {name}.json").code == 0
-    assert without_title(command("diff gold.json wrong.json").out) == (
-        "mean score -1.000 (90 % interval -1.000 to +1.000), 1.000 to 0.000: too few cases: at least 5 must\n"
-        "get worse to tell\n\n"
-        "field that changed  change  score then  score now\n"
-        "n                    -1.00        1.00       0.00\n\n"
-        "case that changed  change  score then  score now\n"
-        "0                   -1.00        1.00       0.00\n"
-    )
+    lines = command("diff gold.json wrong.json").out.splitlines()
+    assert lines[3:] == [
+        "figure      gold  wrong  difference     90 % interval          verdict",
+        "mean score  1.00   0.00      -1.000  -1.000 to +1.000  too few to tell",
+        "pass rate   1.00   0.00      -1.000  -1.000 to +1.000  too few to tell",
+        "n           1.00   0.00      -1.000  -1.000 to +1.000  too few to tell",
+        "",
+        "cases that changed from gold to wrong",
+        "case  change  expected  gold  wrong",
+        "0      -1.00            1.00  0.00",
+        "  n           1         1     2",
+    ]
 
 
 def test_a_run_of_pytest(command, pytester):
@@ -87,7 +95,7 @@ def test_a_run_of_pytest(command, pytester):
     )
     pytester.chdir()
     pytester.runpytest("-p", "no:cacheprovider", "--jsonmatch-json=run.json").assert_outcomes(passed=1)
-    assert ": 1 case in both\n" in command("diff run.json run.json").out
+    assert ", mean of 1 case in both\n" in command("diff run.json run.json").out
 
 
 def test_a_page_and_markdown(saved, command, written):
@@ -97,7 +105,7 @@ def test_a_page_and_markdown(saved, command, written):
     assert "Against the baseline" in written(line)
     told = written(line, form="markdown")
     assert told.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**")
-    assert "baseline a.json" in told
+    assert "`b` is worse in mean score (-0.50, proven), in pass rate" in told
     assert "| ❌ **failed** | `--max-drop=0.1` |" in told
     assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: score 1.00\n")
 
@@ -133,7 +141,7 @@ def test_a_drop_that_is_proven(saved, command):
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.err) == (1, "")
-    assert "\nmean score -0.500 (90 % interval -0.548 to -0.500), 1.000 to 0.500: worse (proven)\n" in ran.out
+    assert "\nmean score  1.00  0.50      -0.500  -0.548 to -0.500  worse (proven)\n" in ran.out
     assert ran.out.endswith("\nfails: worse by more than 0.1 (proven)\n")
     back = command("diff b.json a.json --max-drop 0.1")
     assert back.code == 0
@@ -170,26 +178,38 @@ def test_settings_that_are_none(saved, command, options, message):
     assert ran.err.startswith(message)
 
 
-def test_several_candidates_are_judged_together(saved, command):
+def test_several_candidates_are_judged_together(saved, command, written):
     saved("main", GOLD, "--keep", "all")
     for name, wrong in (("a", 0), ("b", 4), ("c", 20)):
         answers = [{**each, "a": -1} if each["a"] < wrong else each for each in GOLD]
         saved(name, answers, "--keep", "all")
     alone = command("diff main.json b.json").out
-    assert "1.000 to 0.933: worse (proven)" in alone
-    ran = command("diff main.json a.json b.json c.json")
+    assert alone.startswith(
+        "`b` is worse in mean score (-0.07, proven) and not shown to differ elsewhere; 30 "
+    )
+    line = "diff main.json a.json b.json c.json"
+    ran = command(line)
     assert (ran.code, ran.err) == (0, "")
     # Of three candidates one may well lose four cases by chance.
-    assert ran.out.splitlines() == [
-        "against main.json, corrected for 3 candidates, 90 % intervals for all together:",
-        "candidate  mean score  difference  interval          verdict",
-        "a.json           1.00      +0.000  -0.128 to +0.128  not shown to be worse",
-        "b.json           0.93      -0.067  -0.204 to +0.077  not shown to be worse",
-        "c.json           0.67      -0.333  -0.449 to -0.224  worse (proven)",
+    lines = [text for text in ran.out.splitlines() if text.startswith(("`", "mean score", "figure  "))]
+    assert lines == [
+        "`a` is not shown to differ from `main`; 30 cases, a difference of 0.13 could hide",
+        "`b` is not shown to differ from `main`; 30 cases, a difference of 0.33 could hide",
+        "`c` is worse in mean score (-0.33, proven), in pass rate (-0.67, proven) and on `a` (-0.67, proven),",
+        "figure      main     a  difference   96.7 % interval              verdict",
+        "mean score  1.00  1.00      +0.000  -0.128 to +0.128  not shown to differ",
+        "figure      main     b  difference   96.7 % interval              verdict",
+        "mean score  1.00  0.93      -0.067  -0.204 to +0.077  not shown to differ",
+        "figure      main     c  difference   96.7 % interval         verdict",
+        "mean score  1.00  0.67      -0.333  -0.449 to -0.224  worse (proven)",
     ]
-    gated = command("diff main.json a.json b.json c.json --max-drop 0.1")
+    gated = command(f"{line} --max-drop 0.1")
     assert gated.code == 1
-    assert gated.out.splitlines()[-1] == "c.json fails: worse by more than 0.1 (proven)"
+    assert gated.out.splitlines()[-1] == "c fails: worse by more than 0.1 (proven)"
+    page = written(f"{line} --max-drop 0.1")
+    assert "<h1>main and others</h1>" in page
+    assert "<code>c</code> is worse in mean score (-0.33, proven)" in page
+    assert "<code>--max-drop=0.1 of c</code>" in page
 
 
 def test_what_several_candidates_need(saved, refused):
@@ -199,9 +219,6 @@ def test_what_several_candidates_need(saved, refused):
     saved("d", GOLD, "--keep", "all")
     assert refused("diff a.json b.json a.json") == (
         "jsonmatch diff: single records are compared, but b.json keeps 10 of 30: save it with --keep all"
-    )
-    assert refused("diff a.json a.json d.json --html page.html") == (
-        "jsonmatch diff: --html and --markdown show one later run; leave the other candidates out"
     )
     assert refused("diff a.json a.json a.json") == (
         "jsonmatch diff: a candidate is given twice; name each file once"
@@ -220,6 +237,8 @@ def test_records_of_one_document_count_as_one(write, command):
         )
         line = f"evaluate answers.jsonl gold.jsonl --id-field id --cluster document --keep all --json {name}.json"
         assert command(line).code == 0
-    assert "0.750: not shown to be worse" in command("diff a.json b.json").out
+    assert command("diff a.json b.json").out.startswith(
+        "`b` is not shown to differ from `a`; 40 cases in 8 clusters, a difference of 0.61 could hide\n"
+    )
     shown = command("report b.json").out
     assert "(40 records in 8 clusters):" in shown

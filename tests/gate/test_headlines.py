@@ -9,11 +9,7 @@ import pytest
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
-from pytest_jsonmatch.gate.headlines import (
-    change_of_runs,
-    changes_of_runs,
-    headlines,
-)
+from pytest_jsonmatch.gate.headlines import change_of_runs, contest, headlines
 from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate
@@ -139,7 +135,10 @@ def test_a_field_alone_is_red_only_if_it_is_beyond_doubt():
 
 def test_candidates_are_corrected_together():
     before, worse = many(60), many(60, wrong=range(20))
-    changes = changes_of_runs(before, {"a": worse, "b": before, "c": many(60, wrong=range(4))})
+    runs = {"a": worse, "b": before, "c": many(60, wrong=range(4))}
+    changes = {
+        name: contest(("main", before), (name, after), rivals=3).proven.scores for name, after in runs.items()
+    }
     assert {name: change.kind for name, change in changes.items()} == {
         "a": "worse",
         "b": "not shown",
@@ -218,5 +217,5 @@ def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
 
 def test_five_cases_prove_nothing_of_three_candidates():
     before = many(5)
-    changes = changes_of_runs(before, dict.fromkeys("abc", many(5, wrong=range(5))))
-    assert {(change.kind, change.passed) for change in changes.values()} == {("too few", False)}
+    change = contest(("main", before), ("a", many(5, wrong=range(5))), rivals=3).proven.scores
+    assert (change.kind, change.passed) == ("too few", False)

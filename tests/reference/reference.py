@@ -746,9 +746,6 @@ class Place:
         there = self.entered(plan, expected, actual)
         return replace(there, weight=self.weight) if self.alone or self.is_unit else there
 
-    def refused(self, plan: Plan) -> bool:
-        return self.written is UNLISTED and not plan.rule(self, "skip")
-
     def member(self, plan: Plan, key: str, expected: object, actual: object = MISSING) -> Place:
         return self.child(plan, (key, key, key), member_node(plan, self.node, key), expected, actual)
 
@@ -834,49 +831,25 @@ def present(plan: Plan, value: Mapping) -> dict:
     return {key: item for key, item in value.items() if item is not None or plan.nulls == "value"}
 
 
-def members(plan: Plan, place: Place, value: Mapping) -> dict:
-    """The members that are there and take part: not those that the metric refuses (`refuse` makes that an error)."""
-    return {
-        key: item
-        for key, item in present(plan, value).items()
-        if (plan.unlisted, plan.extra) != ("reject", "count")
-        or not place.member(plan, key, item).refused(plan)
-    }
-
-
 def refuse(plan: Plan, place: Place, value: object, kind: str) -> None:
-    """Note the members of an object that the metric refuses because the schema does not list them.
-
-    Reading 33: a rule that skips such a member says what is to be done with it.
-    Reading 32: what `extra: ignore` leaves out enters nothing, so it is not refused either.
-    """
-    gold = kind == "GoldValidationError"
-    if (
-        not isinstance(value, dict)
-        or place.alone
-        or not (gold or (plan.unlisted, plan.extra) == ("reject", "count"))
-    ):
-        return
-    for key, item in present(plan, value).items():
-        if place.member(plan, key, item).refused(plan):
-            path = (*(place.expected if gold else place.actual), key)
-            plan.refused.append((kind, path_text(path)))
-
-
-def refuse_below(plan: Plan, place: Place, value: object, kind: str, *, whole: bool = True) -> None:
-    """The same at any depth; without `whole`, the value's own rules do not count.
+    """Note the members at any depth that the schema does not list.
 
     Reading 28: not below what is skipped or compared as a whole: there it is known how all is scored.
+    Reading 33: a rule that skips such a member says what is to be done with it.
+    Each side is held against the branch that accepts it.
     """
-    if whole and (plan.rule(place, "skip") or plan.rule(place, "compare")):
+    if plan.rule(place, "skip") or plan.rule(place, "compare"):
         return
-    refuse(plan, place, value, kind)
     if isinstance(value, dict):
-        for key, item in members(plan, place, value).items():
-            refuse_below(plan, place.member(plan, key, item), item, kind)
+        for key, item in present(plan, value).items():
+            there = place.member(plan, key, item)
+            if there.written is UNLISTED and not plan.rule(there, "skip"):
+                path = (*(place.expected if kind == "GoldValidationError" else place.actual), key)
+                plan.refused.append((kind, path_text(path)))
+            refuse(plan, there, item, kind)
     if isinstance(value, list):
         for i, item in enumerate(value):
-            refuse_below(plan, place.element(plan, i, i, item), item, kind)
+            refuse(plan, place.element(plan, i, i, item), item, kind)
 
 
 def seen(plan: Plan, place: Place, value: object) -> object:
@@ -993,7 +966,7 @@ def one_sided(
         return contained(plan, place, [one_row(place, status)], *sides)
     rows: list[Row] = []
     if isinstance(value, dict):
-        there = members(plan, place, value)
+        there = present(plan, value)
         for key, item in there.items():
             rows += one_sided(
                 plan, place.member(plan, key, item), item, status, itself=False, mistyped=mistyped
@@ -1035,7 +1008,6 @@ def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
         plan.doubts.append("a branch for each side")
     ours = one_sided(plan, replace(place, alone=True), expected, "omission", mistyped=True)
     others = one_sided(plan, theirs, actual, "hallucination", mistyped=True)
-    refuse_below(plan, replace(theirs, alone=place.alone), actual, "UnlistedFieldError")
     expected_leaves = math.fsum(row.expected_leaves for row in ours)
     actual_leaves = math.fsum(row.actual_leaves for row in others)
     if plan.extra == "ignore" and is_container(actual):
@@ -1049,7 +1021,6 @@ def walk_accepting(
     """Reading 37: the best by score of the expected value and the others, the first among equals; else a predicate."""
     alone = replace(place, weight=1.0, alone=True)
     best, chosen = -1.0, expected
-    refused = list(plan.refused)
     explicit = plan.rule(place, "compare")
     for value in (expected, *accepted.values):
         # Reading 38: a value of another type is not taken, even where, without a leaf, it scores 0/0.
@@ -1061,9 +1032,6 @@ def walk_accepting(
         ).score
         if score > best + 1e-12 or best < score == 1:
             best, chosen = score, value
-    if plan.refused != refused:
-        plan.doubts.append("what is accepted where members are refused")
-    plan.refused[:] = refused
     seen_actual = actual if is_container(actual) else transform_scalar(actual, place.transforms)
     if best < 1 and accepted.holds(seen_actual):
         row = both_row(place, "match", 1.0, place.weight, place.weight)
@@ -1079,7 +1047,6 @@ def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bo
     if plan.rule(place, "skip"):
         return [skipped_row(place, expected, actual)]
     if expected is MISSING:
-        refuse_below(plan, place, actual, "UnlistedFieldError")
         return one_sided(plan, place, actual, "hallucination")
     if actual is MISSING:
         return one_sided(plan, place, expected, "omission")
@@ -1098,8 +1065,7 @@ def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bo
     if type_of(e) != type_of(a):
         return contained(plan, place, [mistyped(plan, place, expected, actual)], expected, actual)
     if isinstance(expected, dict):
-        refuse(plan, place, actual, "UnlistedFieldError")
-        both = members(plan, place, expected), members(plan, place, actual)
+        both = present(plan, expected), present(plan, actual)
         return contained(plan, place, walk_object(plan, place, *both), expected, actual)
     if isinstance(expected, list):
         return contained(plan, place, walk_array(plan, place, expected, actual), expected, actual)
@@ -1206,7 +1172,7 @@ def canonical(plan: Plan, place: Place, value: object) -> str:
         return plain_text(seen(plan, place, value), strict=strict(spec))
     if isinstance(value, dict):
         texts = []
-        for key, item in sorted(members(plan, place, value).items()):
+        for key, item in sorted(present(plan, value).items()):
             text = canonical(plan, place.member(plan, key, item), item)
             texts.append(text if text == SKIPPED else f"{json.dumps(key, ensure_ascii=False)}:{text}")
         return "{" + ",".join(without_skipped(texts)) + "}"
@@ -1248,7 +1214,7 @@ def has_nonfinite(plan: Plan, place: Place, value: object) -> bool:
     if plan.rule(place, "skip"):
         return False
     if isinstance(value, dict):
-        there = members(plan, place, value)
+        there = present(plan, value)
         return any(has_nonfinite(plan, place.member(plan, key, item), item) for key, item in there.items())
     if isinstance(value, list):
         return any(has_nonfinite(plan, place.element(plan, i, i, item), item) for i, item in enumerate(value))
@@ -1396,15 +1362,14 @@ def shuffled(plan: Plan, place: Place, value: object, rng: random.Random) -> obj
 
 def walk_fields(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
     """Granularity `fields`: every top-level key is one unit."""
-    e = members(plan, place, expected) if isinstance(expected, dict) else expected
-    a = members(plan, place, actual) if isinstance(actual, dict) else actual
+    e = present(plan, expected) if isinstance(expected, dict) else expected
+    a = present(plan, actual) if isinstance(actual, dict) else actual
     if e == {} and a is MISSING:
         # Reading 22: an empty object that is itself what is missing counts as `empties` says, as anywhere.
         return one_sided(plan, place, e, "omission")
     if isinstance(e, dict) and (isinstance(a, dict) or a is MISSING):
         rows: list[Row] = []
         theirs = a if isinstance(a, dict) else {}
-        refuse(plan, place, actual, "UnlistedFieldError")
         for key in {**e, **theirs}:
             sides = e.get(key, MISSING), theirs.get(key, MISSING)
             rows += unit(plan, place.member(plan, key, *sides), *sides)
@@ -1428,11 +1393,12 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     if explicit and not (accepted.values or accepted.predicates):
         return [compare_leaf(plan, place, expected, actual, explicit)]
     # Below the key nothing may be missing or extra, so extra leaves count there whatever the option says.
-    # Weights below the key matter only by being 0, and the key's own not at all.
+    # Weights below the key matter only by being 0, unless the key's own is 0 too.
     below = replace(plan, granularity="leaves", extra="count")
     inner = walk(below, replace(place, weight=1.0, is_unit=True), expected, actual)
     if is_container(expected) or is_container(actual) or len(inner) != 1:
-        whole = all(row.status in {"match", "skipped"} or row.weight == 0 for row in inner)
+        left_out = 0 if place.weight else None
+        whole = all(row.status in {"match", "skipped"} or row.weight == left_out for row in inner)
         score = float(whole)
     else:
         # Reading 23: a scalar's comparator gives the unit's score, wherever the comparator comes from.
@@ -1519,11 +1485,15 @@ def reference_score(
         raise RefusedError("RootTypeError")
     if place.written is UNLISTED and not plan.rule(place, "skip"):
         plan.refused.append(("GoldValidationError", path_text(place.expected)))
-    refuse_below(plan, place, expected, "GoldValidationError", whole=plan.granularity == "leaves")
-    raise_refused(plan)
+    refuse(plan, place, expected, "GoldValidationError")
+    if (plan.unlisted, plan.extra) == ("reject", "count") and actual is not MISSING and not plan.refused:
+        # Reading 32: what `extra: ignore` leaves out enters nothing, so it is not refused either.
+        refuse(plan, place.entered(plan, actual, MISSING), actual, "UnlistedFieldError")
+    if plan.refused:
+        paths = sorted({path for _, path in plan.refused})
+        raise RefusedError(plan.refused[0][0], paths, sorted(set(plan.doubts)))
     start = walk_fields if plan.granularity == "fields" else walk
     rows = start(plan, place, expected, actual)
-    raise_refused(plan)
     unguided = figures(plan, rows)
     if pairings is not None:
         plan = replace(plan, pairings=pairings, pairs=[], containers={})
@@ -1550,9 +1520,3 @@ def reference_score(
         matched_leaves=total.matched,
         total_leaves=total.expected,
     )
-
-
-def raise_refused(plan: Plan) -> None:
-    if plan.refused:
-        paths = sorted({path for _, path in plan.refused})
-        raise RefusedError(plan.refused[0][0], paths, sorted(set(plan.doubts)))

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, MatchResult, compare_json
-from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
+from pytest_jsonmatch.gate.headlines import contest, headlines
 from pytest_jsonmatch.report.details import MAX_LEAVES, details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
@@ -76,8 +75,7 @@ def test_says_what_there_is() -> None:
             headlines=headlines(results),
             gates=gates,
             baseline="main",
-            diff=compare_runs(before, results),
-            proven=change_of_runs(before, results),
+            contest=contest(("main", before), ("this run", results)),
             details=page.details,
         )
     )
@@ -85,7 +83,7 @@ def test_says_what_there_is() -> None:
     for said in (
         "with 95 % confidence intervals",
         "failed pass_rate &gt;= 0.75 0.50 0.75 -0.25 1 of 2 cases",
-        "Against the baseline baseline main: 2 cases in both, 1 vanished",
+        "Against the baseline this run is not shown to differ from main ; 2 cases, and at least 5 must change",
         "Cases vanished: 1 case gone",
     ):
         assert said in re.sub(" +", " ", text)
@@ -114,7 +112,9 @@ def test_changes_of_two_metrics_are_told_apart() -> None:
         return ResultSet(tuple(cases))
 
     before, after = run(4), run(3)
-    data = data_in(html_page(RunView(after, baseline="main", diff=compare_runs(before, after))))
+    data = data_in(
+        html_page(RunView(after, baseline="main", contest=contest(("main", before), ("now", after))))
+    )
     assert data["metrics"] == ["leaf_f1", "json_similarity"]
     assert [(row[0], row[1], row[3], row[7]) for row in data["fields"]] == [
         ("n", 0, 0.0, 1.0),

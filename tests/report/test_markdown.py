@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.ci import MOST, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
@@ -164,12 +164,15 @@ def test_a_baseline(monkeypatch):
         case("a", {"x": 1, "y": 1}, {"x": 7000, "y": 1}),
         case("n|w", {"x": 1}, {"x": 1}),
         baseline="main",
-        diff=compare_runs(before, now.results),
+        contest=contest(("main", before), ("this run", now.results)),
     )
     text = markdown(made, 10**6)
     assert "### Against the baseline\n" in text
-    assert "baseline main (2026-01-02, commit 0123456789): 1 case in both, 1 new, 1 vanished\n" in text
-    assert re.search(r"\| `x` \| -[\d.]+ \| 1\.00 \| [\d.]+ \|", text)
+    assert "this run is not shown to differ from `main`; 1 case, and at least 5 must change to pro" in text
+    assert (
+        "### Figures of this run against main (2026-01-02, commit 0123456789), mean of 1 case in both" in text
+    )
+    assert "| `x` | 1.00 | 0.00 | -1.000 | -1.000 to +1.000 | too few to tell |\n" in text
     assert "New cases:\n\n- `n|w`\n" in text
     assert "Cases vanished:\n\n- `gone`\n" in text
 

@@ -12,10 +12,10 @@ import pytest
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.gate.headlines import change_of_runs, headlines
+from pytest_jsonmatch.gate.headlines import contest, headlines
+from pytest_jsonmatch.report.against import contest_blocks
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.look import Look
@@ -23,7 +23,7 @@ from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
-from pytest_jsonmatch.report.view import RunView, baseline_blocks, faults_of
+from pytest_jsonmatch.report.view import RunView, faults_of
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.model import ResultSet
@@ -188,22 +188,32 @@ def many(number, wrong=()):
     return run(*cases, created="2026-11-20T12:00:00+00:00", commit="0123456789abcdef")
 
 
+def against(before, after, **look):
+    return texts(contest_blocks([contest(("main", before), ("this run", after))]), **look)
+
+
 def test_what_is_shown_of_a_baseline():
-    before, after = many(8), many(9, wrong=range(6))
-    shown = texts(baseline_blocks(compare_runs(before, after), "main", change_of_runs(before, after)))
-    assert shown == [
-        "baseline main (2026-11-20, commit 0123456789): 8 cases in both, 1 new",
-        "mean score -0.375 (90 % interval -0.591 to -0.157), 1.000 to 0.625: worse",
-        "(proven)",
-        "pass rate -0.750 (90 % interval -0.955 to -0.314), 1.000 to 0.250: worse",
-        "(proven)",
-        "field a -0.750 (90 % interval -0.955 to -0.314), 1.000 to 0.250: worse (proven)",
+    assert against(many(8), many(9, wrong=range(6))) == [
+        "this run is worse in mean score (-0.38, proven), in pass rate (-0.75, proven)",
+        "and on `a` (-0.75, proven), and not shown to differ elsewhere; 8 cases, a",
+        "difference of 0.32 could hide",
         "",
-        "field that changed  change  score then  score now",
-        "a                    -0.75        1.00       0.25",
+        "figures of this run against main, mean of 8 cases in both",
+        "figure      main  this run  difference     90 % interval         verdict",
+        "mean score  1.00      0.62      -0.375  -0.591 to -0.157  worse (proven)",
+        "pass rate   1.00      0.25      -0.750  -0.955 to -0.314  worse (proven)",
+        "a           1.00      0.25      -0.750  -0.955 to -0.314  worse (proven)",
         "",
-        "case that changed  change  score then  score now",
-        *(f"f.yaml::c{number:03}        -0.50        1.00       0.50" for number in range(6)),
+        "cases that changed from main to this run",
+        "case          change  expected  main  this run",
+        *(
+            line
+            for number in range(6)
+            for line in (
+                f"f.yaml::c{number:03}   -0.50            1.00  0.50",
+                "  a                   1         1     2",
+            )
+        ),
         "",
         "new cases:",
         "  f.yaml::c008",
@@ -211,25 +221,24 @@ def test_what_is_shown_of_a_baseline():
 
 
 def test_what_did_not_run_has_not_vanished():
-    shown = texts(baseline_blocks(compare_runs(many(3), replace(many(2), narrowed=("-k",))), "main"))
-    assert shown[0].endswith("2 cases in both, 1 not run")
+    shown = against(many(3), replace(many(2), narrowed=("-k",)))
     assert shown[-2:] == ["cases not run:", "  f.yaml::c002"]
-    assert texts(baseline_blocks(compare_runs(many(3), many(2)), "main"))[-2] == "cases vanished:"
+    assert against(many(3), many(2))[-2] == "cases vanished:"
 
 
 def test_long_lists_are_cut_unless_all_is_asked_for():
-    diff = compare_runs(many(30), many(45, wrong=range(30)))
-    lines = texts(baseline_blocks(diff, "main"))
-    assert [line for line in lines if "more" in line] == ["  … 20 more cases (-v)", "  … 5 more cases (-v)"]
-    assert sum("f.yaml::" in line for line in texts(baseline_blocks(diff, "main"), mode="all")) == 45
+    runs = many(30), many(45, wrong=range(30))
+    cut = [line for line in against(*runs) if "more" in line]
+    assert cut == ["  … 40 more rows (-v)", "  … 5 more cases (-v)"]
+    assert sum("f.yaml::" in line for line in against(*runs, mode="all")) == 45
 
 
 def test_a_refusal_spells_the_difference_out():
     after = run(
         *(case(f"f.yaml::c{at:03}", {"a": 1, "b": "x"}, expected={"a": 1, "b": "x"}) for at in range(5))
     )
-    assert texts(baseline_blocks(compare_runs(many(5), after), "main"))[1:5] == [
-        "5 cases scored differently in the baseline: no comparison is made",
+    assert against(many(5), after)[:4] == [
+        "5 cases scored differently in `main`: no comparison is made",
         "",
         "scored differently  then, and now",
         "f.yaml::c000        field_match, now pairwise_f1",
@@ -284,12 +293,13 @@ def test_figures_by_the_parameters_of_a_fixture():
     assert "total        1.00   0.50" in shown(both[0], often, case("b[small]", GOLD, model="small"))
 
 
-def test_columns_without_room_form_further_tables():
+def test_columns_without_room_are_left_out_the_last_first():
     models = [case(f"a[{model}]", WRONG, model=model) for model in MODELS]
-    for width in (20, 24, 40, 80):
+    for width, there in ((20, {"huge"}), (24, {"huge", "large"}), (40, {*MODELS})):
         lines = shown(*models, width=width)
+        header = next(line for line in lines if line.startswith("field"))
         assert all(len(line) <= width for line in lines)
-        assert {*MODELS} <= {*" ".join(lines).split()}
+        assert {*header.split()[1:]} == there
 
 
 def test_figures_by_a_tag_name_their_scope():

@@ -174,8 +174,8 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
         actual_parent=None if around is None else instance_path(around, "actual"),
         expected=finding.expected,
         actual=finding.actual,
-        expected_compared=asked.expected,
-        actual_compared=asked.actual,
+        expected_compared=finding.expected_compared,
+        actual_compared=finding.actual_compared,
         params=dict(asked.question.params),
         description=finding.node.description,
     )

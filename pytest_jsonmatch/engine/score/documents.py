@@ -69,6 +69,12 @@ def score(
         scope = _scope(plan, plan.root, expected, actual)
     if plan.schema is not None:
         check_listed(scope.node, scope.where, scope.expected)
+        if (
+            plan.options.unlisted == "reject"
+            and plan.options.extra == "count"
+            and scope.actual is not MISSING
+        ):
+            check_listed(scope.node, scope.where, scope.actual, of_expected=False)
     own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
     walk = _walked(Walk(own), scope)
     return Outcome(
@@ -80,7 +86,7 @@ def score(
         walk.seen,
         own if walk.matches else None,
         walk.questions,
-        key_warnings(own.partly_keyed) if own.partly_keyed else (),
+        key_warnings(walk.alignments) if walk.alignments else (),
     )
 
 
@@ -146,7 +152,6 @@ def _units(walk: Walk, scope: _Scope) -> None:
         if child.skip:
             walk.skip(child, place, one, other)
         elif one is MISSING:
-            walk.refuse(child, place)
             walk.add(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
             optional = child.may_lack(one)
@@ -157,7 +162,10 @@ def _units(walk: Walk, scope: _Scope) -> None:
 
 def _unit(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
     """Score one member of both objects as a unit, by a separate walk of what is in it."""
-    below = walk.findings_below(node, where, expected, actual)
+    inner = Walk(walk.own, details=True)
+    inner.place(node, where, expected, actual)
+    walk.questions.update(inner.questions)
+    below = inner.findings
     if len(below) == 1 and below[0].node is node and not (below[0].detail and below[0].detail.leaves):
         walk.findings.append(below[0])  # it is one leaf
         return

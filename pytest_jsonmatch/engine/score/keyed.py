@@ -21,7 +21,10 @@ def key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
     """Return a sentence for each keyed array's schema path and side with elements that nothing can match."""
     odd: dict[tuple[str, str, Side], list[str]] = {}
     for array in arrays:
-        key = array.node.align[1]
+        align = array.node.align
+        if isinstance(align, str) or len(array.pairs) == len(array.expected) == len(array.actual):
+            continue
+        key = align.key
         member = array.node.children[ELEMENT].children[key]
         sides: dict[Side, list[JsonValue]] = {"expected": array.expected, "actual": array.actual}
         for side, values in sides.items():

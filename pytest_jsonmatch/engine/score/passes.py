@@ -49,10 +49,6 @@ class Asked(NamedTuple):
     question: Question
     finding: FieldResult
     """The finding as long as there is no answer."""
-    expected: JsonValue
-    """The value in expected after transforms."""
-    actual: JsonValue
-    """The value in actual after transforms."""
 
 
 @final
@@ -123,8 +119,6 @@ class Pass:
     """What counts at the places where more than the expected value is right."""
     pairs: dict[Place, IndexPairs] = field(default_factory=dict)
     """How the arrays of the result are paired."""
-    partly_keyed: list[Aligned] = field(default_factory=list)
-    """The arrays of the result that pair by key and have elements without a partner."""
     leaves: Known = field(default_factory=dict)
     aligner: Aligner | None = None
     nested: dict[Place, tuple[Sums, dict[Place, Asked]]] = field(default_factory=dict)

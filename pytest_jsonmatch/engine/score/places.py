@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, refuse_matchers, weight_between
 from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
-from pytest_jsonmatch.engine.score.listed import check_listed, refused
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -116,27 +115,11 @@ class Places:
         """Add a finding that counts in no figure."""
         self.add(node, where, _SKIPS, expected, actual)
 
-    def alone(
-        self,
-        node: PlanNode,
-        where: Place,
-        expected: JsonValue,
-        actual: JsonValue,
-        leaves: Leaves | None = None,
-    ) -> None:
-        """Add an omission or a hallucination, of one leaf or of several."""
-        if actual is MISSING:
-            detail = leaves and _counting(leaves, _NO_LEAVES)
-            self.add(node, where, Rating(OMISSION, 0.0, detail), expected, actual)
-        elif self.own.count_extra:
-            detail = leaves and _counting(_NO_LEAVES, leaves)
-            self.add(node, where, Rating(HALLUCINATION, 0.0, detail), expected, actual)
-
-    def refuse(self, node: PlanNode, where: Place) -> None:
-        """Raise for a member of actual that the schema does not list, if the metric rejects such members."""
-        # Elements that are only measured may not be paired in the end.
-        if node.unlisted and self._base is None and self._plan.options.unlisted == "reject":
-            raise refused(node, where, of_expected=False)
+    def alone(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+        """Add an omission or a hallucination of one leaf."""
+        if actual is MISSING or self.own.count_extra:
+            status = OMISSION if actual is MISSING else HALLUCINATION
+            self.add(node, where, Rating(status), expected, actual)
 
     def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
         """Score a place where a matcher decides: one leaf, whatever actual has there."""
@@ -186,7 +169,7 @@ class Places:
         answer = self.own.answers.get(where)
         if answer is None:
             found = finding_at(node, where, _WAITS, expected, actual)
-            self.questions[where] = Asked(where, said, found, one, other)
+            self.questions[where] = Asked(where, said, found)
             if self._base is None:
                 self.findings.append(found)
                 return
@@ -249,14 +232,12 @@ class Places:
             self.add(node, where, _DIFFERS, expected, actual)
             return
         counts_actual = self.own.count_extra or type(actual) not in CONTAINERS
-        listed = self._plan.schema is not None and self._plan.options.unlisted == "reject"
-        if counts_actual and listed and self._base is None:
-            check_listed(node, where, actual, of_expected=False)
         own = self._leaves(node, expected)
         other = self._leaves(node, actual) if counts_actual else _NO_LEAVES
         if type(expected) in CONTAINERS:
             self.seen.mistyped.append((node, expected))
-        self.add(node, where, Rating(MISMATCH, 0.0, _counting(own, other)), expected, actual)
+        detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
+        self.add(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
 
     def _leaves(self, node: PlanNode, value: JsonValue) -> Leaves:
         """Return the leaves of a mistyped value."""
@@ -284,8 +265,3 @@ def finding_at(
     return new_finding(
         (node, where.parent, key, other_key, rating.status, rating.score, expected, actual, rating.detail)
     )
-
-
-def _counting(own: Leaves, other: Leaves) -> Detail:
-    """Return the detail of a finding that counts leaves of both sides."""
-    return Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Asked
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
@@ -157,8 +156,6 @@ class Walk(Places):
         has_key = pairs is None and type(node.align) is not str
         if has_key and (key := key_of(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
-            if walk._base is None and not (len(pairs) == len(expected) == len(actual)):
-                own.partly_keyed.append(Aligned(node, where, pairs, expected, actual))
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
             walk.alignments.append(Aligned(node, where, pairs, expected, actual))
@@ -187,44 +184,29 @@ class Walk(Places):
     def _one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a value that only one side has, and all below it."""
         own, empties, lacking = self.own, self._plan.options.empties, actual is MISSING
-        if not lacking:
-            self.refuse(node, where)
         value = expected if lacking else actual
         if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
             self.alone(node, where, expected, actual)
             return
         is_itself_missing = where.expected_key is not MISSING and where.actual_key is not MISSING
-        if_absent = is_itself_missing and empties == "if_absent"
-        if self._base is not None or if_absent:
-            leaves = leaves_of(node, value, own.leaves, lacking=lacking)
-            if if_absent and not leaves.number:
-                # The missing node counts at least once; empty containers inside it do not.
-                self.alone(node, where, expected, actual)
-                if self._base is not None or not value:
-                    return
-                if lacking:
-                    # It is a leaf, and is descended into as well: members of it may be skipped.
-                    self.seen.meet(node)
-            elif self._base is not None:
-                self.alone(node, where, expected, actual, leaves)
+        if_absent = empties == "if_absent" and is_itself_missing
+        if if_absent and not leaves_of(node, value, own.leaves, lacking=lacking).number:
+            # It counts once, its empty containers do not, and members of it may be skipped.
+            self.alone(node, where, expected, actual)
+            if not value:
                 return
-        self._descended(node, where, value, lacking=lacking)
-
-    def _descended(self, node: PlanNode, where: Place, value: JsonValue, *, lacking: bool) -> None:
-        """Score the members of a container that only one side has."""
+            if lacking:
+                self.seen.meet(node)
         members = without_nulls(value) if self._plan.nulls_absent else value
-        if lacking and type(value) is dict:
+        if lacking and type(members) is dict:
             self.seen.objects.append((node, members, MISSING))
-        if not members:
-            if self._plan.options.empties == "leaf":
-                self.alone(node, where, *((value, MISSING) if lacking else (MISSING, value)))
-            elif lacking:
-                self.seen.enter(node, ())
-            return
-        if not lacking and not self.own.count_extra:
+        if not members and empties == "leaf":
+            self.alone(node, where, expected, actual)
             return
         if lacking:
             self.seen.enter(node, members)
+        elif not own.count_extra:
+            return
         where = where._replace(actual_key=MISSING) if lacking else where._replace(expected_key=MISSING)
         for key, item in members.items() if type(members) is dict else enumerate(members):
             child = node.children[key if type(key) is str else ELEMENT]
@@ -269,15 +251,6 @@ class Walk(Places):
                 reason = f"{right}: {accept.alternatives[choice.number - 1].text}"
                 detail = (found.detail or Detail())._replace(reason=reason)
                 self.findings[at] = found._replace(expected=expected, detail=detail)
-
-    def findings_below(
-        self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
-    ) -> list[FieldResult]:
-        """Return what a separate walk finds at a place and below it."""
-        walk = Walk(self.own, details=True)
-        walk.place(node, where, expected, actual)
-        self.questions.update(walk.questions)
-        return walk.findings
 
 
 def measuring(

@@ -1,0 +1,241 @@
+"""Two runs of the same cases side by side: which is better, by which figures, and in which cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.gate.verdict import upwards
+from pytest_jsonmatch.report.figures import change_text, dash, score_text
+from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
+from pytest_jsonmatch.report.tables import spent_of
+from pytest_jsonmatch.results.comparison import comparisons_of, merged_differences
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.headlines import Contest, RunChange
+    from pytest_jsonmatch.gate.verdict import Change
+    from pytest_jsonmatch.results.comparison import Case, Difference
+    from pytest_jsonmatch.results.model import ResultSet
+
+_MOST: Final = 10
+_MAX_NAMED: Final = 5
+_MAX_CASES: Final = 100
+_MAX_ANSWERS: Final = 5
+_MOST_ROWS: Final = 20
+THIS: Final = "this run"
+"""The name of a run against its baseline."""
+_VERDICTS: Final = {
+    "worse": ("worse (proven)", "bad"),
+    "better": ("better (proven)", "good"),
+    "not shown": ("not shown to differ", ""),
+    "too few": ("too few to tell", ""),
+    "no case": ("not in both", ""),
+}
+"""The words and the tone for each kind of change; "no worse" is told with its limit."""
+
+
+def commit_text(commit: str) -> str:
+    """Return the commit of a run, as far as it is known.
+
+    >>> commit_text("0123456789abcdef+"), commit_text("")
+    ('commit 0123456789 with changes', '')
+    """
+    changed = " with changes" if commit.endswith("+") else ""
+    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
+
+
+def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[SheetBlock]:
+    """Yield what there is to say of runs against the first of them, all verdicts first.
+
+    Args:
+        contests: each of the other runs against the first.
+        noun: what they are: runs, or values of a parametrized fixture.
+    """
+    yield from map(_verdict, contests)
+    for contest in contests:
+        yield from _tables(contest)
+    runs = {contest.before: contest.diff.before for contest in contests[:1]}
+    runs |= {contest.after: contest.diff.after for contest in contests}
+    yield from spent_of({name: comparisons_of(results.cases) for name, results in runs.items()}, noun)
+
+
+def _tables(contest: Contest) -> Iterator[SheetBlock]:
+    diff = contest.diff
+    rows: list[list[AnySheetCell]] = [[each.case, each.difference] for each in diff.mismatches]
+    if rows:
+        yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
+        return
+    yield _figure_table(contest)
+    yield _case_table(contest)
+    lists = ("new", diff.new), ("not run" if _is_incomplete(diff.after) else "vanished", diff.vanished)
+    for what, ids in lists:
+        title = "new cases:" if what == "new" else f"cases {what}:"
+        yield Rows([""], [[each] for each in ids], title, "case", _MOST)
+
+
+def _is_incomplete(results: ResultSet) -> bool:
+    return bool(results.narrowed) or len(results.cases) < (results.collected or 0)
+
+
+def _change_cell(change: float) -> SheetCell:
+    return SheetCell(change_text(change), "bad" if change < 0 else "good")
+
+
+# -- the verdict -------------------------------------------------------------------------------------------
+
+
+@final
+class _Contested(NamedTuple):
+    """A figure of two runs: its name, and how a sentence names it, with {} for data."""
+
+    name: str
+    where: str
+    change: Change
+
+
+def _figures_of(proven: RunChange) -> Iterator[_Contested]:
+    """Yield the figures that both runs have; the pass rate only if a case did not pass."""
+    yield _Contested("mean score", "in mean score", proven.scores)
+    if {proven.outcomes.current, proven.outcomes.baseline} - {1.0, None}:
+        yield _Contested("pass rate", "in pass rate", proven.outcomes)
+    others = [_Contested(name, "for {}", change) for name, change in proven.tags.items()]
+    others += [_Contested(name, "on {}", change) for name, change in proven.fields.items()]
+    yield from sorted(others, key=lambda each: (not _is_proven(each.change), -abs(each.change.delta or 0.0)))
+
+
+def _is_proven(change: Change) -> bool:
+    return change.kind in {"better", "worse"}
+
+
+def _verdict(contest: Contest) -> Sentence:
+    """Return in which figures a run is proven better or worse, and how large a difference could hide."""
+    if not contest.diff.is_comparable:
+        number = count(len(contest.diff.mismatches), "case")
+        text = f"{number} scored differently in {{}}: no comparison is made"
+        return Sentence(text, "bad", [contest.before])
+    if contest.proven is None:
+        return Sentence("")
+    scores, figures = contest.proven.scores, [*_figures_of(contest.proven)]
+    who, names = (THIS, []) if contest.after == THIS else ("{}", [contest.after])
+    told: list[str] = []
+    if scores.kind == "no case":
+        return Sentence("no case is in both {} and {}", "bad", [contest.before, contest.after])
+    kinds = [kind for kind in ("better", "worse") if any(each.change.kind == kind for each in figures)]
+    for kind in kinds:
+        of_kind = [each for each in figures if each.change.kind == kind]
+        shown = of_kind[:_MAX_NAMED]
+        names += [each.name for each in shown if "{}" in each.where]
+        places = [f"{each.where} ({change_text(each.change.delta or 0.0)}, proven)" for each in shown]
+        places += [f"{count(len(of_kind) - _MAX_NAMED)} more"] if of_kind[_MAX_NAMED:] else []
+        told.append(f"{kind} {_and(places)}")
+    if scores.kind == "no worse":
+        told.append(f"{scores.verdict} in mean score")
+    unproven = [each.change for each in figures if each.change.kind in {"not shown", "too few"}]
+    if not told:
+        told, names = ["not shown to differ from {}"], [*names, contest.before]
+    elif unproven:
+        told.append("not shown to differ elsewhere")
+    text = f"{who} is {_and(told)}; {count(scores.cases, 'case')}"
+    if scores.clusters < scores.cases:
+        text += f" in {count(scores.clusters, 'cluster')}"
+    if scores.kind == "too few":
+        text += f", and at least {scores.gate.least_to_prove} must change to prove anything"
+    elif unproven:
+        text += f", a difference of {upwards(_hidden(unproven))} could hide"
+    tone = _VERDICTS[kinds[0]][1] if len(kinds) == 1 else "open" if kinds else ""
+    return Sentence(text, tone, names)
+
+
+def _and(parts: Sequence[str]) -> str:
+    last = ", and " if any(" and " in part for part in parts) else " and "
+    return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+def _hidden(unproven: Iterable[Change]) -> float:
+    """Return the largest difference that the intervals allow, of the figures with the most cases."""
+    listed = list(unproven)
+    most = max(each.cases for each in listed)
+    intervals = [each.interval for each in listed if each.cases == most and each.interval is not None]
+    return max(max(-each.low, each.high) for each in intervals)
+
+
+def _figure_table(contest: Contest) -> Rows:
+    """Return the figures of both runs; of corpora with only some records, without intervals."""
+    diff, proven = contest.diff, contest.proven
+    parts = diff.before.created[:10], commit_text(diff.before.commit)
+    made = ", ".join(filter(None, parts)) if diff.before.created != diff.after.created else ""
+    of = f"mean of {count(len(diff.cases), 'case')} in both"
+    if diff.of_corpora:
+        of = f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}, fields over all leaves"
+    title = f"figures of {contest.after} against {contest.before}{f' ({made})' if made else ''}, {of}"
+    columns = ["figure", contest.before, contest.after, "difference"]
+    rows: list[list[AnySheetCell]] = []
+    if proven is None:
+        means = [] if diff.score is None else [diff.score._replace(name="mean score")]
+        for each in (*means, *(each for each in diff.fields if each.change)):
+            texts = score_text(each.before), score_text(each.after)
+            rows.append([each.name, *texts, _change_cell(each.change)])
+        return Rows(columns, rows, title, "figure", _MOST)
+    if proven.scores.interval is None:
+        return Rows(columns, rows)
+    columns += [f"{proven.scores.interval.confidence * 100:.3g} % interval", "verdict"]
+    figures = _figures_of(proven)
+    for name, _, change in (next(figures), *(each for each in figures if each.change.delta)):
+        verdict, tone = _VERDICTS.get(change.kind) or (change.verdict, "good")
+        delta, ends = change.signed
+        cells = (SheetCell(text, tone) for text in (delta, ends, verdict))
+        rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
+    return Rows(columns, rows, title, "figure", _MOST)
+
+
+# -- cases that changed ------------------------------------------------------------------------------------
+
+
+def _case_table(contest: Contest) -> Rows:
+    """Return the cases whose score has changed, each with the answers that differ below it."""
+    runs = contest.diff.before, contest.diff.after
+    before, after = ({case.id: case for case in results.cases} for results in runs)
+    changed = sorted(contest.diff.changed(), key=lambda each: -abs(each.change))
+    rows: list[list[AnySheetCell]] = []
+    for each in changed[:_MAX_CASES]:
+        rows.append(
+            [each.name, _change_cell(each.change), "", score_text(each.before), score_text(each.after)]
+        )
+        answers = [*_answers(before[each.name], after[each.name])]
+        rows += answers[:_MAX_ANSWERS]
+        if more := answers[_MAX_ANSWERS:]:
+            rows.append([f"  {count(len(more))} more", "", "", "", ""])
+    which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
+    title = f"cases that changed from {contest.before} to {contest.after}{which}"
+    columns = ["case", "change", "expected", contest.before, contest.after]
+    return Rows(columns, rows, title, "row", _MOST_ROWS, text={"expected", *columns[3:]})
+
+
+def _answers(before: Case, after: Case) -> Iterator[list[AnySheetCell]]:
+    """Yield a row for each value that is wrong in one of two answers, or wrong in other ways."""
+    errors = [next((run.error for run in case.runs if run.error), "") for case in (before, after)]
+    if any(errors):
+        yield ["  no answer", "", "", *(SheetCell(error, "bad") for error in errors)]
+    sides = [_wrong(case) for case in (before, after)]
+    for path, short in {key: None for side in sides for key in side}:
+        found = [side.get((path, short), []) for side in sides]
+        if [each.actual for each in found[0]] != [each.actual for each in found[1]]:
+            expected = (found[0] or found[1])[0].expected
+            right = SheetCell(dash(True) if expected is None else expected, "good")
+            texts = [", ".join(each.actual or "omitted" for each in side) for side in found]
+            cells = (
+                SheetCell(text, "bad") if text else SheetCell("") if error else right
+                for text, error in zip(texts, errors)
+            )
+            yield [f"  {path}", "", right.text, *cells]
+
+
+def _wrong(case: Case) -> dict[tuple[str, str | None], list[Difference]]:
+    """Return the differences in a case, by path and expected value; values that were cut are one."""
+    found: dict[tuple[str, str | None], list[Difference]] = {}
+    for path, differences in merged_differences([case], _MAX_ANSWERS).items():
+        for each in differences:
+            short = "…" if each.expected is not None and "…" in each.expected else each.expected
+            found.setdefault((each.at or path, short), []).append(each)
+    return found

@@ -1,0 +1,204 @@
+"""Two runs of the same cases side by side: the verdict, figures, answers, what they took."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_jsonmatch.answer import Spent
+from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.gate.headlines import contest
+from pytest_jsonmatch.gate.verdict import DropGate
+from pytest_jsonmatch.report.against import THIS, contest_blocks
+from pytest_jsonmatch.report.html import html_page
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.markdown import markdown
+from pytest_jsonmatch.report.styled import line_text
+from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
+from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
+
+GOLD = {"shop": "Mill", "total": 3, "note": "x"}
+
+
+def case(number, answer, expected=GOLD, *, prompt="", spent=None):
+    nodeid = f"a.yaml::c{number:02}"
+    kept = Comparison.of(
+        compare_json(answer, expected), id=nodeid, nodeid=nodeid, threshold={}, passed=True,
+        params=("prompt",) if prompt else (), spent=spent,
+    )  # fmt: skip
+    made = Case.single(kept, tags={"prompt": prompt} if prompt else {}, cluster=nodeid)
+    return replace(made, id=f"{nodeid}[{prompt}]" if prompt else nodeid)
+
+
+def run(*answers, expected=GOLD, **more):
+    return ResultSet(tuple(case(number, each, expected, **more) for number, each in enumerate(answers)))
+
+
+def mixed(number, wrong, field="total", **more):
+    """A run of so many cases, of which the first ones have a wrong field."""
+    return run(*({**GOLD, field: 9} if at < wrong else GOLD for at in range(number)), **more)
+
+
+def shown(before, *after, gate=None, width=80):
+    contests = [
+        contest(("v1", before), (f"v{at}", each), gate or DropGate(), rivals=len(after))
+        for at, each in enumerate(after, 2)
+    ]
+    return [line_text(line) for line in blocks_lines(contest_blocks(contests), Look(width=width))]
+
+
+def answers(before, after, expected=GOLD):
+    """The rows of the first case that changed."""
+    lines = shown(run(before, expected=expected), run(after, expected=expected), width=120)
+    at = next(place for place, line in enumerate(lines) if line.startswith("a.yaml::c00"))
+    return [tuple(line.split()) for line in lines[at + 1 :]]
+
+
+ELSEWHERE = "not shown to differ elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told", "open_to"),
+    [
+        (mixed(40, 20), mixed(40, 0), "better in mean score (+0.17, proven) and on `total` (+0.50, proven), and", "0.073"),
+        (mixed(40, 0), mixed(40, 20), "worse in mean score (-0.17, proven) and on `total` (-0.50, proven), and", "0.073"),
+        (mixed(60, 30), mixed(60, 30, "note"), "better on `total` (+0.50, proven), worse on `note` (-0.50, proven) and", "0.049"),
+        (mixed(40, 3), mixed(40, 1), "not shown to differ from `v1`", "0.15"),
+    ],
+)  # fmt: skip
+def test_the_verdict_comes_first(before, after, told, open_to):
+    elsewhere = f" {ELSEWHERE}" if told.endswith("and") else ""
+    number = len(before.cases)
+    assert shown(before, after, width=400)[0] == (
+        f"`v2` is {told}{elsewhere}; {number} cases, a difference of {open_to} could hide"
+    )
+
+
+def test_few_cases_and_none():
+    (told, *_) = shown(mixed(3, 0), mixed(3, 3), width=400)
+    assert (
+        told == "`v2` is not shown to differ from `v1`; 3 cases, and at least 5 must change to prove anything"
+    )
+    assert shown(run(), mixed(2, 0)) == [
+        "no case is in both `v1` and `v2`",
+        "",
+        "new cases:",
+        "  a.yaml::c00",
+        "  a.yaml::c01",
+    ]
+
+
+def test_a_limit_on_the_drop_that_is_kept():
+    lines = shown(mixed(200, 0), mixed(200, 0), gate=DropGate(0.05), width=200)
+    assert lines[0].startswith(
+        "`v2` is no worse than 0.05 (proven) in mean score and not shown to differ elsewhere; 200"
+    )
+    assert shown(mixed(6, 0), mixed(6, 6))[5].endswith("worse (proven)")
+
+
+def test_many_proven_fields_are_counted():
+    gold = {f"f{number}": number for number in range(9)}
+    runs = run(*[dict.fromkeys(gold, -1)] * 20, expected=gold), run(*[gold] * 20, expected=gold)
+    assert "on `f3` (+1.00, proven) and 5 more; 20 cases" in " ".join(shown(*runs))
+
+
+def test_both_answers_stand_side_by_side():
+    before = {"shop": "Mill", "total": "3 EUR", "tip": 1}
+    after = {"shop": "MILL", "total": 3, "note": "x"}
+    assert answers(before, after) == [
+        ("total", "3", '"3', 'EUR"', "3"),
+        ("note", '"x"', "omitted", '"x"'),
+        ("tip", "–", "1", "–"),
+        ("shop", '"Mill"', '"Mill"', '"MILL"'),
+    ]  # fmt: skip
+
+
+def test_what_is_wrong_in_both_answers_in_the_same_way_is_left_out():
+    assert answers({**GOLD, "shop": "?"}, {**GOLD, "shop": "?", "total": 4, "note": "y"}) == [
+        ("total", "3", "3", "4"),
+        ("note", '"x"', '"x"', '"y"'),
+    ]  # fmt: skip
+    wrong = {**GOLD, "total": 4}
+    assert answers({**GOLD, "total": 5, "note": "y"}, wrong)[0] == ("total", "3", "5", "4")
+
+
+def test_long_values_that_are_wrong_in_both_are_never_called_right():
+    """They are kept as parts, around the first difference, so their texts differ."""
+    long = "one two three four " * 10
+    gold = {"text": long, "n": 1}
+    (row, other) = answers({"text": "x" + long, "n": 1}, {"text": long + "y", "n": 2}, gold)[:2]
+    assert (row[0], other) == ("text", ("n", "1", "1", "2"))
+    assert sum("…" in part for part in row) >= 2
+
+
+def test_a_case_without_an_answer_and_many_differences():
+    gold = {f"f{number}": number for number in range(8)}
+    assert answers(dict.fromkeys(gold, -1), gold, gold)[-1] == ("3", "more")
+    failed = Case("a.yaml::c00", (CaseRun(1, passed=False, error="ValueError: no"),), cluster="a.yaml::c00")
+    lines = shown(run({**GOLD, "total": 4}), ResultSet((failed,)), width=120)
+    assert [" ".join(line.split()) for line in lines[-2:]] == ["no answer ValueError: no", "total 3 4"]
+
+
+def test_only_the_largest_changes_of_very_many_are_shown():
+    lines = shown(mixed(130, 0), mixed(130, 120))
+    assert "cases that changed from v1 to v2, the 100 largest of 120" in lines
+    assert "  … 180 more rows (-v)" in lines
+
+
+def test_what_answers_took_stands_beside_it():
+    cheap, dear = (run(GOLD, GOLD, spent=Spent("m", seconds=s, cost=c)) for s, c in ((1, 0.5), (2, 0.25)))
+    assert shown(cheap, dear)[-3:] == [
+        "run  answers  mean score  seconds  p95  cost  total cost",
+        "v1         2        1.00        1    1   0.5           1",
+        "v2         2        1.00        2    2  0.25         0.5",
+    ]
+
+
+def prompts(**wrong):
+    return ResultSet(
+        tuple(
+            case(at, {**GOLD, "total": 9} if at < number else GOLD, prompt=prompt)
+            for prompt, number in wrong.items()
+            for at in range(20)
+        )
+    )
+
+
+def test_values_of_a_fixture_are_compared_with_the_first():
+    view = RunView(prompts(v1=12, v2=0, v3=12))
+    told = [
+        "v2` is better in mean score (+0.20, proven) and on `total` (+0.60, proven)",
+        "v3` is not shown to differ from `v1`; 20 cases, a difference of 0.",
+    ]
+    text = " ".join(line_text(line) for line in summary_lines(view, Look(width=300)))
+    for each in told:
+        assert each in text
+        assert each in markdown(view, 10**6)
+        assert each.replace("`v1`", "<code>v1</code>").replace("v3`", "v3</code>").partition(" (")[0].replace(
+            "v2`", "v2</code>"
+        ) in html_page(view)
+    assert "96.7" not in text
+    assert "95 % interval" in text
+    assert markdown(view, 10**6).index("Which is better") < markdown(view, 10**6).index("### Figures\n")
+
+
+@pytest.mark.parametrize("values", [("v1",), tuple(f"v{at}" for at in range(9))])
+def test_one_value_or_very_many_are_not_compared(values):
+    assert RunView(prompts(**dict.fromkeys(values, 3))).sides == ()
+
+
+def test_values_that_cases_do_not_share_are_no_candidates():
+    kinds = ResultSet(tuple(case(at, GOLD, prompt=f"v{at % 2}") for at in range(20)))
+    view = RunView(kinds)
+    assert view.sides == ()
+    assert any("score of fields by prompt" in getattr(block, "title", "") for block in view.tables)
+
+
+def test_a_run_against_its_baseline_is_called_this_run():
+    made = contest(("main", mixed(20, 0)), (THIS, mixed(20, 12)))
+    view = RunView(made.diff.after, baseline="main", contest=made)
+    assert "this run is worse in mean score (-0.20, proven)" in markdown(view, 10**6)
+    assert '<p class="said bad">this run is worse' in html_page(view)
