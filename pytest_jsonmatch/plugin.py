@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -60,6 +61,12 @@ def pytest_configure(config: pytest.Config) -> None:
     session.check_registered()
     if session.has_only_gates:
         config.pluginmanager.register(ProducerErrors(session.recorders), "jsonmatch-producers")
+    if settings.concurrency > 1:
+        from pytest_jsonmatch.session.ahead import Ahead
+
+        has_golden = partial(session.outcomes.has_golden, settings.files)
+        session.ahead = Ahead(config, settings.concurrency, has_golden)
+        config.pluginmanager.register(session.ahead, "jsonmatch-ahead")
     if settings.review:
         from pytest_jsonmatch.session import updating
 
@@ -260,6 +267,8 @@ def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
 def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase) -> object:
     """The answer for the golden case: the recorded one, else its producer's. Override it in a conftest.py."""
     __tracebackhide__ = True
-    from pytest_jsonmatch.golden.producers import default_actual
+    from pytest_jsonmatch.golden.producers import default_actual, produced
 
-    return default_actual(jsonmatch_case, lambda case: request.node.ihook.pytest_jsonmatch_actual(case=case))
+    ahead, item = request.config.stash[_SESSION].ahead, request.node
+    produce = produced if ahead is None else partial(ahead.produced, item)
+    return default_actual(jsonmatch_case, produce, lambda case: item.ihook.pytest_jsonmatch_actual(case=case))

@@ -218,6 +218,10 @@ class GoldenFile(pytest.Module):
             self._faults[item.name] = error
         return item.name not in self._faults
 
+    def is_faultless(self, item: pytest.Item) -> bool:
+        """Tell whether `is_sound` has found nothing wrong with a test."""
+        return item.name not in self._faults
+
     def refuse(self, item: pytest.Function) -> None:
         """Raise what is wrong with the file, or what `is_sound` has found, from the line that it is about."""
         __tracebackhide__ = True
@@ -355,6 +359,16 @@ def golden_case_of(item: pytest.Item) -> GoldenCase | None:
         return item.parent.cases.get(getattr(item, "originalname", item.name))
     params = getattr(getattr(item, "callspec", None), "params", {})
     return next((value for value in params.values() if type(value) is GoldenCase), None)
+
+
+def case_to_produce(item: pytest.Item) -> GoldenCase | None:
+    """Return the golden case of a test that will call its producer as soon as it runs; else None."""
+    case, file = golden_case_of(item), item.parent
+    if case is None or not isinstance(file, GoldenFile) or case.producer is None or case.has_actual:
+        return None
+    may_be_skipped = item.get_closest_marker("skip") or item.get_closest_marker("skipif")
+    is_run = all(mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))
+    return case if is_run and not may_be_skipped and file.is_faultless(item) else None
 
 
 def _rules_of(file: GoldenFile, case: GoldenCase) -> RuleSource:

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
 
 
-def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object]) -> object:
+def default_actual(
+    case: GoldenCase, produce: Callable[[GoldenCase], object], ask: Callable[[GoldenCase], object]
+) -> object:
     """Return the answer of a case: the recorded one, else its producer's, else that of `ask`.
 
     Args:
         case: the case.
+        produce: `produced`, or what returns an answer for which it was called before.
         ask: called last; it returns None if it has no answer.
 
     Raises:
@@ -36,7 +39,7 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object]) -> obj
         if case.has_actual:
             return case.actual
         if case.producer is not None:
-            return _produced(case)
+            return produce(case)
     except GoldenFileError as error:
         case.fail(str(error), error.line, error.__cause__)
     begun = perf_counter()
@@ -50,14 +53,20 @@ def default_actual(case: GoldenCase, ask: Callable[[GoldenCase], object]) -> obj
     return answer
 
 
-def _produced(case: GoldenCase) -> object:
-    """Return the answer of the case's producer; an awaitable is run to its end in a new event loop."""
+def _in_own_loop(answer: Awaitable[object]) -> object:
+    """Run an awaitable to its end in a new event loop."""
+    __tracebackhide__ = True
+    return asyncio.run(_finish(answer))
+
+
+def produced(case: GoldenCase, wait: Callable[[Awaitable[object]], object] = _in_own_loop) -> object:
+    """Return the answer of the case's producer; `wait` runs an awaitable to its end."""
     __tracebackhide__ = True
     function, given = find_producer(case), case.input
     begun = perf_counter()
     answer = function(given)
     if inspect.isawaitable(answer):
-        answer = asyncio.run(_finish(answer))
+        answer = wait(answer)
     return _measured(answer, begun)
 
 

@@ -23,6 +23,7 @@ _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
 _JUDGE_MODES: Final = ("live", "cached")
 _DECIDING: Final = ("case", "gate")
+_COUNT: Final = f"whole number from 1 to {defaults.MAX_REPEATS:,}"
 
 
 # -- reading values of the configuration file: each reader raises a ValueError for a wrong value -----------
@@ -49,6 +50,12 @@ def _nonempty(raw: object) -> str:
 def _strings(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
         return tuple(raw)
+    raise ValueError(f"got {raw!r}")
+
+
+def _count(raw: Any) -> int:
+    if str(raw).isdecimal() and 1 <= int(raw) <= defaults.MAX_REPEATS:
+        return int(raw)
     raise ValueError(f"got {raw!r}")
 
 
@@ -87,10 +94,12 @@ def _judge(raw: object) -> tuple[tuple[str, str], ...]:
 # -- reading values of the command line --------------------------------------------------------------------
 
 
-def _repeats(raw: str) -> int:
-    if raw.isdecimal() and 1 <= int(raw) <= defaults.MAX_REPEATS:
-        return int(raw)
-    raise argparse.ArgumentTypeError(f"{raw!r} is no whole number from 1 to {defaults.MAX_REPEATS:,}")
+def _number(raw: str) -> int:
+    """Return a number of runs or of calls."""
+    try:
+        return _count(raw)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{raw!r} is no {_COUNT}") from None
 
 
 def _update(raw: str) -> tuple[str, ...]:
@@ -161,6 +170,7 @@ _INI: Final[Mapping[str, Ini]] = {
     "gates": Ini("linelist", _strings, _GATES, [], "gates that a run must pass, one a line"),
     "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines", "folder of baselines"),
     "cluster": Ini("string", _text, "the name of a tag", "", "tag that names the cluster of a case"),
+    "concurrency": Ini("string", _count, f"a {_COUNT}", "1", "calls of producers side by side"),
     "judge": Ini("linelist", _judge, _SETTINGS, [], "the judge, as NAME = VALUE, one a line (docs/judge.md)"),
 }
 """The options of the configuration file, without `jsonmatch_`: the names of `Settings`."""
@@ -177,7 +187,10 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         "default": "auto",
         "help": "table of fields at the end: auto (if any is under 1), none, failed (those under 1) or all",
     },
-    "repeat": _given("N", "run every golden case that has no recorded answer N times", type=_repeats),
+    "repeat": _given("N", "run every golden case that has no recorded answer N times", type=_number),
+    "concurrency": _given(
+        "N", "call the producers of N golden cases side by side (default: 1)", type=_number
+    ),
     "by": _given("TAG", "show figures by a tag or by the parameters of a fixture; repeatable", **_OFTEN),
     "fail-under": _given(
         "SCORE",
@@ -239,6 +252,8 @@ class Settings(NamedTuple):
     dry_run: bool
     review: bool
     repeat: int | None
+    concurrency: int
+    """How many producers are called side by side."""
     by: list[str]
     """The names of tags and fixtures by which figures are shown."""
     gates: tuple[tuple[Gate, bool], ...]
@@ -315,6 +330,7 @@ class Settings(NamedTuple):
                 *_gates(said["gates"], "jsonmatch_gates"),
                 *_gates([*least_gates, *gates], "--jsonmatch-gate"),
             ),
+            "concurrency": asked("concurrency") or said["concurrency"],
             "judge_mode": asked("judge_mode") or dict(said["judge"]).get("mode"),
             **_writing(asked("update"), review=asked("review")),
         }

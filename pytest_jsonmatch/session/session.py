@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.running import RuleSource
     from pytest_jsonmatch.semantic.bench import Bench
+    from pytest_jsonmatch.session.ahead import Ahead
     from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.stopping import Stopper
@@ -74,6 +75,8 @@ class Session:
         """The baseline that the run is compared with; None without one."""
         self.stopper: Stopper | None = None
         """Ends the run once its gates are decided, if requested."""
+        self.ahead: Ahead | None = None
+        """Calls producers of golden cases side by side, if requested."""
         self.view: RunView | None = None
         """The run once it has ended, with its gates and its baseline, if it is reported."""
         self.notes: list[StyledLine] = []

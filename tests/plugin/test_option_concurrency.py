@@ -1,0 +1,390 @@
+"""`--jsonmatch-concurrency`: producers that are called side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import XDIST
+
+# Calls that need each other end only if they run at once. A wait that fails is that call's error.
+APP = """
+import asyncio
+import logging
+import sys
+import threading
+
+COUNT = {count}
+everyone = threading.Barrier(COUNT, timeout=60)
+here = []
+
+
+def note(n):
+    with open("calls.txt", "a") as file:
+        file.write(f"{{n}}\\n")
+    print("out", n)
+    print("err", n, file=sys.stderr)
+    logging.getLogger("app").warning("log %s", n)
+
+
+def answer(n):
+    if n == 3:
+        raise ValueError("no receipt 3")
+    return {{"n": n}}
+
+
+def alone(n):
+    note(n)
+    return answer(n)
+
+
+def plain(n):
+    everyone.wait()
+    note(n)
+    everyone.wait()
+    return answer(n)
+
+
+async def later(n):
+    here.append(n)
+    while len(here) < COUNT:
+        await asyncio.sleep(0)
+    note(n)
+    return answer(n)
+
+
+def returns_awaitable(n):
+    return later(n)
+"""
+REPORTS = """
+def pytest_runtest_logreport(report):
+    if report.when == "setup":
+        with open("said.txt", "a") as file:
+            said = [report.capstdout, report.capstderr, report.caplog.partition(" log")[2]]
+            file.write("".join([report.nodeid.rpartition("::")[2], *said]).replace("\\n", " ") + "\\n")
+"""
+
+
+@pytest.fixture
+def cases(pytester: pytest.Pytester) -> Callable[..., None]:
+    """Write a golden file with cases that answer by a producer, each with a number for its input."""
+
+    def write(producer: str, *beside: str, file: str = "a", count: int = 3) -> None:
+        pytester.makepyfile(app=APP.format(count=count))
+        pytester.makeini("[pytest]\npythonpath = .\n")
+        lines = [f"producer: app:{producer}", "cases:"]
+        for n, more in enumerate(beside, 1):
+            lines += [f"- {{id: c{n}, input: {n}, expected: {{n: {n}}}{more and ', '}{more}}}"]
+        pytester.path.joinpath(f"{file}.golden.yaml").write_text("\n".join(lines), "utf-8")
+
+    return write
+
+
+@pytest.fixture
+def calls(pytester: pytest.Pytester) -> Callable[[], dict[int, int]]:
+    """Return how often the producer was called with each number."""
+    path = pytester.path / "calls.txt"
+    return lambda: Counter(map(int, path.read_text("utf-8").split())) if path.exists() else {}
+
+
+@pytest.mark.parametrize("producer", ["plain", "later", "returns_awaitable"])
+@pytest.mark.parametrize("how", [("--jsonmatch-concurrency=3",), ("-o", "jsonmatch_concurrency=3", "-s")])
+def test_each_case_gets_its_own_answer_error_and_output(pytester, cases, calls, producer, how):
+    cases(producer, *[""] * 3)
+    pytester.makeconftest(REPORTS)
+    outcome = pytester.runpytest(*how)
+    outcome.assert_outcomes(passed=2, errors=1)
+    outcome.stdout.fnmatch_lines(
+        ["app.py:*: ValueError", "ERROR a.golden.yaml::c3 - ValueError: no receipt 3"]
+    )
+    outcome.stdout.no_fnmatch_line("*ahead.py*")
+    outcome.stdout.no_fnmatch_line("*thrown away*")
+    said = (pytester.path / "said.txt").read_text("utf-8").splitlines()
+    if "-s" in how:
+        outcome.stdout.fnmatch_lines(["*out 1", "*out 2", "*out 3"])
+        assert said == [f"c{n} {n}" for n in (1, 2, 3)]
+    else:
+        assert said == [f"c{n}out {n} err {n}  {n}" for n in (1, 2, 3)]
+    assert calls() == {1: 1, 2: 1, 3: 1}
+
+
+def test_only_cases_that_will_run_are_asked_and_each_once(pytester, cases, calls):
+    marks = ("", "", "{skip: not now}", "", "{xfail: {run: false}}", "", "", "{xfail: {strict: true}}")
+    cases("alone", *(f"marks: [{mark}]" if mark else "" for mark in marks))
+    pytester.makeconftest(
+        """
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            items[3].add_marker(pytest.mark.skipif("True", reason="not here"))
+        """
+    )
+    outcome = pytester.runpytest("--jsonmatch-concurrency=9", "--deselect=a.golden.yaml::c6", "-rA")
+    outcome.assert_outcomes(passed=3, skipped=2, xfailed=1, failed=1, deselected=1)  # c8 passes unexpectedly
+    assert calls() == {1: 1, 2: 1, 7: 1, 8: 1}
+
+
+def test_a_replay_asks_nobody(pytester, cases, calls):
+    cases("alone", "", "")
+    pytester.runpytest("--jsonmatch-concurrency=2", "--jsonmatch-record=o.jsonl").assert_outcomes(passed=2)
+    pytester.runpytest("--jsonmatch-concurrency=2", "--jsonmatch-replay=o.jsonl").assert_outcomes(passed=2)
+    assert calls() == {1: 1, 2: 1}
+
+
+WAITING = """
+    import asyncio
+    import threading
+
+    begun, never = threading.Barrier(4, timeout=60), threading.Event()
+
+    def plain_or_async(n):
+        if n == 3:
+            return cancelled()
+        if n == 5:
+            raise AssertionError("nobody asks for the last case")
+        begun.wait()
+        if n > 1:
+            never.wait()
+        return {}
+
+    async def cancelled():
+        try:
+            await asyncio.to_thread(begun.wait)
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            print("is cancelled")
+            open("cancelled.txt", "w").close()
+            raise
+    """
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("-x",),
+        ("--jsonmatch-gate=score >= 1", "--jsonmatch-stop-when-decided"),
+        ("-p", "exits"),
+    ],
+)
+def test_a_run_that_ends_early_throws_calls_away(pytester, cases, options):
+    cases("plain_or_async", *[""] * 5)
+    pytester.makepyfile(
+        app=WAITING, exits="def pytest_runtest_logfinish(): import pytest; pytest.exit('enough')"
+    )
+    pytester.syspathinsert()
+    outcome = pytester.runpytest("--jsonmatch-concurrency=4", *options)
+    outcome.assert_outcomes(failed=1)
+    outcome.stdout.fnmatch_lines(
+        ["jsonmatch_concurrency: 3 calls of producers thrown away, begun ahead for cases that did not run"]
+    )
+    outcome.stdout.no_fnmatch_line("*is cancelled*")
+    assert (pytester.path / "cancelled.txt").exists()
+
+
+def test_an_interrupt_ends_the_wait(pytester, cases):
+    cases("interrupting", "", "", "")
+    pytester.makepyfile(
+        app="""
+        import os
+        import signal
+        import threading
+
+        begun, never = threading.Barrier(3, timeout=60), threading.Event()
+
+        def interrupting(n):
+            begun.wait()
+            if n == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+            never.wait()
+        """
+    )
+    outcome = pytester.runpytest_subprocess("--jsonmatch-concurrency=3")
+    assert outcome.ret == pytest.ExitCode.INTERRUPTED
+    outcome.stdout.fnmatch_lines(["jsonmatch_concurrency: 3 calls of producers thrown away, *"])
+
+
+WHERE = """
+import threading
+
+def where(n):
+    print(f"{n} in", threading.current_thread() is threading.main_thread())
+    return {"n": n}
+"""
+
+
+@pytest.mark.parametrize(
+    ("conftest", "mark", "line"),
+    [
+        ("@pytest.fixture(autouse=True)\ndef clean(): pass", "", "3 cases answered one by one: *(clean)"),
+        (
+            "@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case): return {'n': jsonmatch_case.input}",
+            "producer: ",
+            "3 cases answered one by one: *(jsonmatch_actual)",
+        ),
+        ("", "marks: [{usefixtures: tmp_path}]", "1 case answered one by one: *(tmp_path)"),
+        # It only changes the answer.
+        ("@pytest.fixture\ndef jsonmatch_actual(jsonmatch_actual): return jsonmatch_actual", "", None),
+    ],
+)
+def test_cases_with_fixtures_of_their_own_run_one_by_one(pytester, cases, conftest, mark, line):
+    cases("where", "", mark, "")
+    if mark == "producer: ":
+        path = pytester.path / "a.golden.yaml"
+        path.write_text(path.read_text("utf-8").partition("\n")[2].replace(", producer: ", ""), "utf-8")
+    pytester.makepyfile(app=WHERE)
+    pytester.makeconftest(f"import pytest\n\n{conftest}\n")
+    outcome = pytester.runpytest("--jsonmatch-concurrency=3", "-rP")
+    outcome.assert_outcomes(passed=3)
+    if line is None:
+        outcome.stdout.no_fnmatch_line("*one by one*")
+    else:
+        outcome.stdout.fnmatch_lines([f"jsonmatch_concurrency: {line}"])
+    assert outcome.stdout.str().count("in True") == (
+        int(line[0]) if line and not mark.startswith("prod") else 0
+    )
+
+
+def test_wider_fixtures_are_set_up_before_calls_that_need_them(pytester, cases):
+    cases("asks", "", "", "marks: [{usefixtures: server}]", "marks: [{usefixtures: server}]")
+    pytester.makepyfile(
+        app="""
+        import threading
+        from contextvars import ContextVar
+
+        model, server, both = ContextVar("model"), None, threading.Barrier(2, timeout=60)
+
+        def asks(n):
+            both.wait()
+            print(n, model.get(), server)
+            return {"n": n}
+        """
+    )
+    pytester.makeconftest(
+        """
+        import app
+        import pytest
+
+        @pytest.fixture(params=["small", "large"], scope="session", autouse=True)
+        def model(request):
+            token = app.model.set(request.param)
+            yield
+            app.model.reset(token)
+
+        @pytest.fixture(scope="module")
+        def server():
+            app.server = "up"
+            yield
+            app.server = None
+        """
+    )
+    outcome = pytester.runpytest("--jsonmatch-concurrency=3", "-rP")
+    outcome.assert_outcomes(passed=8)
+    said = [line for line in outcome.outlines if line.endswith(("None", "up"))]
+    small = ["1 small None", "2 small None", "3 small up", "4 small up"]  # then the server is up
+    assert said == [*small, *(f"{n} large up" for n in range(1, 5))]
+
+
+@pytest.mark.parametrize("schedule", ["loadfile", "loadscope", "load"])
+def test_in_workers(pytester, cases, calls, schedule):
+    producer = "alone" if schedule == "load" else "plain"
+    for file in "ab":
+        cases(producer, "", "", "", file=file, count=3)
+    outcome = pytester.runpytest(
+        "--jsonmatch-concurrency=3", *XDIST, f"--dist={schedule}", "-x", "--maxfail=9"
+    )
+    outcome.assert_outcomes(passed=4, errors=2)
+    note = "jsonmatch_concurrency: producers are called one by one: with --dist=load a worker does not *"
+    if schedule == "load":
+        outcome.stdout.fnmatch_lines([note])
+    else:
+        outcome.stdout.no_fnmatch_line("jsonmatch_concurrency*")
+    assert calls() == {1: 2, 2: 2, 3: 2}
+
+
+def test_workers_say_what_they_threw_away(pytester, cases):
+    cases("later", "", "", "")
+    path = pytester.path / "a.golden.yaml"
+    path.write_text(path.read_text("utf-8").replace("{n: 1}", "{n: 9}"), "utf-8")
+    outcome = pytester.runpytest("--jsonmatch-concurrency=3", *XDIST, "--dist=loadfile", "-x")
+    outcome.stdout.fnmatch_lines(["jsonmatch_concurrency: 2 calls of producers thrown away, *"])
+
+
+def test_reruns_and_repeats_are_calls_of_their_own(pytester, cases, calls):
+    cases("later", "repeat: 2", "", "", count=4)
+    outcome = pytester.runpytest("--jsonmatch-concurrency=4", "-p", "rerunfailures", "--reruns=1")
+    outcome.assert_outcomes(passed=3, errors=1)
+    assert calls() == {1: 2, 2: 1, 3: 2}
+
+
+def test_what_ends_a_call_in_other_ways(pytester, cases):
+    cases("ends", "", "", "", "", "")
+    pytester.makepyfile(
+        app="""
+        import sys
+
+        import pytest
+
+        async def ends(n):
+            if n == 5:
+                sys.exit("no more")
+            if n == 2:
+                pytest.skip("not today")
+            return {"n": n}
+        """
+    )
+    pytester.makeconftest(
+        """
+        import pytest
+
+        def pytest_runtest_setup(item):
+            if item.name == "c3":
+                pytest.skip("nobody could know")
+        """
+    )
+    outcome = pytester.runpytest("--jsonmatch-concurrency=3", "-rs")
+    outcome.stdout.fnmatch_lines(
+        ["jsonmatch_concurrency: 1 call of producers thrown away, *", "SKIPPED*not today"]
+    )
+
+
+def test_the_level_of_logs_holds_between_tests(pytester, cases):
+    cases("logs", "", "")
+    pytester.makepyfile(
+        app="""
+        import logging
+        import threading
+
+        ended, logged = threading.Event(), threading.Event()
+
+        def logs(n):
+            if n == 2:
+                ended.wait(60)
+                logging.getLogger("app").info("between the tests")
+                logged.set()
+            return {"n": n}
+        """
+    )
+    pytester.makeconftest(
+        """
+        import app
+
+        def pytest_runtest_logfinish():
+            app.ended.set()
+            app.logged.wait(60)
+        """
+    )
+    outcome = pytester.runpytest("--jsonmatch-concurrency=2", "--log-level=info", "-rP")
+    outcome.assert_outcomes(passed=2)
+    outcome.stdout.fnmatch_lines(["*_ c2 _*", "*between the tests*"])
+
+
+@pytest.mark.parametrize("value", ["0", "two", "10001"])
+def test_a_number_is_needed(pytester, value):
+    outcome = pytester.runpytest(f"--jsonmatch-concurrency={value}")
+    outcome.stderr.fnmatch_lines([f"*--jsonmatch-concurrency: '{value}' is no whole number from 1 to 10,000"])
+    outcome = pytester.runpytest("-o", f"jsonmatch_concurrency={value}")
+    outcome.stderr.fnmatch_lines(
+        [f"*jsonmatch_concurrency must be a whole number from 1 to 10,000; got '{value}'"]
+    )
