@@ -218,6 +218,8 @@ class _Data:
             entry["t"] = sorted(self.tags[tag] for tag in tags)
         if case.of > 1:
             entry["o"] = case.of
+        if self._view.results.corpus is not None and any(each.errors for each in case.runs[0].comparisons):
+            entry["z"] = 1  # listed after wrong answers
         if before is not None:
             entry["b"] = short_figure(before)
         return entry
