@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
 from pytest_jsonmatch.engine.plan.accept import READERS
-from pytest_jsonmatch.engine.value.convert import NUMBERS, Matcher
+from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.matchers import matcher_of
@@ -82,6 +82,20 @@ def as_written(value: JsonValue) -> JsonValue:
     if type(value) is not dict:
         return value
     return {_LITERAL: value} if _word(value) else {key: as_written(item) for key, item in value.items()}
+
+
+def data_of(value: JsonValue) -> JsonValue:
+    """Return an expected value without the members and elements that are matchers; MISSING if it is one.
+
+    >>> data_of(with_matchers({"id": {"$any": True}, "n": [1, {"$range": [1, 2]}]}))
+    {'n': [1]}
+    """
+    if type(value) is dict:
+        members = {key: data_of(item) for key, item in value.items()}
+        return {key: item for key, item in members.items() if item is not MISSING}
+    if type(value) is list:
+        return [item for item in map(data_of, value) if item is not MISSING]
+    return MISSING if type(value) is Matcher else value
 
 
 def lost_matcher(old: JsonValue, new: JsonValue) -> Matcher | None:

@@ -308,6 +308,18 @@ Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
     }
 
 
+def test_places_of_matchers_are_left_out(folder, suite, command):
+    (folder / "golden" / "a.golden.yaml").write_text(
+        "cases:\n- id: a\n  expected: {id: {$any: true}, n: 5, l: [{$regex: a}]}\n- id: b\n  expected: {$any: true}\n"
+    )
+    ran = command("study audit --mutate golden --json found.json")
+    assert (
+        "Left out: golden/a.golden.yaml::a: places of matchers; golden/a.golden.yaml::b: places of" in ran.out
+    )
+    found = json.loads((folder / "found.json").read_text())
+    assert (found["noticed"], sorted(found["by_field"])) == (1.0, ["invented_by_audit", "l", "n"])
+
+
 def test_where_gates_decide_every_loss_is_noticed(folder, suite, command, write):
     cases = "cases:\n- {id: a, expected: {a: x, b: 1}}\n"
     (folder / "golden" / "a.golden.yaml").write_text(f"threshold: 0.1\n{cases}")
